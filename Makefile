@@ -1,0 +1,44 @@
+# The project's commands; `make` alone lists them.
+# ARGS goes to the program that a target runs:  make test ARGS="-k anchor -x"
+# BACKEND chooses the language server:          make demo BACKEND=clangd
+
+.DEFAULT_GOAL := help
+.PHONY: help env tools check test fix golden demo bench
+
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
+STAMP := .venv/.installed
+WITH_BACKEND = $(if $(BACKEND),--backend $(BACKEND))
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+env: $(STAMP) ## make .venv and install the project into it, editable
+
+$(STAMP): pyproject.toml
+	@scripts/env.sh
+	@touch $@
+
+tools: env ## get the programs that the tests drive: gopls, Neovim
+	@scripts/tools.sh
+
+check: env ## lint, formatting and types; changes nothing
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+
+fix: env ## repair lint and formatting where that can be done by itself
+	.venv/bin/ruff check --fix
+	.venv/bin/ruff format
+
+test: tools ## run the tests
+	.venv/bin/pytest $(ARGS)
+
+golden: tools ## run the tests and rewrite the expected answers: read the diff
+	.venv/bin/pytest --update $(ARGS)
+
+demo: env ## show what the program does, with gopls on a small project
+	@scripts/tools.sh gopls
+	.venv/bin/python scripts/demo.py $(WITH_BACKEND) $(ARGS)
+
+bench: tools ## measure the program against its language server
+	.venv/bin/python bench/bench.py $(WITH_BACKEND) $(ARGS)

@@ -1,0 +1,86 @@
+"""lsp-mcp as an MCP client meets it: `started` runs the program and connects to it over stdio."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+
+_PROGRAM = Path(sys.executable).with_name("lsp-mcp")
+
+
+@dataclass
+class McpClient:
+    """A connected lsp-mcp; `pid` is its process, None where the system doesn't tell."""
+
+    client: Client
+    pid: int | None
+
+    async def text(self, tool: str, arguments: dict[str, Any]) -> str:
+        """The answer of one call.
+
+        Raises:
+            RuntimeError: it is an error.
+        """
+        result = await self.client.call_tool(tool, arguments)
+        text = "\n".join(block.text for block in result.content if block.type == "text")
+        if result.is_error:
+            raise RuntimeError(f"{tool} {arguments} failed: {text}")
+        return text
+
+    async def answer(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The answer of one call, read as JSON."""
+        answer: dict[str, Any] = json.loads(await self.text(tool, arguments))
+        return answer
+
+    async def nothing(self) -> None:
+        """A call that does nothing: what MCP, its Python client and two pipes cost by themselves."""
+        await self.client.call_tool("no_such_tool", {})
+
+    async def tools_size(self) -> int:
+        """Bytes of the list of tools."""
+        tools = await self.client.list_tools()
+        shown = [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in tools.tools]
+        return len(json.dumps({"tools": shown}, ensure_ascii=False, separators=(",", ":")).encode())
+
+    def memory(self) -> tuple[float | None, float | None]:
+        """RSS and PSS of the lsp-mcp process alone, in MiB; None where the system doesn't tell."""
+        if self.pid is None:
+            return None, None
+        proc = Path("/proc") / str(self.pid)
+        return _field(proc / "status", "VmRSS"), _field(proc / "smaps_rollup", "Pss")
+
+
+@asynccontextmanager
+async def started(backend: str, root: Path) -> AsyncIterator[McpClient]:
+    """lsp-mcp with `backend` on `root`, in a process of its own, from its start to its end."""
+    arguments = ["--backend", backend, "--workspace-root", str(root), "--log-level", "error"]
+    before = _children()
+    # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
+    server = StdioServerParameters(command=str(_PROGRAM), args=arguments, env=dict(os.environ))
+    async with Client(server, mode="legacy") as client:
+        new = _children() - before
+        yield McpClient(client, new.pop() if len(new) == 1 else None)
+
+
+def _children() -> set[int]:
+    """The processes that this one has started; empty where the system doesn't tell."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for task in tasks for pid in task.read_text().split()}
+
+
+def _field(file: Path, name: str) -> float | None:
+    """The figure `name: 123 kB` of a file in /proc, in MiB."""
+    try:
+        lines = file.read_text().split("\n")
+    except OSError:
+        return None
+    found = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
+    return next((int(kilobytes) / 1024 for kilobytes in found), None)

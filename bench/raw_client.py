@@ -1,0 +1,117 @@
+"""The floor of every measurement: `RawClient` asks a language server with nothing in between.
+
+It blocks on purpose: a request is one write and then reads until the answer is there. No thread, no event loop
+and no model of anything, so what it takes is what the server takes, one JSON text each way included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.lsp.offers import initialize_params
+
+_TIMEOUT = 120.0  # seconds without a byte from the server
+_CHUNK = 1 << 20  # bytes per read
+
+
+class RawClient:
+    """A started language server; it is offered and configured as lsp-mcp does it, so that both ask the same.
+
+    Raises, from every method:
+        RuntimeError: the server refused, ended, or was silent for 120 s.
+    """
+
+    def __init__(self, adapter: Adapter, command: Sequence[str], root: Path) -> None:
+        self.root = root
+        self.answer_size = 0  # bytes of the last answer's body
+        self._adapter = adapter
+        self._process = subprocess.Popen(
+            command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
+        self._buffer = bytearray()
+        self._id = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def initialize(self) -> None:
+        """Do the handshake."""
+        self.request("initialize", initialize_params(self._adapter, self.root))
+        self.notify("initialized", {})
+
+    def open(self, path: Path) -> None:
+        """Open a document; it stays open."""
+        language = self._adapter.language_of(path)
+        assert language
+        item = {"uri": path.as_uri(), "languageId": language.id, "version": 1, "text": path.read_text("utf-8")}
+        self.notify("textDocument/didOpen", {"textDocument": item})
+
+    def request(self, method: str, params: Any) -> Any:
+        """The result of one request; `answer_size` is then the bytes of its answer."""
+        self._id += 1
+        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        while True:
+            body = self._receive()
+            message = json.loads(body)
+            if "method" in message:
+                if "id" in message:
+                    self._reply(message)
+            elif message["id"] == self._id:
+                if error := message.get("error"):
+                    raise RuntimeError(f"{method} was refused: {error['message']}")
+                self.answer_size = len(body)
+                return message["result"]
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _reply(self, message: dict[str, Any]) -> None:
+        """Answer a request of the server: its settings, else nothing."""
+        result = None
+        if message["method"] == "workspace/configuration":
+            result = [self._adapter.settings.values for _ in message["params"]["items"]]
+        self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = json.dumps(message, separators=(",", ":")).encode()
+        data = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        while data:
+            data = data[os.write(self._input, data) :]
+
+    def _receive(self) -> bytes:
+        """The next message's body."""
+        while (end := self._buffer.find(b"\r\n\r\n")) < 0:
+            self._read()
+        header = bytes(self._buffer[:end]).lower()
+        start = end + 4
+        size = int(header.partition(b"content-length:")[2].split(b"\r\n")[0])
+        while len(self._buffer) < start + size:
+            self._read()
+        body = bytes(self._buffer[start : start + size])
+        del self._buffer[: start + size]
+        return body
+
+    def _read(self) -> None:
+        if not select.select([self._output], [], [], _TIMEOUT)[0]:
+            raise RuntimeError(f"{self._adapter.name} was silent for {_TIMEOUT:g} s")
+        data = os.read(self._output, _CHUNK)
+        if not data:
+            raise RuntimeError(f"{self._adapter.name} ended")
+        self._buffer += data

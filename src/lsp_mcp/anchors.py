@@ -1,0 +1,66 @@
+"""Anchors: `SCHEME://FILE#LINE:CHAR`, the address of one symbol in one file (seeds/001, "Symbol anchors").
+
+FILE is relative to the workspace root and `/`-separated, or absolute for a file outside it (a dependency's
+source). LINE and CHAR count from 1 in Unicode code points, whatever `--position-base` says.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from lsp_mcp.errors import AnchorError
+from lsp_mcp.text import Point
+
+_ANCHOR = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<file>.+)#(?P<line>\d{1,9}):(?P<char>\d{1,9})", re.S)
+_FORM = "an anchor is SCHEME://FILE#LINE:CHAR with LINE and CHAR from 1, for example go://calculator.go#6:6"
+_UNESCAPED = "/-._~!$&'()*+,;=:@[]{}"
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One place that a caller can hand back: `file` is a decoded, `/`-separated path."""
+
+    scheme: str
+    file: str
+    point: Point
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{encode_file(self.file)}#{self.point.line}:{self.point.character}"
+
+
+def parse_anchor(anchor: str) -> Anchor:
+    """The anchor that `anchor` spells; the inverse of `str(anchor)`.
+
+    Raises:
+        AnchorError: it is not of the form, or a number is 0.
+    """
+    match = _ANCHOR.fullmatch(anchor.strip())
+    if not match:
+        raise AnchorError(f"{anchor[:200]!r} is not an anchor: {_FORM}.")
+    point = Point(int(match["line"]), int(match["char"]))
+    if 0 in point:
+        raise AnchorError(f"{anchor[:200]!r} counts from 0: {_FORM}.")
+    try:
+        file = unquote(match["file"], errors="strict")
+    except UnicodeDecodeError:
+        raise AnchorError(f"the file of {anchor[:200]!r} is not percent-encoded UTF-8: {_FORM}.") from None
+    if "\0" in file:
+        raise AnchorError(f"the file of {anchor[:200]!r} holds a NUL character, which no file name has.")
+    return Anchor(match["scheme"].lower(), file, point)
+
+
+def looks_like_anchor(text: str) -> bool:
+    """Whether a caller meant an anchor rather than a symbol's name."""
+    return "://" in text or "#" in text
+
+
+def encode_file(file: str) -> str:
+    """`file` as it stands in an anchor: what a URI reserves, spaces and invisible characters are escaped.
+
+    Letters of any script stay readable (RFC 3987); `parse_anchor` takes both forms.
+    """
+    return "".join(
+        c if c.isprintable() and not c.isspace() and ord(c) > 127 else quote(c, safe=_UNESCAPED) for c in file
+    )

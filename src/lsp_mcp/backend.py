@@ -1,0 +1,91 @@
+"""The narrow waist: `Backend`, whatever answers LSP requests about a workspace.
+
+A language server that this program started and one that runs inside an editor differ only behind it.
+Features ask a `Backend`; nothing above it knows how the server is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.text import PositionEncoding, Text
+
+Json = dict[str, Any]
+Report = Callable[[float, float | None, str], Awaitable[None]]
+"""Called with (done, total, message) while somebody waits."""
+
+
+class Backend(Protocol):
+    """One language server with one workspace. LSP payloads are plain JSON."""
+
+    @property
+    def name(self) -> str:
+        """What answers and notes call it, for example `gopls`."""
+
+    @property
+    def adapter(self) -> Adapter:
+        """What is known of the server."""
+
+    @property
+    def root(self) -> Path:
+        """The workspace root, absolute and resolved."""
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """How the server counts, as agreed in `initialize`."""
+
+    @property
+    def capabilities(self) -> Json:
+        """LSP `ServerCapabilities`, dynamic registrations not included."""
+
+    async def ready(self, report: Report) -> None:
+        """Wait until the server knows the workspace, at most the ready timeout (`--ready-timeout`).
+
+        Raises:
+            UnavailableError: the server is missing or dies while it starts.
+        """
+
+    async def sync(self) -> int:
+        """Tell the server everything that changed on disk until now; returns how often anything did.
+
+        Equal numbers before and after a question: nothing changed while it was asked.
+        """
+
+    async def open(self, path: Path) -> Text:
+        """Make sure that the server has `path` open with its present content, which is returned.
+
+        Raises:
+            PathError: the file cannot be read as text, or is of no language of this server.
+        """
+
+    async def text(self, path: Path) -> Text:
+        """The text of `path` as the server believes it to be: the open document, else the file.
+
+        Raises:
+            PathError: the file is gone or cannot be read as text.
+        """
+
+    def version(self, path: Path) -> int | None:
+        """The version of the open document `path` as told to the server; None when it is not open."""
+
+    async def load_projects(self) -> None:
+        """Make the server load every project of the workspace, for questions that name no file."""
+
+    async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
+        """The result of one LSP request; None for null. `timeout` in seconds.
+
+        Only for requests that change nothing: one that a dying server left unanswered is asked once more.
+
+        Raises:
+            RefusedError: the server said no; its message.
+            UnavailableError: it died twice over the request, or did not answer in time.
+        """
+
+    async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
+        """What makes answers about `path` (None: the whole workspace) incomplete now; empty when nothing does.
+
+        With `identifier`, only what could hide uses of that word.
+        """

@@ -1,0 +1,1 @@
+"""The command `lsp-mcp`: arguments → configuration → run."""

@@ -1,0 +1,16 @@
+"""Where the shipped data (`adapters/`) lies: in the wheel, or at the top of a checkout."""
+
+from pathlib import Path
+
+
+def data_folder(name: str) -> Path:
+    """The folder `name` of the shipped data, whether installed from a wheel or run from a checkout.
+
+    Raises:
+        FileNotFoundError: the installation is damaged: the folder is in neither place.
+    """
+    package = Path(__file__).resolve().parent
+    for folder in (package / "_data" / name, package.parent.parent / name):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"lsp-mcp's own folder {name!r} is missing beside {package}; reinstall lsp-mcp")

@@ -1,0 +1,93 @@
+"""`Ledger` folds what happens to files into `Changes`: the net effect since the last question. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_NO_PATHS: frozenset[Path] = frozenset()
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The files that came, changed and went between two questions; true when there are any."""
+
+    created: frozenset[Path] = _NO_PATHS
+    """Files that did not exist at the last question and do now; absolute, below the root as it was given."""
+    changed: frozenset[Path] = _NO_PATHS
+    """Files that existed then and now and were written, replaced or moved over in between."""
+    deleted: frozenset[Path] = _NO_PATHS
+    """Files that existed then and no longer do."""
+    note: str | None = None
+    """None when the answer is exact by events, else a short text for the `status` of an answer."""
+
+    def __bool__(self) -> bool:
+        return bool(self.created or self.changed or self.deleted)
+
+
+_NOTHING = Changes()
+
+
+class Ledger:
+    """Collects what happens to files, by path, until it is taken. A path is in at most one of its sets."""
+
+    def __init__(self) -> None:
+        self._created: set[str] = set()
+        self._changed: set[str] = set()
+        self._deleted: set[str] = set()
+        self._notes: list[str] = []
+
+    def appeared(self, path: str) -> None:
+        """A file that was not there is there now. Gone and back since the last question is a change."""
+        if path in self._deleted:
+            self._deleted.remove(path)
+            self._changed.add(path)
+        else:
+            self._created.add(path)
+
+    def changed(self, path: str) -> None:
+        """A file that was there has, or may have, new content."""
+        if path not in self._created:
+            self._changed.add(path)
+
+    def vanished(self, path: str) -> None:
+        """A file that was there is gone. Come and gone since the last question is nothing."""
+        if path in self._created:
+            self._created.remove(path)
+        else:
+            self._changed.discard(path)
+            self._deleted.add(path)
+
+    def replaced(self, before: Iterable[str], now: Iterable[str]) -> None:
+        """The files `before` became the files `now`, by unknown ways: those in both count as changed."""
+        for path in before:
+            self.vanished(path)
+        for path in now:
+            self.appeared(path)
+
+    def note(self, text: str) -> None:
+        """Say `text` with the next answer, once."""
+        if text not in self._notes:
+            self._notes.append(text)
+
+    def take(self, lasting_note: str | None) -> Changes:
+        """The net effect since the last call, with `lasting_note` before the notes taken since then."""
+        if not (self._created or self._changed or self._deleted or self._notes or lasting_note):
+            return _NOTHING
+        notes = [lasting_note, *self._notes] if lasting_note else self._notes
+        changes = Changes(
+            frozenset(map(Path, self._created)),
+            frozenset(map(Path, self._changed)),
+            frozenset(map(Path, self._deleted)),
+            "; ".join(notes) or None,
+        )
+        self.clear()
+        return changes
+
+    def clear(self) -> None:
+        """Forget what happened so far."""
+        self._created.clear()
+        self._changed.clear()
+        self._deleted.clear()
+        self._notes.clear()

@@ -1,0 +1,119 @@
+"""One watch for many askers: each `Feed` gives its owner everything that changed since its own last question."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from lsp_mcp.disk.changes import Changes, Ledger
+from lsp_mcp.disk.watch import Watch
+
+
+class FeedHub:
+    """The watch of one workspace, and the feeds that share it."""
+
+    def __init__(self, root: Path, ignored_folders: Collection[str]) -> None:
+        self._watch = Watch([root], ignored_folders)
+        self._folders = [root]
+        self._feeds: list[Feed] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._started: asyncio.Task[None] | None = None
+
+    def feed(self) -> Feed:
+        """A new feed, for changes from the start of the watch on."""
+        feed = Feed(self)
+        self._feeds.append(feed)
+        return feed
+
+    async def start(self) -> None:
+        """Begin to watch; idempotent. What changes after this returns is seen by every feed."""
+        if self._started is None:
+            self._started = asyncio.create_task(self._start())
+        await asyncio.shield(self._started)
+
+    async def _start(self) -> None:
+        # A large tree takes a while to walk.
+        await asyncio.to_thread(self._watch.start)
+        self._loop = asyncio.get_running_loop()
+        if (descriptor := self._watch.fileno()) is not None:
+            # Emptied as it fills, or the kernel's queue could run over between two questions.
+            self._loop.add_reader(descriptor, self._watch.drain)
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._loop and (descriptor := self._watch.fileno()) is not None:
+            self._loop.remove_reader(descriptor)
+        self._watch.close()
+
+    def folders(self) -> list[Path]:
+        """The folders that are watched, with everything below them."""
+        return self._folders
+
+    def watch_also(self, folders: Iterable[Path]) -> None:
+        """Watch these as well, as far as they exist."""
+        for folder in folders:
+            if folder.is_dir() and not any(folder.is_relative_to(known) for known in self._folders):
+                self._watch.add_root(folder)
+                self._folders.append(folder)
+
+    def files(self) -> Iterable[Path]:
+        """Every file that is there now."""
+        return self._watch.files()
+
+    def pull(self) -> None:
+        """Give every feed what has changed until now."""
+        changes = self._watch.changes()
+        if changes or changes.note:
+            for feed in self._feeds:
+                feed.take_in(changes)
+
+
+class Feed:
+    """What changed on disk, for one owner."""
+
+    def __init__(self, hub: FeedHub) -> None:
+        self._hub = hub
+        self._ledger = Ledger()
+        self._notes: list[str] = []
+
+    async def start(self) -> None:
+        """See `FeedHub.start`."""
+        await self._hub.start()
+
+    def changes(self) -> Changes:
+        """Every change whose system call returned before this call, since the last call."""
+        self._hub.pull()
+        return self._ledger.take(None)
+
+    def take_notes(self) -> list[str]:
+        """How the changes are known, if not exactly by the kernel's events; each note once."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def folders(self) -> list[Path]:
+        """The watched folders."""
+        return self._hub.folders()
+
+    def watch_also(self, folders: Iterable[Path]) -> None:
+        """See `FeedHub.watch_also`."""
+        self._hub.watch_also(folders)
+
+    def files_named(self, names: Collection[str]) -> list[Path]:
+        """All files with one of these names, sorted."""
+        return sorted(path for path in self._hub.files() if path.name in names)
+
+    def files_below(self, folder: Path) -> Iterator[Path]:
+        """All files below `folder`."""
+        return (path for path in self._hub.files() if path.is_relative_to(folder))
+
+    def take_in(self, changes: Changes) -> None:
+        """Changes from the watch."""
+        for path in map(str, changes.created):
+            self._ledger.appeared(path)
+        for path in map(str, changes.changed):
+            self._ledger.changed(path)
+        for path in map(str, changes.deleted):
+            self._ledger.vanished(path)
+        if changes.note and changes.note not in self._notes:
+            self._notes.append(changes.note)

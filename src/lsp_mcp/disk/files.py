@@ -1,0 +1,104 @@
+"""The text of files: `Files` reads, checks and remembers it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.errors import PathError
+from lsp_mcp.text import Text
+
+MAX_SIZE = 64 * 1024 * 1024  # bytes
+MAX_LINE = 1_000_000  # characters; longer is data, not source, and no answer about it fits a model
+_REMEMBERED = 64 * 1024 * 1024  # bytes of text kept
+_RACY = 0.05  # seconds: a file written this shortly before it was read may change again unseen (coarse mtime)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What `stat` says of a file's content: equal signatures mean the same content, but for racy writes."""
+
+    size: int  # bytes
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Signature | None:
+        """The signature of `path`, links followed; None when there is no such regular file."""
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+class Files:
+    """Reads source files, and remembers texts until their file changes (64 MiB, least recently used)."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[Path, tuple[Signature, Text]] = OrderedDict()
+        self._size = 0
+
+    def text(self, path: Path) -> Text:
+        """The content of `path` as it is on disk now.
+
+        Raises:
+            PathError: it is missing, no regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
+                over 1,000,000 characters.
+        """
+        signature = Signature.of(path)
+        if signature is None:
+            raise PathError(f"{path} is gone, or is no regular file")
+        known = self._texts.get(path)
+        if known and known[0] == signature:
+            self._texts.move_to_end(path)
+            return known[1]
+        text = read_text(path, signature.size)
+        self.forget([path])
+        if time.time_ns() - signature.mtime_ns > _RACY * 1e9:
+            self._remember(path, signature, text)
+        return text
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Read `paths` anew next time: something was heard of them."""
+        for path in paths:
+            if known := self._texts.pop(path, None):
+                self._size -= known[0].size
+
+    def _remember(self, path: Path, signature: Signature, text: Text) -> None:
+        self._texts[path] = signature, text
+        self._size += signature.size
+        while self._size > _REMEMBERED:
+            _, (oldest, _) = self._texts.popitem(last=False)
+            self._size -= oldest.size
+
+
+def read_text(path: Path, size: int) -> Text:
+    """The checked content of a regular file of `size` bytes; raises as `Files.text` does."""
+    if size > MAX_SIZE:
+        raise PathError(f"{path} has {size:,} bytes; files over {MAX_SIZE:,} bytes are not read")
+    try:
+        # Non-blocking: what was a file a moment ago may be a pipe now.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise PathError(f"{path} cannot be read: {error.strerror}") from None
+    if b"\0" in content:
+        raise PathError(f"{path} is a binary file (NUL at byte {content.index(0):,}); pass a source file")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PathError(
+            f"{path} is not UTF-8 (byte {error.start:,}); convert it, for example with iconv -t utf-8"
+        ) from None
+    if len(text) > MAX_LINE and (longest := max(map(len, text.split("\n")))) > MAX_LINE:
+        raise PathError(f"{path} has a line of {longest:,} characters; files with lines over {MAX_LINE:,} are not read")
+    return Text(text)

@@ -1,0 +1,55 @@
+"""`Method` is what every way of watching offers to `Watch`, which picks one and replaces it when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+
+class Method(Protocol):
+    """A way to learn what happens to files. It writes what it learns to the `Ledger` it was made with.
+
+    Paths are strings here: they cost a tenth of a `Path`, and undecodable names keep their surrogates.
+    """
+
+    def add_root(self, root: str) -> None:
+        """Know what is below `root` from now on, and report nothing about what lies there already.
+
+        Raises:
+            EventsLostError: this method cannot go on.
+        """
+
+    def collect(self) -> None:
+        """Report everything whose system call has returned.
+
+        Raises:
+            EventsLostError: this method cannot go on, and something may be unreported.
+        """
+
+    def files(self) -> Iterable[str]:
+        """The files known to exist, as of the last `collect`."""
+
+    def note(self) -> str | None:
+        """What its answers lack, or None when they are exact by events."""
+
+    def close(self) -> None:
+        """Give back what the kernel lent. May be called twice."""
+
+
+class EventsLostError(Exception):
+    """Events are not to be had, or no longer; its text is the reason, without a full stop."""
+
+
+def lasting_note(reason: str | None, missing: Iterable[str], unreadable: Iterable[str]) -> str | None:
+    """Why the answers are not by events, which roots are not there, which folders cannot be read; or None."""
+    notes = [reason, _some("no such folder", missing), _some("cannot be read", unreadable)]
+    return "; ".join(filter(None, notes)) or None
+
+
+def _some(what: str, paths: Iterable[str]) -> str | None:
+    """The first of `paths` by name, and how many more."""
+    ordered = sorted(paths)
+    if not ordered:
+        return None
+    more = f" and {len(ordered) - 1:,} more" if len(ordered) > 1 else ""
+    return f"{what}: {ordered[0]}{more}"

@@ -1,0 +1,42 @@
+"""`ScanMethod` walks and stats all files at every question: right everywhere, and the slowest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lsp_mcp.disk.changes import Ledger
+from lsp_mcp.disk.method import lasting_note
+from lsp_mcp.disk.snapshot import Snapshot
+
+
+class ScanMethod:
+    """Watches by comparing signatures. See `Method`."""
+
+    def __init__(self, ledger: Ledger, ignored: frozenset[str], reason: str | None = None) -> None:
+        self._snapshot = Snapshot(ledger, ignored)
+        self._roots: list[str] = []
+        self._missing: list[str] = []
+        self._reason = f"watching by scan: {reason}" if reason else "watching by scan"
+
+    def add_root(self, root: str) -> None:
+        """See `Method`."""
+        if root not in self._roots:
+            self._roots.append(root)
+            self._snapshot.learn(root)
+
+    def collect(self) -> None:
+        """See `Method`. A root that is gone has no files; when it is back it is walked again."""
+        self._snapshot.scan(self._roots)
+        self._missing = [root for root in self._roots if not Path(root).is_dir()]
+
+    def files(self) -> Iterable[str]:
+        """See `Method`."""
+        return list(self._snapshot.files)
+
+    def note(self) -> str | None:
+        """See `Method`."""
+        return lasting_note(self._reason, self._missing, self._snapshot.unreadable)
+
+    def close(self) -> None:
+        """See `Method`."""

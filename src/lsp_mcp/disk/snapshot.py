@@ -1,0 +1,103 @@
+"""`Snapshot` knows files by their signatures, and reports how the disk differs from what it knew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+
+from lsp_mcp.disk.changes import Ledger
+from lsp_mcp.disk.entries import entries, link_target, signature
+
+
+class Snapshot:
+    """The files below some folders, each with its signature. Symlinked folders are not followed."""
+
+    def __init__(self, ledger: Ledger, ignored: frozenset[str]) -> None:
+        self._ledger = ledger
+        self._ignored = ignored
+        self.files: dict[str, int] = {}
+        self.folders: set[str] = set()
+        self.unreadable: set[str] = set()
+        self._links: set[str] = set()
+
+    def learn(self, root: str) -> None:
+        """Know the files below `root` as they are, without a report. Files already known stay as known."""
+        self.files = {**dict(self._walk(root)), **self.files}
+
+    def scan(self, roots: Iterable[str], touched: Collection[str] = ()) -> None:
+        """Walk `roots`, which are all there are, and report every difference.
+
+        A file in `touched` that was there and still is counts as changed whatever its signature says.
+        """
+        self.folders.clear()
+        self.unreadable.clear()
+        self._links.clear()
+        before, now = self.files, dict(found for root in roots for found in self._walk(root))
+        self.files = now
+        for path in before.keys() - now.keys():
+            self._ledger.vanished(path)
+        for path, signed in now.items():
+            if path not in before:
+                self._ledger.appeared(path)
+            elif before[path] != signed or path in touched:
+                self._ledger.changed(path)
+
+    def look(self, path: str) -> None:
+        """Report what became of the file at `path`, which was touched."""
+        if (signed := self._sign(path)) is None:
+            if self.files.pop(path, None) is not None:
+                self._ledger.vanished(path)
+            return
+        (self._ledger.changed if path in self.files else self._ledger.appeared)(path)
+        self.files[path] = signed
+
+    def look_at_links(self) -> None:
+        """Report the symlinked files whose target changed; no event for a target names its links."""
+        for path in list(self._links):
+            if self._sign(path) != self.files.get(path):
+                self.look(path)
+
+    def _sign(self, path: str) -> int | None:
+        """The signature of the file at `path`, or None."""
+        try:
+            status = os.lstat(path)
+        except OSError:
+            self._links.discard(path)
+            return None
+        if S_ISLNK(status.st_mode):
+            return self._sign_link(path)
+        self._links.discard(path)
+        return signature(status) if S_ISREG(status.st_mode) else None
+
+    def _sign_link(self, path: str) -> int | None:
+        to_folder, signed = link_target(path)
+        if not to_folder:  # a dangling link may lead to a file later
+            self._links.add(path)
+        return signed
+
+    def _walk(self, root: str) -> Iterator[tuple[str, int]]:
+        """The files below `root` with their signatures, but for folders that were walked already."""
+        stack = [root]
+        while stack:
+            folder = stack.pop()
+            if folder in self.folders:
+                continue
+            self.folders.add(folder)
+            for entry in entries(folder, self.unreadable):
+                if (signed := self._visit(entry, stack)) is not None:
+                    yield entry.path, signed
+
+    def _visit(self, entry: os.DirEntry[str], stack: list[str]) -> int | None:
+        """The signature of a file; a folder goes on the stack."""
+        try:
+            if entry.is_symlink():
+                return self._sign_link(entry.path)
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return None
+        if S_ISREG(status.st_mode):
+            return signature(status)
+        if S_ISDIR(status.st_mode) and entry.name not in self._ignored:
+            stack.append(entry.path)
+        return None

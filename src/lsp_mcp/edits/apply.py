@@ -1,0 +1,209 @@
+"""Writes an `EditPlan` to disk, all of it or nothing.
+
+First everything is checked and nothing is written (`survey`). Then each new text goes to a temporary file
+beside its target, everything is checked again, and only renames are left to do (`_commit`): another program
+sees a file's old content or its new one, never a part. What was there is kept under a temporary name until
+the end, so that undoing needs only renames too.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from errno import EEXIST, ENOTEMPTY
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.edits.survey import Create, Rewrite, Work, is_folder, survey
+from lsp_mcp.errors import EditError
+
+
+@dataclass(frozen=True)
+class AppliedEdit:
+    """What was done, by the plan's own paths, in its order; what a step's options skipped is not in it.
+
+    A file that was created and then given its text is in `created` only. `leftovers` are deleted files and
+    old texts that could not be removed at the end: they lie under temporary names and nothing needs them.
+    """
+
+    written: tuple[Path, ...] = ()
+    created: tuple[Path, ...] = ()
+    renamed: tuple[tuple[Path, Path], ...] = ()
+    deleted: tuple[Path, ...] = ()
+    leftovers: tuple[Path, ...] = ()
+
+
+def apply_plan(plan: EditPlan, root: Path) -> AppliedEdit:
+    """Does all of `plan` to the files under the workspace root `root`, and says what was done.
+
+    A file keeps its mode, and its owner where this user may give files away. A symlink stays, and the file
+    that it leads to is changed; renaming or deleting a symlink does that to the link. Of a file with several
+    hard links only the name in the plan gets the new text: the other names keep the old one.
+
+    Raises:
+        EditError: nothing changed, because a path leads out of `root`; a file no longer holds the plan's
+            `before`, is not UTF-8, is no regular file or is read-only (no write bit for its owner, even if
+            this user is root); a step's options forbid it; or the system refused. If undoing failed as well,
+            the message names each file that is not as it was, and where its old content lies.
+    """
+    real_root = Path(os.path.realpath(root))
+    staged: list[tuple[Rewrite, Path]] = []
+    journal: list[_Undo] = []
+    try:
+        work = survey(plan, real_root)
+        for rewrite in work.rewrites.values():
+            staged.append((rewrite, _temporary(rewrite.target)))
+            _write(staged[-1][1], rewrite.content, like=rewrite)
+        if survey(plan, real_root) != work:
+            raise EditError("Another program changed these files just now. Ask again.")
+        kept = _commit(work, staged, journal)
+    except BaseException as error:
+        if stuck := _undo(journal):
+            raise EditError(
+                f"The edit failed half way ({_reason(error)}) and could not all be undone: "
+                f"{'; '.join(stuck)}. Everything else is as it was before."
+            ) from error
+        if isinstance(error, EditError):
+            raise EditError(f"{error} Nothing was changed.") from error.__cause__
+        if isinstance(error, OSError | UnicodeError):
+            raise EditError(f"The edit could not be written: {_reason(error)}. Nothing was changed.") from error
+        raise
+    finally:
+        for _, temporary in staged:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    return AppliedEdit(
+        tuple(work.written),
+        tuple(work.created),
+        tuple(work.renamed),
+        tuple(work.deleted),
+        tuple(path for path in kept if not _removed(path)),
+    )
+
+
+class _Undo(NamedTuple):
+    """How to take one step back, and what is the case as long as that isn't done."""
+
+    state: str
+    run: Callable[[], object]
+
+
+def _commit(work: Work, staged: list[tuple[Rewrite, Path]], journal: list[_Undo]) -> list[Path]:
+    """Does the renames. Returns what was kept for undoing, by the names that it has after them."""
+    kept: list[Path] = []
+    for rewrite, temporary in staged:
+        backup = _temporary(rewrite.target)
+        _keep(rewrite.target, backup)
+        kept.append(backup)
+        state = f"{rewrite.target} has its new text, and its old text is in {backup}"
+        journal.append(_Undo(state, partial(_put_back, backup, rewrite.target)))
+        temporary.replace(rewrite.target)
+    for move in work.moves:
+        if isinstance(move, Create):
+            _create(move, journal)
+            continue
+        old, new = move.old, move.new or _temporary(move.old)
+        if move.only_if_empty and is_folder(old) and not set(old.iterdir()) <= set(kept):
+            raise OSError(ENOTEMPTY, os.strerror(ENOTEMPTY), str(old))
+        _make_way(new, journal)
+        old.rename(new)
+        journal.append(_Undo(f"{old} is now {new}", partial(new.rename, old)))
+        kept = [new / path.relative_to(old) if path.is_relative_to(old) else path for path in kept]
+        if move.new is None:
+            kept.append(new)
+    return kept
+
+
+def _create(create: Create, journal: list[_Undo]) -> None:
+    _make_way(create.path, journal)
+    temporary = _temporary(create.path)
+    try:
+        _write(temporary, create.content)
+        temporary.replace(create.path)
+        state = f"{create.path} was created and is still there"
+        journal.append(_Undo(state, partial(create.path.unlink, missing_ok=True)))
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _make_way(path: Path, journal: list[_Undo]) -> None:
+    """Makes the folders that `path` lacks; refuses if something appeared there since the check."""
+    if os.path.lexists(path):
+        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
+    for folder in [folder for folder in path.parents if not folder.exists()][::-1]:
+        folder.mkdir()
+        journal.append(_Undo(f"the new folder {folder} is still there", folder.rmdir))
+
+
+def _temporary(path: Path) -> Path:
+    """A new name beside `path`, with no extension that a tool would take for source."""
+    return path.with_name(f".lsp-mcp-{secrets.token_hex(8)}.tmp")
+
+
+def _write(path: Path, content: bytes, like: Rewrite | None = None) -> None:
+    """A new file at `path`, flushed to the disk, with the mode and if possible the owner of `like`."""
+    mode = 0o600 if like else 0o666
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(content)
+        file.flush()
+        if like and hasattr(os, "chown"):
+            user, group = like.owner
+            for owner in ((-1, group), (user, -1)):
+                with suppress(OSError):
+                    os.chown(path, *owner)
+        if like:
+            path.chmod(like.mode)
+        os.fsync(file.fileno())
+
+
+def _keep(path: Path, backup: Path) -> None:
+    """The file at `path` is at `backup` too: by a link, or by a copy where the disk has no links."""
+    try:
+        os.link(path, backup)
+    except OSError:
+        try:
+            shutil.copy2(path, backup)
+        except BaseException:
+            backup.unlink(missing_ok=True)
+            raise
+
+
+def _put_back(backup: Path, target: Path) -> None:
+    if not (target.exists() and backup.samefile(target)):
+        backup.replace(target)
+    backup.unlink(missing_ok=True)
+
+
+def _undo(journal: list[_Undo]) -> list[str]:
+    """Takes the journal back, last step first. Returns what is the case where that failed, and why."""
+    stuck = []
+    for undo in reversed(journal):
+        try:
+            undo.run()
+        except OSError as error:
+            stuck.append(f"{undo.state} ({_reason(error)})")
+    return stuck
+
+
+def _removed(path: Path) -> bool:
+    try:
+        if is_folder(path):
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        name = error.filename2 or error.filename
+        return f"{error.strerror}: {name}" if name else error.strerror
+    return str(error) or type(error).__name__

@@ -1,0 +1,154 @@
+"""Anchors that don't rot: `AnchorMemory` follows the ones it handed out through later edits of their files.
+
+Pure: it is told texts, it reads nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsp_mcp.edits.plan import TextChange
+from lsp_mcp.errors import AnchorError
+from lsp_mcp.text import Point, Text
+
+_VERSIONS = 4  # texts remembered per file
+_NEAREST = 5  # candidates for a symbol that is gone
+_CHARACTERS = 16_000_000  # of remembered text in all; the files asked about longest ago are forgotten first
+
+
+class LostError(AnchorError):
+    """The symbol that an anchor named is no longer where a line diff leads; `nearest` are candidates."""
+
+    def __init__(self, identifier: str, nearest: list[Point]) -> None:
+        super().__init__(f"the symbol {identifier} is no longer there")
+        self.identifier = identifier
+        self.nearest = nearest
+
+
+@dataclass
+class _Version:
+    """One text of a file, the points handed out from it, and where our own edits have moved them since."""
+
+    text: Text
+    points: set[Point] = field(default_factory=set)
+    successor: tuple[Text, tuple[TextChange, ...]] | None = None
+
+
+class AnchorMemory:
+    """What the file looked like when an anchor was handed out (bounded: 4 texts a file, 16 million characters)."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[Path, list[_Version]] = OrderedDict()
+        self._characters = 0
+
+    def remember(self, path: Path, text: Text, points: Iterable[Point]) -> None:
+        """Anchors to `points` of `text` were handed out."""
+        versions = self._files.setdefault(path, [])
+        self._files.move_to_end(path)
+        version = next((known for known in versions if known.text == text), None)
+        if version is None:
+            version = _Version(text)
+            self._characters += len(text.content)
+        else:
+            versions.remove(version)
+        version.points.update(points)
+        versions.append(version)
+        while len(versions) > _VERSIONS:
+            self._characters -= len(versions.pop(0).text.content)
+        while self._characters > _CHARACTERS and len(self._files) > 1:
+            _, forgotten = self._files.popitem(last=False)
+            self._characters -= sum(len(known.text.content) for known in forgotten)
+
+    def edited(self, path: Path, before: Text, after: Text, changes: tuple[TextChange, ...]) -> None:
+        """We changed `before` to `after` ourselves: anchors to `before` go where `changes` move them."""
+        for version in self._files.get(path, []):
+            if version.text == before:
+                version.successor = after, changes
+
+    def follow(self, path: Path, point: Point, now: Text) -> Point:
+        """Where the symbol that an anchor at `point` named is in the text `now`.
+
+        A point that was never handed out, or whose text is unchanged, stays.
+
+        Raises:
+            LostError: the line is gone or no longer has the identifier once; nothing is guessed.
+        """
+        version = next((v for v in reversed(self._files.get(path, [])) if point in v.points), None)
+        if version is None:
+            return point
+        text = version.text
+        if version.successor and now != text:
+            text, changes = version.successor
+            point = _moved(point, version.text, text, changes)
+        return point if text == now else _followed(point, text, now)
+
+
+def _moved(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
+    """`point` of `before` in `after`; one inside a changed stretch goes to its start."""
+    offset = before.point_offset(point)
+    shift = 0
+    for change in changes:
+        start, end = before.point_offset(change.span.start), before.point_offset(change.span.end)
+        if offset < end or offset == start:
+            return after.offset_point(min(offset, start) + shift if offset >= start else offset + shift)
+        shift += len(change.new_text) - len(change.old_text)
+    return after.offset_point(offset + shift)
+
+
+def _followed(point: Point, before: Text, now: Text) -> Point:
+    """`point` of `before` in `now`, by a diff of the lines and the identifier that stood there."""
+    span = before.identifier_at(point)
+    if span is None:
+        return point
+    identifier = before.slice(span)
+    lines = _counterpart(point.line, before.lines(), now.lines())
+    if len(lines) == 1 and now.line(lines[0]) == before.line(point.line):
+        return Point(lines[0], point.character)
+    here = _places_of(identifier, now, lines)
+    if len(here) == 1:
+        return Point(here[0].line, here[0].character + point.character - span.start.character)
+    everywhere = _places_of(identifier, now, _numbers(now.lines()))
+    everywhere.sort(key=lambda place: (abs(place.line - lines.start), place))
+    raise LostError(identifier, sorted(here or everywhere[:_NEAREST]))
+
+
+def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:
+    """Where `identifier` stands as a whole word in these lines."""
+    return [
+        span.start
+        for line in lines
+        if identifier in text.line(line)
+        for span in text.identifiers(line)
+        if text.slice(span) == identifier
+    ]
+
+
+def _counterpart(line: int, before: list[str], now: list[str]) -> range:
+    """The numbers of the lines of `now` that stand where line `line` of `before` stood; maybe none."""
+    index = _numbers(before).index(line)
+    head = _common(before, now)
+    tail = _common(before[head:][::-1], now[head:][::-1])
+    if index < head:
+        return _numbers(now)[index:][:1]
+    if index >= len(before) - tail:
+        return _numbers(now)[index - len(before) :][:1]
+    old, new = before[head : len(before) - tail], now[head : len(now) - tail]
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if i1 <= index - head < i2:
+            inside = _numbers(now)[head + j1 : head + j2]
+            return inside[index - head - i1 :][:1] if tag == "equal" else inside
+    raise AssertionError("a diff covers every line")
+
+
+def _numbers(lines: list[str]) -> range:
+    """The numbers that people give to `lines`."""
+    return range(1, 1 + len(lines))
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))

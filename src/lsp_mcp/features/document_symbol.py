@@ -1,0 +1,92 @@
+"""textDocument/documentSymbol: the outline of one file (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.features.hover import hovers
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
+from lsp_mcp.text import Span, Text
+from lsp_mcp.uris import path_uri
+
+
+async def document_symbols(backend: Backend, path: Path) -> tuple[Symbol, ...]:
+    """The symbols of `path` in reading order, members below what they belong to.
+
+    Raises:
+        PathError: the file cannot be read, or is of no language of this server.
+        RefusedError, UnavailableError: as `Backend.request`.
+    """
+    text = await backend.open(path)
+    result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
+    symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
+    return _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
+
+
+async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """The same tree with what the server says about each symbol."""
+    texts = iter(await hovers(backend, [symbol.place for symbol in flat(symbols)]))
+
+    def filled(symbol: Symbol) -> Symbol:
+        return replace(symbol, hover=next(texts), children=tuple(map(filled, symbol.children)))
+
+    return tuple(map(filled, symbols))
+
+
+def first(symbols: tuple[Symbol, ...], limit: int) -> tuple[tuple[Symbol, ...], int]:
+    """The first `limit` symbols in reading order, and how many there are in all."""
+    return cut(symbols, limit), sum(symbol.count() for symbol in symbols)
+
+
+def name_span(text: Text, span: Span, name: str) -> Span:
+    """Where `name` stands inside `span`: its last identifier, looked for from the start; else `span`'s start.
+
+    For servers that give the whole declaration where the name is wanted.
+    """
+    words = re.findall(r"\w+", name)
+    if words and words[-1] != text.slice(span):
+        start, end = text.point_offset(span.start), text.point_offset(span.end)
+        if found := re.compile(rf"(?<!\w){re.escape(words[-1])}(?!\w)").search(text.content, start, end):
+            return text.offsets_span(found.start(), found.end())
+    return span
+
+
+def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
+    """A `DocumentSymbol`, or a `SymbolInformation` from a server that knows no hierarchy."""
+    name, kind = str(item["name"]), kind_name(item["kind"])
+    if "selectionRange" in item:
+        span = text.range_span(item["selectionRange"], backend.encoding)
+    else:
+        span = text.range_span(item["location"]["range"], backend.encoding)
+    place = Place(path, name_span(text, span, name), text, str(item.get("containerName") or ""))
+    children: Any = item.get("children") or []
+    return Symbol(
+        name, kind, place, str(item.get("detail") or ""), "",
+        tuple(_symbol(child, path, text, backend) for child in children),
+    )  # fmt: skip
+
+
+def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ...]:
+    """`symbols` with those that are named as members of a sibling moved below it (Go's methods)."""
+    if not pattern:
+        return symbols
+    owners = {symbol.name for symbol in symbols}
+    members: dict[str, list[Symbol]] = {}
+    top = []
+    for symbol in symbols:
+        match = re.match(pattern, symbol.name)
+        if match and match["owner"] in owners:
+            members.setdefault(match["owner"], []).append(symbol)
+        else:
+            top.append(symbol)
+    return tuple(replace(symbol, children=(*symbol.children, *members.pop(symbol.name, []))) for symbol in top)
+
+
+def _in_order(symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    ordered = sorted(symbols, key=lambda symbol: symbol.place.span)
+    return tuple(replace(symbol, children=_in_order(symbol.children)) for symbol in ordered)

@@ -1,0 +1,65 @@
+"""Where something is, as people and models read it: `Place`, made from LSP's `Location`s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError
+from lsp_mcp.text import Span, Text
+from lsp_mcp.uris import uri_path
+
+_CODE_LENGTH = 200  # characters of a source line that are shown
+
+
+@dataclass(frozen=True)
+class Place:
+    """A stretch of a file, the text it was seen in, and what surrounds it."""
+
+    path: Path
+    span: Span
+    text: Text
+    container: str = ""  # the symbol that it lies in, where the server says so
+
+    @property
+    def code(self) -> str:
+        """The source line that it starts on, trimmed, and shortened around the place if it is long."""
+        return shown_line(self.text, self.span)
+
+
+def shown_line(text: Text, span: Span) -> str:
+    """The line that `span` starts on, without the white space around it, at most 200 characters of it."""
+    line = text.line(span.start.line)
+    if len(line) <= _CODE_LENGTH:
+        return line.strip()
+    start = max(0, span.start.character - _CODE_LENGTH // 2)
+    cut = line[start : start + _CODE_LENGTH].strip()
+    return f"{'…' if start else ''}{cut}{'…' if start + _CODE_LENGTH < len(line) else ''}"
+
+
+def location_key(location: Json, root: Path) -> tuple[bool, str, int, int]:
+    """Sorts `Location`s: the workspace first, then by file, line and character, as the file shows them."""
+    start = location["range"]["start"]
+    path = uri_path(location["uri"])
+    return not path.is_relative_to(root), str(path), start["line"], start["character"]
+
+
+def distinct(locations: Iterable[Json], root: Path) -> list[Json]:
+    """`locations` in their stable order, each place once (a file can be in several of a server's packages)."""
+    by_key = {location_key(location, root): location for location in locations}
+    return [by_key[key] for key in sorted(by_key)]
+
+
+async def place_of(backend: Backend, location: Json) -> Place | None:
+    """The place of an LSP `Location`; None when its file is gone or no longer has that place."""
+    path = uri_path(location["uri"])
+    try:
+        text = await backend.text(path)
+    except PathError:
+        return None
+    if not text.contains_range(location["range"], backend.encoding):
+        return None
+    span = text.range_span(location["range"], backend.encoding)
+    return Place(path, span, text, str(location.get("containerName") or ""))

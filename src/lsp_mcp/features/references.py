@@ -1,0 +1,48 @@
+"""textDocument/references: every use of a symbol, its declaration included (LSP 3.17)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.features.places import Place, distinct, place_of
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+
+@dataclass(frozen=True)
+class References:
+    """The first `places` in order of file and line, how many there are, and how many were dropped as gone."""
+
+    places: list[Place]
+    total: int
+    dropped: int
+
+
+async def references(backend: Backend, path: Path, point: Point, limit: int) -> References:
+    """The uses of the symbol at `point` of `path`, the first `limit` of them as places.
+
+    Raises:
+        PathError: the file cannot be read, or is of no language of this server.
+        PointError: the point is outside the file.
+        RefusedError, UnavailableError: as `Backend.request`.
+    """
+    text = await backend.open(path)
+    params = {
+        "textDocument": {"uri": path_uri(path)},
+        "position": text.point_position(point, backend.encoding),
+        "context": {"includeDeclaration": True},
+    }
+    result: list[Json] = await backend.request("textDocument/references", params) or []
+    found: list[Place] = []
+    dropped = 0
+    locations = distinct(result, backend.root)
+    for location in locations:
+        if len(found) == limit:
+            break
+        if place := await place_of(backend, location):
+            found.append(place)
+        else:
+            dropped += 1
+    return References(found, len(locations) - dropped, dropped)

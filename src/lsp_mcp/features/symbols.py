@@ -1,0 +1,52 @@
+"""What a symbol is, for outlines and name searches: `Symbol`, and the names of LSP's symbol kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from lsp_mcp.features.places import Place
+
+# LSP 3.17, `SymbolKind`, as its enumeration names them.
+_KINDS = [
+    *("file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum"),
+    *("interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object", "key"),
+    *("null", "enum_member", "struct", "event", "operator", "type_parameter"),
+]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named thing at a place; `place.span` is the name itself, not its declaration."""
+
+    name: str
+    kind: str
+    place: Place
+    detail: str = ""
+    hover: str = ""
+    children: tuple[Symbol, ...] = field(default=())
+
+    def count(self) -> int:
+        """How many symbols this is, with everything below it."""
+        return 1 + sum(child.count() for child in self.children)
+
+
+def kind_name(kind: int) -> str:
+    """The name of an LSP `SymbolKind`; unknown ones keep their number."""
+    return _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
+
+
+def cut(symbols: tuple[Symbol, ...], limit: int) -> tuple[Symbol, ...]:
+    """The first `limit` symbols in reading order, parents before and counted with their children."""
+    kept = []
+    for symbol in symbols:
+        if limit <= 0:
+            break
+        shortened = replace(symbol, children=cut(symbol.children, limit - 1))
+        limit -= shortened.count()
+        kept.append(shortened)
+    return tuple(kept)
+
+
+def flat(symbols: tuple[Symbol, ...]) -> list[Symbol]:
+    """All symbols of a tree in reading order."""
+    return [one for symbol in symbols for one in (symbol, *flat(symbol.children))]

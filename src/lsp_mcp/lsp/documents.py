@@ -1,0 +1,131 @@
+"""The documents that a server has open: `Documents` (LSP 3.17, "Text Document Synchronization")."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.disk.files import Files, Signature
+from lsp_mcp.errors import PathError
+from lsp_mcp.text import Text
+from lsp_mcp.uris import path_uri
+
+Notify = Callable[[str, Any], None]
+MAX_OPEN = 64  # documents; the least recently asked about is closed first
+
+
+@dataclass
+class Document:
+    """One open document: the text and version that the server was told last."""
+
+    text: Text
+    version: int
+    signature: Signature | None
+    pinned: bool = False  # open for what it makes the server load; never closed for room
+
+
+class Documents:
+    """Opens, refreshes and closes documents so that the server always has what is on disk.
+
+    Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do.
+    """
+
+    def __init__(self, adapter: Adapter, files: Files, notify: Notify) -> None:
+        self._adapter = adapter
+        self._files = files
+        self._notify = notify
+        self._open: OrderedDict[Path, Document] = OrderedDict()
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._open
+
+    def get(self, path: Path) -> Document | None:
+        """The open document, or None."""
+        return self._open.get(path)
+
+    def open(self, path: Path, *, pinned: bool = False) -> Text:
+        """Open `path` unless it is; the text that the server has of it.
+
+        Raises:
+            PathError: it cannot be read as text, or is of no language of this server.
+        """
+        document = self._open.get(path)
+        if document is None:
+            document = self._tell_open(path)
+        document.pinned |= pinned
+        self._open.move_to_end(path)
+        self._close_surplus()
+        return document.text
+
+    def refresh(self, paths: Iterable[Path]) -> None:
+        """Tell the server the new text of those of `paths` that are open, if their text did change."""
+        for path in paths:
+            document = self._open.get(path)
+            if document is None:
+                continue
+            document.signature = Signature.of(path)
+            try:
+                text = self._files.text(path)
+            except PathError:
+                # Gone, or no text any more: the server shall see what is on disk.
+                self.close(path)
+                continue
+            if text != document.text:
+                self._tell_change(path, document, text)
+
+    def refresh_outside(self, folders: Collection[Path]) -> list[Path]:
+        """Refresh the open documents outside `folders`, whose changes no event names; those that changed."""
+        changed = [
+            path
+            for path, document in self._open.items()
+            if not any(path.is_relative_to(folder) for folder in folders) and Signature.of(path) != document.signature
+        ]
+        self.refresh(changed)
+        return changed
+
+    def close(self, path: Path) -> None:
+        """Close `path` if it is open."""
+        if self._open.pop(path, None):
+            self._notify("textDocument/didClose", {"textDocument": {"uri": path_uri(path)}})
+
+    def reopen_all(self) -> None:
+        """Open everything again, for a server that was started anew; what cannot be read any more is left out."""
+        before, self._open = self._open, OrderedDict()
+        for path, document in before.items():
+            try:
+                self.open(path, pinned=document.pinned)
+            except PathError:
+                continue  # gone while the server was down; whoever asks about it is told so
+
+    def _tell_open(self, path: Path) -> Document:
+        language = self._adapter.language_of(path)
+        if language is None:
+            raise PathError(
+                f"{path.name} is no file that {self._adapter.name} answers for ({', '.join(self._adapter.extensions)})"
+            )
+        signature = Signature.of(path)
+        document = Document(self._files.text(path), 1, signature)
+        self._open[path] = document
+        item = {"uri": path_uri(path), "languageId": language.id, "version": 1, "text": document.text.content}
+        self._notify("textDocument/didOpen", {"textDocument": item})
+        return document
+
+    def _tell_change(self, path: Path, document: Document, text: Text) -> None:
+        document.text = text
+        document.version += 1
+        identifier = {"uri": path_uri(path), "version": document.version}
+        self._notify(
+            "textDocument/didChange",
+            {"textDocument": identifier, "contentChanges": [{"text": text.content}]},
+        )
+        # What is on disk is by definition saved; some servers look at dependents only then.
+        self._notify("textDocument/didSave", {"textDocument": {"uri": path_uri(path)}})
+
+    def _close_surplus(self) -> None:
+        idle = [path for path, document in self._open.items() if not document.pinned]
+        for path in idle[: max(0, len(idle) - MAX_OPEN)]:
+            self.close(path)

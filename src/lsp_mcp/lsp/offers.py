@@ -1,0 +1,70 @@
+"""What this program offers a language server in `initialize` (LSP 3.17, `ClientCapabilities`)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp import __version__
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.uris import path_uri
+
+_SYMBOL_KINDS = list(range(1, 27))
+
+
+def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
+    """`InitializeParams` for the server of `adapter` on the workspace `root`."""
+    uri = path_uri(root)
+    return {
+        "processId": os.getpid(),
+        "clientInfo": {"name": "lsp-mcp", "version": __version__},
+        "rootPath": str(root),
+        "rootUri": uri,
+        "workspaceFolders": [{"uri": uri, "name": root.name}],
+        "initializationOptions": adapter.initialization_options or adapter.settings.values,
+        "capabilities": _capabilities(adapter),
+    }
+
+
+def _capabilities(adapter: Adapter) -> dict[str, Any]:
+    link = {"linkSupport": True}
+    return {
+        "general": {
+            "positionEncodings": list(adapter.positions.offers),
+            "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
+        },
+        "window": {"workDoneProgress": True, "showMessage": {}},
+        "workspace": {
+            "configuration": True,
+            "workspaceFolders": True,
+            "applyEdit": False,
+            "didChangeConfiguration": {"dynamicRegistration": True},
+            "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
+            "symbol": {"symbolKind": {"valueSet": _SYMBOL_KINDS}},
+            "workspaceEdit": {
+                "documentChanges": True,
+                "resourceOperations": ["create", "rename", "delete"],
+                "failureHandling": "transactional",
+                "normalizesLineEndings": False,
+                "changeAnnotationSupport": {"groupsOnLabel": False},
+            },
+        },
+        "textDocument": {
+            "synchronization": {"didSave": True},
+            "documentSymbol": {
+                "hierarchicalDocumentSymbolSupport": True,
+                "symbolKind": {"valueSet": _SYMBOL_KINDS},
+            },
+            "hover": {"contentFormat": ["markdown", "plaintext"]},
+            "definition": link,
+            "declaration": link,
+            "typeDefinition": link,
+            "implementation": link,
+            "references": {"container": True},  # clangd's extension: `containerName` of each reference
+            "rename": {"prepareSupport": True, "prepareSupportDefaultBehavior": 1},
+            "callHierarchy": {},
+            "typeHierarchy": {},
+            "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        },
+    }

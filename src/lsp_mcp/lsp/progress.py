@@ -1,0 +1,65 @@
+"""What a server says that it is doing: `Progress` folds `$/progress` (LSP 3.17, "Work Done Progress")."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_COUNT = re.compile(r"(\d+)\s*/\s*(\d+)")
+
+
+@dataclass
+class Work:
+    """One piece of work that has begun and not ended."""
+
+    title: str
+    message: str = ""
+    percentage: float | None = None
+
+    def __str__(self) -> str:
+        """As it stands in a status: `indexing 45/120`, or the server's own words."""
+        if count := _COUNT.search(self.message):
+            return f"indexing {count[1]}/{count[2]}"
+        if self.percentage is not None:
+            return f"indexing {self.percentage:.0f} %"
+        return f"indexing ({self.message or self.title})"
+
+
+class Progress:
+    """All work of one server. `changed` is set at every message: wait for it, clear it, look again."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+        self._active: dict[str | int, Work] = {}
+        self._ended: dict[str, str] = {}  # title → the last words of the work
+
+    def update(self, token: str | int, value: Any) -> None:
+        """Take in the `value` of one `$/progress`; what is not work-done progress is passed over."""
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if kind == "begin":
+            self._active[token] = Work(
+                str(value.get("title", "")), str(value.get("message", "")), value.get("percentage")
+            )
+        elif kind == "report" and (work := self._active.get(token)):
+            work.message = str(value.get("message", work.message))
+            work.percentage = value.get("percentage", work.percentage)
+        elif kind == "end" and (work := self._active.pop(token, None)):
+            self._ended[work.title] = str(value.get("message", ""))
+        self.changed.set()
+
+    def expect(self, title: str) -> None:
+        """The work `title` is about to begin anew."""
+        self._ended.pop(title, None)
+
+    def pending(self, title: str) -> Work | None:
+        """The work `title` if it goes on, or has not even begun; None once it has ended."""
+        for work in self._active.values():
+            if work.title == title:
+                return work
+        return None if title in self._ended else Work(title)
+
+    def last_words(self, title: str) -> str:
+        """What the server said when the work `title` ended, or nothing."""
+        return self._ended.get(title, "")

@@ -1,0 +1,98 @@
+"""The projects of a workspace (Go modules …), for servers that load and answer project by project.
+
+Pure: `ProjectMap` is built from a list of files and their contents, by the rules of an adapter.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.adapters import Projects
+
+Read = Callable[[Path], str]
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project: its folder, the name it has for others, and the names that its marker file mentions."""
+
+    folder: Path
+    name: str
+    words: frozenset[str]
+
+
+class ProjectMap:
+    """All projects below a root, and which of them one file joins."""
+
+    def __init__(self, projects: Iterable[Project], joined: Mapping[Path, frozenset[Path]] | None = None) -> None:
+        self.projects = sorted(projects, key=lambda project: project.folder)
+        self._joined = dict(joined or {})  # the folder of each joining file → the folders it names
+
+    def of(self, path: Path) -> Project | None:
+        """The project that `path` belongs to: that of the nearest folder above it that is one."""
+        folders = {project.folder: project for project in self.projects}
+        return next((folders[parent] for parent in path.parents if parent in folders), None)
+
+    def together(self, one: Project, other: Project) -> bool:
+        """Whether the server answers for both at once."""
+        return one == other or any({one.folder, other.folder} <= f for f in self._joined.values())
+
+    def unseen_dependents(self, project: Project) -> list[Project]:
+        """The projects that use `project` by name but that the server doesn't look into when asked about it."""
+        return [
+            other
+            for other in self.projects
+            if other.folder != project.folder and project.name in other.words and not self.together(project, other)
+        ]
+
+    def unloaded(self, root: Path) -> list[Project]:
+        """The projects that the server doesn't load by itself when it starts in `root`."""
+        main = next((project for project in self.projects if project.folder == root), None)
+        at_root = [folders for place, folders in self._joined.items() if root.is_relative_to(place)]
+        loaded = frozenset().union(*at_root)
+        return [project for project in self.projects if project != main and project.folder not in loaded]
+
+
+def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read) -> ProjectMap:
+    """The projects among `files`, by `rules`; `read` gives the content of a marker file, empty if unreadable."""
+    projects: list[Project] = []
+    joined: dict[Path, frozenset[Path]] = {}
+    for file in files:
+        if file.name == rules.marker and not _ignored(file, rules, root):
+            content = read(file)
+            name = re.search(rules.name_pattern, content)
+            projects.append(
+                Project(
+                    file.parent,
+                    name[1] if name else file.parent.name,
+                    frozenset(re.split(r'[\s"()]+', content)),
+                )
+            )
+        elif rules.joined_by and file.name == rules.joined_by and not _ignored(file, rules, root):
+            joined[file.parent] = _folders_named_in(file, read(file))
+    return ProjectMap(projects, joined)
+
+
+def above(root: Path, rules: Projects) -> list[Path]:
+    """The marker and joining files in the folders above `root` that a server started there takes into account."""
+    names = (rules.marker, rules.joined_by)
+    return [folder / name for folder in root.parents for name in names if name and (folder / name).is_file()]
+
+
+def _folders_named_in(file: Path, content: str) -> frozenset[Path]:
+    """Every word of a joining file that names a folder, relative to the file."""
+    lines = (line.split("//")[0] for line in content.split("\n"))
+    words = {word.strip('"') for line in lines for word in re.split(r"[\s()]+", line) if word}
+    return frozenset(Path(os.path.normpath(file.parent / word)) for word in words if word)
+
+
+def _ignored(file: Path, rules: Projects, root: Path) -> bool:
+    if not file.is_relative_to(root):
+        return False
+    folders = file.relative_to(root).parts[:-1]
+    return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in rules.ignored_folders)

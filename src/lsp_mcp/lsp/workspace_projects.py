@@ -1,0 +1,166 @@
+"""What a server's project-by-project loading means for the truth of its answers: `WorkspaceProjects`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter, Projects
+from lsp_mcp.disk.feed import Feed
+from lsp_mcp.errors import UnavailableError
+from lsp_mcp.lsp.projects import Project, ProjectMap, above, map_projects
+from lsp_mcp.wire.process import run
+from lsp_mcp.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+_MOST_LOADED = 16  # projects loaded for questions to the whole workspace; each costs the server memory
+_CHECK_TIMEOUT = 20.0  # seconds for one check command
+
+
+class WorkspaceProjects:
+    """The projects of one workspace, as one server sees them; for a server without projects all is empty."""
+
+    def __init__(self, adapter: Adapter, workspace: Workspace, feed: Feed) -> None:
+        self._adapter = adapter
+        self._rules = adapter.projects
+        self._root = workspace.root
+        self._workspace = workspace
+        self._feed = feed
+        self._map: ProjectMap | None = None
+        self._checks: dict[Path, asyncio.Task[str]] = {}
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Forget what is known if one of `paths` says what the projects are."""
+        rules = self._rules
+        if rules and any(path.name in (rules.marker, rules.joined_by) for path in paths):
+            self._map = None
+            for check in self._checks.values():
+                check.cancel()
+            self._checks.clear()
+
+    def check(self) -> None:
+        """Begin to check whether the projects can be loaded at all."""
+        if self._rules and self._rules.check_command:
+            for folder in self._folders()[:_MOST_LOADED]:
+                if folder not in self._checks:
+                    self._checks[folder] = asyncio.create_task(self._check(self._rules, folder))
+
+    def files_to_open(self) -> list[Path]:
+        """One file of each project that the server loads only when asked, at most 16."""
+        if not self._rules or not self._rules.open_to_load:
+            return []
+        unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
+        return [file for project in unloaded if (file := self._plain_file(project))]
+
+    async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
+        """What of the projects makes answers about `path` incomplete; see `Backend.notes`."""
+        if not self._rules:
+            return []
+        notes = await self._problems(path)
+        projects = self._projects()
+        if path is None:
+            if (count := len(projects.unloaded(self._root))) > _MOST_LOADED:
+                notes.append(
+                    f"{count} projects below the root, {_MOST_LOADED} of them loaded: "
+                    "start lsp-mcp with a narrower --workspace-root"
+                )
+        elif (project := projects.of(path)) and identifier:
+            notes += await self._unseen_uses(self._rules, project, projects, identifier)
+        return notes
+
+    async def close(self) -> None:
+        """End the checks that still run."""
+        for check in self._checks.values():
+            check.cancel()
+        if self._checks:
+            await asyncio.wait(self._checks.values())
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _projects(self) -> ProjectMap:
+        assert self._rules
+        if self._map is None:
+            files = [
+                *self._feed.files_named({self._rules.marker, self._rules.joined_by}),
+                *above(self._root, self._rules),
+            ]
+            self._map = map_projects(files, self._rules, self._root, _content)
+        return self._map
+
+    def _folders(self) -> list[Path]:
+        """Where checks are run: every project, and the root if it is in none."""
+        folders = [project.folder for project in self._projects().projects if project.folder.is_relative_to(self._root)]
+        return folders or [self._root]
+
+    async def _problems(self, path: Path | None) -> list[str]:
+        self.check()
+        project = self._projects().of(path) if path else None
+        if path and not project:
+            folders: Iterable[Path] = (
+                self._checks if path.is_relative_to(self._root) and self._root in self._checks else ()
+            )
+        else:
+            folders = [project.folder] if project else list(self._checks)
+        checks = [check for folder in folders if (check := self._checks.get(folder))]
+        return [problem for problem in await asyncio.gather(*map(asyncio.shield, checks)) if problem]
+
+    async def _check(self, rules: Projects, folder: Path) -> str:
+        """Why the project in `folder` cannot be loaded; empty when it can."""
+        try:
+            code, output = await run(rules.check_command, cwd=folder, timeout=_CHECK_TIMEOUT)
+        except UnavailableError as error:
+            return f"{self._adapter.name} cannot load {self._workspace.shown(folder)}: {error}"
+        if code == 0:
+            return ""
+        reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
+        return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.shown(folder)}: {reason[:400]}"
+
+    async def _unseen_uses(self, rules: Projects, project: Project, projects: ProjectMap, identifier: str) -> list[str]:
+        """Projects that depend on `project`, are not looked into, and do have the word `identifier`."""
+        dependents = projects.unseen_dependents(project)
+        if not dependents:
+            return []
+        word = re.compile(rb"(?<!\w)" + re.escape(identifier.encode()) + rb"(?!\w)")
+        mentioning = await asyncio.to_thread(
+            lambda: [other for other in dependents if any(_has(word, file) for file in self._sources(other))]
+        )
+        if not mentioning:
+            return []
+        folders = [project.folder, *(other.folder for other in mentioning)]
+        hint = rules.join_hint.format(folders=" ".join(f"./{self._workspace.shown(f)}" for f in folders))
+        names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in mentioning)
+        return [
+            f"not searched: {names}, which uses {project.name} and has the word {identifier}; "
+            f"{self._adapter.name} answers for several projects at once only after: {hint}"
+        ]
+
+    def _sources(self, project: Project) -> Iterator[Path]:
+        projects = self._projects()
+        for file in self._feed.files_below(project.folder):
+            if file.suffix in self._adapter.extensions and projects.of(file) == project:
+                yield file
+
+    def _plain_file(self, project: Project) -> Path | None:
+        """A source file that every build of the project should hold: no test, no build condition in its name."""
+        files = sorted(self._sources(project), key=lambda file: (len(file.parts), "_" in file.stem, file))
+        return files[0] if files else None
+
+
+def _content(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        log.warning("%s cannot be read: %s", file, error)
+        return ""
+
+
+def _has(word: re.Pattern[bytes], file: Path) -> bool:
+    try:
+        return bool(word.search(file.read_bytes()))
+    except OSError:
+        return False  # gone since it was listed

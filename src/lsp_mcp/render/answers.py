@@ -1,0 +1,63 @@
+"""What a tool answers before it is put into words: one dataclass per published response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.text import Point
+
+AnchorTo = Callable[[Path, Point | None], str]
+"""The anchor of a point in a file; without a point its beginning up to `#`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What every answer has. `gaps` is what makes it incomplete, `infos` what else a reader must know."""
+
+    message: str
+    arguments: dict[str, Any]
+    gaps: Sequence[str] = ()
+    infos: Sequence[str] = ()
+
+    @property
+    def status(self) -> str:
+        """`complete`, or why not; and what else there is to say."""
+        return "; ".join([*(self.gaps or ["complete"]), *self.infos])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definitions(Answer):
+    """Of `find_symbol_definitions_by_name`."""
+
+    symbols: Sequence[Symbol]
+    with_code: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outline(Answer):
+    """Of `list_symbols_in_file`."""
+
+    path: Path
+    symbols: Sequence[Symbol]
+    with_code: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceList(Answer):
+    """Of `find_symbol_references_by_anchor`."""
+
+    places: Sequence[Place]
+    with_code: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rename(Answer):
+    """Of `rename_symbol_by_anchor`."""
+
+    plan: EditPlan = field(default_factory=lambda: EditPlan(()))

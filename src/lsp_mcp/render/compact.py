@@ -1,0 +1,93 @@
+"""Answers as short text: grouped by file, one `line:char: code` a line.
+
+A line that begins with an anchor's beginning (`go://FILE#`) heads the places in that file: the beginning and
+a `line:char` below it, put together, are the anchor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Outline, ReferenceList, Rename
+from lsp_mcp.text import Point
+
+Shown = Callable[[Path], str]
+
+
+def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
+    """`answer` as text for a model or a terminal."""
+    head = [answer.message, f"status: {answer.status}"]
+    return "\n".join([*head, *_body(answer, shown, anchor)])
+
+
+def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    match answer:
+        case Definitions():
+            for symbol in answer.symbols:
+                yield from _definition(symbol, answer.with_code, anchor)
+        case Outline():
+            if answer.symbols:
+                yield anchor(answer.path, None)
+            for symbol in answer.symbols:
+                yield from _outline(symbol, "", answer.with_code)
+        case ReferenceList() if answer.with_code:
+            yield from _with_code(answer.places, anchor)
+        case ReferenceList():
+            for path, places in groupby(answer.places, key=lambda place: place.path):
+                yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in places)}"
+        case Rename():
+            yield from _changes(answer.plan, shown, anchor)
+
+
+def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
+    place = symbol.place
+    code = f": {place.code}" if with_code else ""
+    yield f"{anchor(place.path, place.span.start)} {symbol.kind} {symbol.name}{code}"
+    yield from _quoted(symbol.hover, "  ")
+
+
+def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
+    code = f": {symbol.place.code}" if with_code else ""
+    yield f"{indent}{_at(symbol.place.span.start)} {symbol.kind} {symbol.name}{code}"
+    yield from _quoted(symbol.hover, f"{indent}  ")
+    for child in symbol.children:
+        yield from _outline(child, f"{indent}  ", with_code)
+
+
+def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
+    """The places file by file; several on one line share its code."""
+    for path, in_file in groupby(places, key=lambda place: place.path):
+        yield anchor(path, None)
+        for (line, _), group in groupby(in_file, key=lambda place: (place.span.start.line, place.container)):
+            on_line = list(group)
+            characters = ",".join(str(place.span.start.character) for place in on_line)
+            container = f" [{on_line[0].container}]" if on_line[0].container else ""
+            yield f"{line}:{characters}{container}: {on_line[0].code}"
+
+
+def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    for step in plan.steps:
+        match step:
+            case FileChange():
+                yield anchor(step.path, None)
+                for (old, new), group in groupby(step.changes, key=lambda one: (one.old_text, one.new_text)):
+                    yield f"{' '.join(_at(one.span.start) for one in group)}: {old!r} → {new!r}"
+            case CreateFile():
+                yield f"created {shown(step.path)}"
+            case RenameFile():
+                yield f"moved {shown(step.old)} → {shown(step.new)}"
+            case DeleteFile():
+                yield f"deleted {shown(step.path)}"
+
+
+def _quoted(text: str, indent: str) -> Iterable[str]:
+    return (f"{indent}| {line}".rstrip() for line in text.split("\n") if line.strip())
+
+
+def _at(point: Point) -> str:
+    return f"{point.line}:{point.character}"

@@ -1,0 +1,285 @@
+"""Positions: the one module that counts lines, characters and code units.
+
+`Text` is a document's content with its line table. Two families of words meet here and nowhere else:
+
+    Point     line and character from 1, a character is one Unicode code point  (people, models, anchors)
+    Position  line and character from 0, in a server's code units               (LSP 3.17, `Position`)
+    offset    code points from the start of the content                         (inside this program)
+
+Conversions are named from→to, and each pair is inverse on valid input. They are strict towards callers
+(a point past the end raises `PointError`) and lenient towards servers (LSP 3.17 says clamp).
+A byte order mark at the start of the content belongs to the document but is no character of a `Point`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+from unicodedata import category
+
+from lsp_mcp.errors import PointError
+
+CodeUnit = Literal["utf-8", "utf-16", "utf-32"]
+Json = dict[str, Any]
+
+BOM = "\ufeff"
+_SPEC_LINE_END = re.compile(r"\r\n|\n|\r")  # LSP 3.17, "Text Documents": no other character ends a line
+_LF_LINE_END = re.compile(r"\n")
+
+
+class Point(NamedTuple):
+    """A place in a document: `line` and `character` from 1, in code points."""
+
+    line: int
+    character: int
+
+
+class Span(NamedTuple):
+    """A stretch of a document, `end` exclusive."""
+
+    start: Point
+    end: Point
+
+
+@dataclass(frozen=True)
+class PositionEncoding:
+    """How one server counts: its code unit, and whether a lone CR ends a line for it.
+
+    The specification says that it does; gopls 0.24 and clangd 22 count only LF.
+    """
+
+    unit: CodeUnit = "utf-16"
+    lone_cr_ends_line: bool = True
+
+
+class Text:
+    """The content of a document and its line table. Immutable.
+
+    Lines end at CRLF, LF or a lone CR (LSP 3.17). The last line has no end and may be empty.
+    """
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and other.content == self.content
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    # --- lines -------------------------------------------------------------------------------------
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are: at least 1, also in an empty document."""
+        return len(self._spec_starts)
+
+    def line(self, number: int) -> str:
+        """Line `number` (from 1) without its end and without a byte order mark.
+
+        Raises:
+            PointError: there is no such line.
+        """
+        if not 1 <= number <= self.line_count:
+            raise PointError(f"line {number} is not in the document, which has {_lines(self.line_count)}")
+        start, end = self._line_bounds(number)
+        return self.content[start:end]
+
+    def lines(self) -> list[str]:
+        """All lines without their ends, first to last."""
+        return [self.line(number) for number in range(1, self.line_count + 1)]
+
+    def slice(self, span: Span) -> str:
+        """The characters of `span`. Raises `PointError` as `point_offset` does."""
+        return self.content[self.point_offset(span.start) : self.point_offset(span.end)]
+
+    # --- points ↔ offsets --------------------------------------------------------------------------
+
+    def point_offset(self, point: Point) -> int:
+        """The offset of `point`; one past the last character of its line is allowed.
+
+        Raises:
+            PointError: the line or the character is past the end; the message has both numbers.
+        """
+        line, character = point
+        if not 1 <= line <= self.line_count:
+            raise PointError(f"line {line} is not in the document, which has {_lines(self.line_count)}")
+        start, end = self._line_bounds(line)
+        if not 1 <= character <= end - start + 1:
+            raise PointError(f"character {character} is not in line {line}, which has {_characters(end - start)}")
+        return start + character - 1
+
+    def offset_point(self, offset: int) -> Point:
+        """The point at `offset`, clamped to the document and out of line ends and byte order mark."""
+        offset = max(0, min(offset, len(self.content)))
+        line = bisect_right(self._spec_starts, offset)
+        start, end = self._line_bounds(line)
+        return Point(line, max(0, min(offset, end) - start) + 1)
+
+    def offsets_span(self, start: int, end: int) -> Span:
+        """The span between two offsets."""
+        return Span(self.offset_point(start), self.offset_point(end))
+
+    # --- positions ↔ offsets -----------------------------------------------------------------------
+
+    def offset_position(self, offset: int, encoding: PositionEncoding) -> Json:
+        """The LSP `Position` at `offset`, in the server's code units."""
+        starts = self._starts(encoding)
+        line = bisect_right(starts, offset) - 1
+        return {"line": line, "character": _units(self.content[starts[line] : offset], encoding.unit)}
+
+    def position_offset(self, position: Json, encoding: PositionEncoding) -> int:
+        """The offset of an LSP `Position`; past the end of a line or of the document is clamped.
+
+        A position inside a character (half a surrogate pair, a UTF-8 continuation byte) is its start.
+        """
+        starts = self._starts(encoding)
+        line = position["line"]
+        if line < 0:
+            return 0
+        if line >= len(starts):
+            return len(self.content)
+        start, end = self._server_line_bounds(line, encoding)
+        return start + _unit_index(self.content[start:end], position["character"], encoding.unit)
+
+    # --- points ↔ positions ------------------------------------------------------------------------
+
+    def point_position(self, point: Point, encoding: PositionEncoding) -> Json:
+        """`Point` → LSP `Position`. Raises `PointError` as `point_offset` does."""
+        return self.offset_position(self.point_offset(point), encoding)
+
+    def position_point(self, position: Json, encoding: PositionEncoding) -> Point:
+        """LSP `Position` → `Point`, clamped."""
+        return self.offset_point(self.position_offset(position, encoding))
+
+    def span_range(self, span: Span, encoding: PositionEncoding) -> Json:
+        """`Span` → LSP `Range`. Raises `PointError` as `point_offset` does."""
+        return {
+            "start": self.point_position(span.start, encoding),
+            "end": self.point_position(span.end, encoding),
+        }
+
+    def range_span(self, range_: Json, encoding: PositionEncoding) -> Span:
+        """LSP `Range` → `Span`, clamped."""
+        return Span(self.position_point(range_["start"], encoding), self.position_point(range_["end"], encoding))
+
+    def contains_range(self, range_: Json, encoding: PositionEncoding) -> bool:
+        """Whether an LSP `Range` lies in the document as it stands, with nothing clamped."""
+        return all(
+            self.offset_position(self.position_offset(position, encoding), encoding) == position
+            for position in ({"line": p["line"], "character": p["character"]} for p in range_.values())
+        )
+
+    # --- identifiers -------------------------------------------------------------------------------
+
+    def identifier_at(self, point: Point) -> Span | None:
+        """The identifier that covers `point` or ends right before it, or None.
+
+        Raises:
+            PointError: the point is outside the document.
+        """
+        self.point_offset(point)
+        for span in self.identifiers(point.line):
+            if span.start.character <= point.character <= span.end.character:
+                return span
+        return None
+
+    def identifiers(self, line: int) -> list[Span]:
+        """The identifiers of line `line` (from 1), left to right; words in any script.
+
+        Text in comments and strings counts as well: only a language server knows better.
+        """
+        return [
+            Span(Point(line, match.start() + 1), Point(line, match.end() + 1))
+            for match in _WORD.finditer(_marked(self.line(line)))
+            if not match.group()[0].isdigit()
+        ]
+
+    # --- line tables -------------------------------------------------------------------------------
+
+    @cached_property
+    def _spec_starts(self) -> list[int]:
+        return _line_starts(self.content, _SPEC_LINE_END if "\r" in self.content else _LF_LINE_END)
+
+    @cached_property
+    def _lf_starts(self) -> list[int]:
+        return _line_starts(self.content, _LF_LINE_END) if "\r" in self.content else self._spec_starts
+
+    def _starts(self, encoding: PositionEncoding) -> list[int]:
+        return self._spec_starts if encoding.lone_cr_ends_line else self._lf_starts
+
+    def _line_bounds(self, number: int) -> tuple[int, int]:
+        """Offsets of line `number` (from 1) without its end and without a byte order mark."""
+        start, end = _bounds(self.content, self._spec_starts, number - 1)
+        if start == 0 and self.content.startswith(BOM):
+            start = 1
+        return start, end
+
+    def _server_line_bounds(self, index: int, encoding: PositionEncoding) -> tuple[int, int]:
+        """As the server sees it: where only LF ends a line, the CR before it is the line's last character."""
+        start, end = _bounds(self.content, self._starts(encoding), index)
+        if not encoding.lone_cr_ends_line and self.content.startswith("\r\n", end):
+            return start, end + 1
+        return start, end
+
+
+_WORD = re.compile(r"\w[\w\u0300]*")
+
+
+def _marked(line: str) -> str:
+    """`line` with each combining mark as U+0300: `\\w` knows none, and many scripts spell words with them."""
+    if line.isascii():
+        return line
+    return "".join("\u0300" if category(character) in ("Mn", "Mc") else character for character in line)
+
+
+def code_unit_length(content: str, unit: CodeUnit) -> int:
+    """How many code units `content` has."""
+    return _units(content, unit)
+
+
+def _line_starts(content: str, line_end: re.Pattern[str]) -> list[int]:
+    return [0, *(match.end() for match in line_end.finditer(content))]
+
+
+def _bounds(content: str, starts: list[int], index: int) -> tuple[int, int]:
+    """Offsets of a line without its end."""
+    start = starts[index]
+    if index == len(starts) - 1:
+        return start, len(content)
+    end = starts[index + 1] - 1
+    if end > start and content[end] == "\n" and content[end - 1] == "\r":
+        end -= 1
+    return start, end
+
+
+def _units(content: str, unit: CodeUnit) -> int:
+    if unit == "utf-32" or content.isascii():
+        return len(content)
+    if unit == "utf-8":
+        return len(content.encode("utf-8", "surrogatepass"))
+    return len(content.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _unit_index(line: str, units: int, unit: CodeUnit) -> int:
+    """How many whole characters of `line` lie in its first `units` code units."""
+    if units <= 0:
+        return 0
+    if unit == "utf-32" or line.isascii():
+        return min(units, len(line))
+    codec, width = ("utf-8", 1) if unit == "utf-8" else ("utf-16-le", 2)
+    prefix = line.encode(codec, "surrogatepass")[: units * width]
+    count = len(prefix.decode(codec, "surrogatepass" if unit == "utf-16" else "ignore"))
+    # A cut pair decodes to half a character that the line doesn't have there.
+    return count - 1 if _units(line[:count], unit) > units else count
+
+
+def _lines(count: int) -> str:
+    return f"{count:,} line" + ("" if count == 1 else "s")
+
+
+def _characters(count: int) -> str:
+    return f"{count:,} character" + ("" if count == 1 else "s")

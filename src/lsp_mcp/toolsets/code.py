@@ -1,0 +1,242 @@
+"""The toolset `code`: symbols by name, file and anchor, for every language server (seeds/001)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.edits.apply import apply_plan
+from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
+from lsp_mcp.features.asking import settled
+from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.render.answers import Answer, Definitions, Outline, ReferenceList, Rename
+from lsp_mcp.render.compact import compact
+from lsp_mcp.render.document import document
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.text import Text
+from lsp_mcp.toolsets.targets import Target, Targets
+from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+
+MAX_LIMIT = 10_000
+
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
+Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol")]
+Code = Annotated[bool, Field(description="Add the source line of each place")]
+SymbolAnchor = Annotated[
+    str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
+]
+
+
+class CodeTools:
+    """The four anchor tools over whatever backends are running."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._targets = Targets(sessions)
+
+    @tool(title="List the symbols in a file", read_only=True)
+    async def list_symbols_in_file(
+        self,
+        call: Call,
+        file_path: Annotated[str, Field(description="Path of the file, relative to the workspace root")],
+        limit: Limit = 100,
+        include_hover: Hover = False,
+        include_code: Code = True,
+        format: FormatChoice = None,
+    ) -> str:
+        """List the symbols in a source file as a tree (types with fields and methods), each with its anchor."""
+        path = await self._sessions.file(file_path)
+        backend = self._sessions.for_path(path)
+
+        async def ask() -> tuple[tuple[Symbol, ...], int]:
+            outline = await document_symbol.document_symbols(backend, path)
+            symbols, total = document_symbol.first(outline, limit)
+            return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
+
+        if include_hover:
+            await backend.ready(call.report)
+        (symbols, total), gaps = await settled(backend, ask)
+        # An outline comes from the file alone, so what the server still has to load is no gap in it.
+        shown = flat(symbols)
+        self._targets.remember(symbol.place for symbol in shown)
+        message = f"Found {_count(total, 'symbol')} in file." if total else "No symbols found in file."
+        return self._render(
+            call,
+            Outline(
+                message=message,
+                arguments=call.arguments,
+                gaps=[*gaps, *_capped(len(shown), total)],
+                path=path,
+                symbols=symbols,
+                with_code=include_code,
+            ),
+        )
+
+    @tool(title="Find definitions by name", read_only=True)
+    async def find_symbol_definitions_by_name(
+        self,
+        call: Call,
+        symbol_name: Annotated[str, Field(description="Name or part of one; may be qualified: Type.Method, pkg.Func")],
+        limit: Limit = 50,
+        include_hover: Hover = False,
+        include_code: Code = True,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find where symbols are defined in the workspace by fuzzy name, exact matches first, each with its anchor."""
+        name = symbol_name.strip()
+        if not name:
+            raise CallerError("symbol_name is empty; pass a name, for example Reader or Reader.Read.")
+        symbols: list[Symbol] = []
+        gaps: list[str] = []
+        total = 0
+        for backend in self._sessions.backends:
+            found, more = await self._search(call, backend, name, limit, include_hover=include_hover)
+            symbols += found.symbols
+            total += found.total
+            gaps += more
+        symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
+        self._targets.remember(symbol.place for symbol in symbols)
+        where = f"in the {self._sessions.languages} workspace"
+        message = (
+            f"Found {_count(total, 'symbol definition')} {where}." if total else f"No symbol definitions found {where}."
+        )
+        return self._render(
+            call,
+            Definitions(
+                message=message,
+                arguments=call.arguments,
+                gaps=[*gaps, *_capped(len(symbols), total)],
+                symbols=symbols,
+                with_code=include_code,
+            ),
+        )
+
+    @tool(title="Find references by anchor", read_only=True)
+    async def find_symbol_references_by_anchor(
+        self,
+        call: Call,
+        symbol_anchor: SymbolAnchor,
+        limit: Limit = 100,
+        include_code: Code = True,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find every use of one symbol in the workspace, exactly, its declaration included."""
+        handle = await self._targets.handle(call, symbol_anchor)
+
+        async def ask() -> tuple[Target, references.References]:
+            target = await self._targets.target(handle)
+            try:
+                found = await references.references(target.backend, target.path, target.identifier.start, limit)
+            except RefusedError as error:
+                raise await self._targets.refused(target, error) from None
+            return target, found
+
+        (target, found), gaps = await settled(handle.backend, ask)
+        gaps += await handle.backend.notes(target.path, target.name)
+        gaps += [*_dropped(found.dropped), *_capped(len(found.places), found.total)]
+        self._targets.remember(found.places)
+        message = f"Found {_count(found.total, 'reference')}" if found.total else "No references found"
+        return self._render(
+            call,
+            ReferenceList(
+                message=f"{message} for the symbol anchor.",
+                arguments=call.arguments,
+                gaps=gaps,
+                infos=target.infos,
+                places=found.places,
+                with_code=include_code,
+            ),
+        )
+
+    @tool(title="Rename by anchor", read_only=False, destructive=True)
+    async def rename_symbol_by_anchor(
+        self,
+        call: Call,
+        symbol_anchor: SymbolAnchor,
+        new_name: Annotated[str, Field(description="New name, a valid identifier")],
+        apply: Annotated[bool, Field(description="false: only preview the edits")] = True,
+        format: FormatChoice = None,
+    ) -> str:
+        """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
+        handle = await self._targets.handle(call, symbol_anchor)
+
+        async def ask() -> tuple[Target, EditPlan]:
+            target = await self._targets.target(handle)
+            try:
+                plan = await rename.rename(target.backend, target.path, target.identifier, new_name)
+            except RefusedError as error:
+                raise await self._targets.refused(target, error) from None
+            return target, plan
+
+        (target, plan), gaps = await settled(handle.backend, ask)
+        gaps += await handle.backend.notes(target.path, target.name)
+        if apply:
+            self._apply(plan, gaps)
+        verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
+        edits, files = _count(plan.edit_count, "edit"), _count(len(plan.files), "file")
+        return self._render(
+            call,
+            Rename(
+                message=f"{verb} '{new_name}' with {edits} across {files}.",
+                arguments=call.arguments,
+                gaps=gaps,
+                infos=target.infos,
+                plan=plan,
+            ),
+        )
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _search(
+        self, call: Call, backend: Backend, name: str, limit: int, *, include_hover: bool
+    ) -> tuple[workspace_symbol.Found, list[str]]:
+        """What one backend finds by `name`, and what makes that incomplete.
+
+        Raises:
+            RefusedError: it found nothing because it knows nothing: the workspace cannot be loaded.
+        """
+        await backend.ready(call.report)
+
+        async def ask() -> workspace_symbol.Found:
+            return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
+
+        found, gaps = await settled(backend, ask)
+        gaps += await backend.notes(None, None)
+        gaps += _dropped(found.dropped)
+        if found.capped:
+            gaps.append(
+                f"{backend.name} gives at most {found.total + found.dropped} names; there may be more: be more specific"
+            )
+        return found, gaps
+
+    def _apply(self, plan: EditPlan, gaps: list[str]) -> None:
+        """Write the plan. A rename that would miss uses is refused: it would break what it misses."""
+        if gaps:
+            raise RefusedError(
+                f"not renamed, no file changed, because not all uses are known: {'; '.join(gaps)}. "
+                "Mend that, or preview with apply=false."
+            )
+        apply_plan(plan, self._sessions.workspace.root)
+        for step in plan.steps:
+            if isinstance(step, FileChange):
+                self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
+
+    def _render(self, call: Call, answer: Answer) -> str:
+        form = compact if call.format == "compact" else document
+        return form(answer, self._sessions.workspace.shown, self._targets.anchor)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _capped(listed: int, total: int) -> list[str]:
+    return [f"capped at {listed:,} of {total:,}"] if listed < total else []
+
+
+def _dropped(count: int) -> list[str]:
+    return [f"{_count(count, 'result')} dropped: file gone"] if count else []

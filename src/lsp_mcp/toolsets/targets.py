@@ -1,0 +1,185 @@
+"""Which symbol a caller means: an anchor or a name becomes a `Target`, or an error that lists candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
+from lsp_mcp.features.anchor_memory import LostError
+from lsp_mcp.features.asking import settled
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.toolsets.tool import Call
+
+_SEARCHED = 100  # definitions looked at for one name
+_LISTED = 10  # candidates listed in an error
+
+
+@dataclass(frozen=True)
+class Handle:
+    """The place that a caller named, not yet looked at; `infos` say how it was found."""
+
+    backend: Backend
+    path: Path
+    point: Point
+    infos: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """The identifier at a handle, in the text that its server has now."""
+
+    backend: Backend
+    path: Path
+    text: Text
+    identifier: Span
+    infos: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The identifier itself."""
+        return self.text.slice(self.identifier)
+
+
+class Targets:
+    """Finds targets, and spells anchors."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._workspace = sessions.workspace
+
+    def anchor(self, path: Path, point: Point | None) -> str:
+        """The anchor of `point` in `path`; without a point its beginning up to `#`."""
+        language = self._sessions.for_path(path).adapter.language_of(path)
+        scheme = language.scheme if language else "file"
+        if point is None:
+            return f"{scheme}://{encode_file(self._workspace.shown(path))}#"
+        return str(Anchor(scheme, self._workspace.shown(path), point))
+
+    async def handle(self, call: Call, symbol_anchor: str) -> Handle:
+        """The place that `symbol_anchor`, an anchor or an unambiguous name, stands for; its backend is ready.
+
+        Raises:
+            AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
+            PathError: the anchor's file is missing, outside the workspace, or nobody answers for it.
+        """
+        if not looks_like_anchor(symbol_anchor):
+            return await self._named(call, symbol_anchor)
+        anchor = parse_anchor(symbol_anchor)
+        path = await self._file(anchor, symbol_anchor)
+        backend = self._sessions.for_path(path)
+        await backend.ready(call.report)
+        return Handle(backend, path, anchor.point)
+
+    async def target(self, handle: Handle) -> Target:
+        """The identifier at `handle` in the present text, followed there through edits since it was handed out.
+
+        Raises:
+            AnchorError: there is no identifier, or the symbol is gone; the message lists what is near.
+            PathError: the file is gone or cannot be read as text.
+        """
+        path, point = handle.path, handle.point
+        text = await handle.backend.open(path)
+        infos = handle.infos
+        try:
+            now = self._sessions.memory.follow(path, point, text)
+        except LostError as lost:
+            near = "; ".join(f"{self.anchor(path, p)}: {text.line(p.line).strip()[:80]}" for p in lost.nearest)
+            raise AnchorError(
+                f"{self.anchor(path, point)} stood on {lost.identifier}, which is no longer there since "
+                f"{self._workspace.shown(path)} changed. "
+                + (f"Candidates: {near}" if near else "The file no longer has that name; find it by name.")
+            ) from None
+        if now != point:
+            infos = (*infos, f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}")
+        return Target(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+
+    async def refused(self, target: Target, error: RefusedError) -> RefusedError:
+        """The server's refusal with what it was about, and why it may know too little."""
+        notes = await target.backend.notes(target.path, None)
+        where = self.anchor(target.path, target.identifier.start)
+        why = "".join(f" ({note})" for note in notes)
+        return RefusedError(f"{target.backend.name} refuses for {target.name} at {where}: {error}{why}", error.code)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _file(self, anchor: Anchor, spelled: str) -> Path:
+        try:
+            return await self._sessions.file(anchor.file)
+        except PathError:
+            # A file whose name really has a percent sign, in an anchor that was put together by hand.
+            raw = spelled.strip().partition("://")[2].rpartition("#")[0]
+            if raw == anchor.file:
+                raise
+            try:
+                return await self._sessions.file(raw)
+            except PathError:
+                pass
+            raise
+
+    def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
+        shown = self._workspace.shown(path)
+        try:
+            span = text.identifier_at(point)
+        except PointError as error:
+            raise AnchorError(f"{self.anchor(path, point)}: {error}. Anchors count from 1, in characters.") from None
+        language = backend.adapter.language_of(path)
+        keywords = language.keywords if language else frozenset()
+        if span and text.slice(span) not in keywords:
+            return span
+        what = f"the keyword {text.slice(span)}" if span else "no identifier"
+        others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
+        listed = ", ".join(f"{text.slice(s)} at {self.anchor(path, s.start)}" for s in others)
+        on_line = f"On line {point.line}: {listed}." if listed else f"Line {point.line} of {shown} has none."
+        raise AnchorError(f"{self.anchor(path, point)} stands on {what}. {on_line}")
+
+    async def _named(self, call: Call, name: str) -> Handle:
+        """The one symbol that is called `name`."""
+        if not name.strip():
+            raise AnchorError("symbol_anchor is empty; pass go://FILE#LINE:CHAR, or a name such as Type.Method.")
+        found: list[tuple[Backend, Symbol]] = []
+        similar: list[Symbol] = []
+        capped = False
+        for backend in self._sessions.backends:
+            await backend.ready(call.report)
+            search, _ = await settled(backend, partial(workspace_symbols, backend, name.strip(), _SEARCHED))
+            capped |= search.capped
+            similar += search.symbols
+            plain = name.strip().rpartition("/")[2]
+            found += [(backend, symbol) for symbol in search.symbols if is_named(symbol.name, plain)]
+        if len(found) != 1:
+            raise self._not_one(name, [symbol for _, symbol in found], similar, capped)
+        backend, symbol = found[0]
+        place = symbol.place
+        self.remember([place])
+        anchor = self.anchor(place.path, place.span.start)
+        return Handle(backend, place.path, place.span.start, (f"{name.strip()} is {anchor}",))
+
+    def _not_one(self, name: str, found: list[Symbol], similar: list[Symbol], capped: bool) -> AnchorError:
+        shown = found or similar
+        listed = "; ".join(
+            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}" for s in shown[:_LISTED]
+        )
+        more = f"; and {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
+        if found:
+            count = f"at least {len(found)}" if capped else f"{len(found)}"
+            return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one: {listed}{more}")
+        if shown:
+            return AnchorError(f"no symbol of the workspace is called {name!r}. Similar: {listed}{more}")
+        return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it.")
+
+    def remember(self, places: Iterable[Place]) -> None:
+        """These places are handed out as anchors: follow them if their files change."""
+        by_text: dict[tuple[Path, Text], list[Point]] = {}
+        for place in places:
+            by_text.setdefault((place.path, place.text), []).append(place.span.start)
+        for (path, text), points in by_text.items():
+            self._sessions.memory.remember(path, text, points)

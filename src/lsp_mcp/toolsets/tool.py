@@ -1,0 +1,147 @@
+"""A tool apart from any protocol: `Tool` is a method with a checked argument model.
+
+The MCP server and the command line offer the same tools through this.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import GenerateJsonSchema
+
+from lsp_mcp.backend import Report
+from lsp_mcp.errors import CallerError
+
+Format = Literal["json", "compact"]
+FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's")]
+
+_MARK = "__lsp_mcp_tool__"
+Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
+
+
+async def _no_report(done: float, total: float | None, message: str) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass
+class Call:
+    """One call of a tool: what the caller gave, and how to tell it of progress."""
+
+    format: Format = "json"
+    report: Report = _no_report
+    arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool of one vocabulary."""
+
+    name: str
+    title: str
+    description: str
+    read_only: bool
+    destructive: bool
+    model: type[BaseModel]
+    method: Callable[..., Awaitable[str]]
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments, without what a model doesn't need."""
+        return self.model.model_json_schema(schema_generator=_SmallSchema)
+
+    async def call(self, call: Call, arguments: dict[str, Any]) -> str:
+        """The answer's text.
+
+        Raises:
+            CallerError: the arguments don't fit; the message names each and says what fits.
+            LspMcpError: whatever the tool says on purpose.
+        """
+        checked = self._check(arguments)
+        call.arguments = checked.model_dump(exclude_unset=True)
+        values = {name: getattr(checked, name) for name in type(checked).model_fields}
+        call.format = values.get("format") or call.format
+        values.pop("format", None)
+        return await self.method(call, **values)
+
+    def _check(self, arguments: dict[str, Any]) -> BaseModel:
+        known = list(self.model.model_fields)
+        if unknown := [name for name in arguments if name not in known]:
+            raise CallerError(
+                "; ".join(_unknown(name, known) for name in unknown) + f". {self.name} takes: {', '.join(known)}."
+            )
+        try:
+            return self.model.model_validate(arguments)
+        except ValidationError as error:
+            problems = "; ".join(_problem(one) for one in error.errors(include_url=False))
+            raise CallerError(f"{self.name}: {problems}.") from None
+
+
+def tool(*, title: str, read_only: bool, destructive: bool = False) -> Callable[[Method], Method]:
+    """Mark a method as a tool: its name, signature and docstring are the published ones.
+
+    Its first parameter is the `Call`; a parameter `format` is taken out and decides the form of the answer.
+    """
+
+    def mark(method: Method) -> Method:
+        setattr(method, _MARK, (title, read_only, destructive))
+        return method
+
+    return mark
+
+
+def tools_of(toolset: object) -> list[Tool]:
+    """The tools of a toolset, in the order in which they are written."""
+    found = []
+    for name, function in vars(type(toolset)).items():
+        if mark := getattr(function, _MARK, None):
+            title, read_only, destructive = mark
+            description = inspect.cleandoc(function.__doc__ or "")
+            method = getattr(toolset, name)
+            found.append(Tool(name, title, description, read_only, destructive, _model(name, function), method))
+    return found
+
+
+def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[2:]  # without self and the call
+    fields: dict[str, Any] = {
+        parameter.name: (
+            hints[parameter.name],
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
+        )
+        for parameter in parameters
+    }
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+class _SmallSchema(GenerateJsonSchema):
+    """Leaves out titles and the null that only says `may be left out`: they cost a model tokens."""
+
+    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
+        out = super().generate(schema, mode)
+        out.pop("title", None)
+        for prop in out.get("properties", {}).values():
+            prop.pop("title", None)
+            options = prop.pop("anyOf", None)
+            if options:
+                prop.update(next(option for option in options if option.get("type") != "null"))
+                prop.pop("default", None)
+        return out
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"unknown argument {name!r}" + (f" (did you mean {close[0]!r}?)" if close else "")
+
+
+def _problem(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"]) or "arguments"
+    if error["type"] == "missing":
+        return f"{where} is required"
+    message = error["msg"][0].lower() + error["msg"][1:]
+    return f"{where}: {message} (got {error['input']!r:.80})"

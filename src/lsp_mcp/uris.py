@@ -1,0 +1,58 @@
+"""`file:` URIs and paths: the one place where either becomes the other (LSP 3.17, "URI"; RFC 8089).
+
+`uri_path(path_uri(path)) == path` for every absolute path, whatever characters its name has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from lsp_mcp.errors import PathError
+
+_FILE_URI = re.compile(r"file:(?://(?P<host>[^/?#]*)|(?!//))(?P<path>/[^?#]*)", re.IGNORECASE | re.DOTALL)
+_DRIVE = re.compile(r"/[A-Za-z]:(/|$)")
+
+
+def path_uri(path: Path) -> str:
+    """The `file:` URI of an absolute path; all but ASCII letters, digits and `-._~/` is percent-encoded.
+
+    Bytes of a name that are no UTF-8 are kept. A Windows drive is written `file:///C:/…`.
+
+    Raises:
+        PathError: the path is relative.
+    """
+    if not path.is_absolute():
+        raise PathError(f"{path} is relative, and a file: URI needs an absolute path.")
+    posix = path.as_posix()
+    drive = posix[:2] if path.drive and not posix.startswith("/") else ""
+    if not posix.startswith("/"):
+        return f"file:///{drive}{_quote(posix.removeprefix(drive))}"
+    return f"file:{_quote(posix)}" if path.drive else f"file://{_quote(posix)}"
+
+
+def uri_path(uri: str) -> Path:
+    """The absolute path that a `file:` URI names; takes each form and each escape that a server may choose.
+
+    Raises:
+        PathError: it is not a `file:` URI, names another host, has a query or a fragment (a `?` or `#` of a
+            name must be percent-encoded), or holds a NUL.
+    """
+    match = _FILE_URI.fullmatch(uri)
+    if not match:
+        raise PathError(f"{uri[:200]!r} names no file: a file: URI is file:///PATH, with ? and # percent-encoded.")
+    host, path = match["host"] or "", unquote_to_bytes(match["path"])
+    if b"\0" in path:
+        raise PathError(f"{uri[:200]!r} holds a NUL, which no file name has.")
+    name = os.fsdecode(path)
+    if os.name == "nt":
+        return Path(f"//{host}{name}" if host else name[1:] if _DRIVE.match(name) else name)
+    if host not in ("", "localhost"):
+        raise PathError(f"{uri[:200]!r} names a file of another host, {host}; only files of this one can be used.")
+    return Path(name)
+
+
+def _quote(path: str) -> str:
+    return quote_from_bytes(os.fsencode(path))

@@ -1,0 +1,1 @@
+"""Bytes and ids: framing, JSON-RPC peers and child processes. Knows nothing of any protocol's methods."""

@@ -1,0 +1,169 @@
+"""Child processes that never outlive us: `Child` is one started program with its three pipes.
+
+Starting is synchronous, so that a server can load while this program still imports; `attach` joins the
+pipes to the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lsp_mcp.errors import MissingProgramError, SilentError
+
+_STDERR_LINES = 40  # kept for the last words of a program that dies
+_STDERR_LINE_LENGTH = 500  # characters kept of each
+_TERMINATE_WAIT = 0.5  # seconds between SIGTERM and SIGKILL
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class Child:
+    """A started program: `reader` and `writer` after `attach`, `exited` when it is gone.
+
+    Ends with us, `kill -9` included (Linux: parent-death signal; elsewhere by the end of its stdin).
+    Leads a process group of its own, so that its children go with it.
+
+    Raises:
+        MissingProgramError: the program does not exist or cannot be executed.
+    """
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
+        self.command = list(command)
+        self.exited = asyncio.Event()
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        try:
+            self._popen = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env=None if env is None else {**os.environ, **env},
+                process_group=0,
+                # Must be set between fork and exec, and from the main thread: the signal comes when the
+                # *thread* that started the child ends.
+                preexec_fn=_die_with_parent if _LIBC else None,  # noqa: PLW1509
+            )
+        except OSError as error:
+            raise MissingProgramError(f"{shlex.join(self.command)} cannot be started: {error.strerror}") from None
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also its process group's."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    async def attach(self) -> None:
+        """Join the pipes to the running event loop. Its stderr is drained from here on, whatever it says."""
+        loop = asyncio.get_running_loop()
+        popen = self._popen
+        assert popen.stdin and popen.stdout and popen.stderr
+        self.reader = asyncio.StreamReader(limit=2**20)
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), popen.stdout)
+        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, popen.stdin)
+        self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
+        # Threads, not tasks: both must go on while the loop is busy, and end with the child by themselves.
+        threading.Thread(target=self._drain_stderr, name=f"stderr of {self.pid}", daemon=True).start()
+        threading.Thread(target=self._wait, args=(loop,), name=f"wait for {self.pid}", daemon=True).start()
+
+    def last_words(self) -> str:
+        """How it ended and the last lines of its stderr, as the end of a sentence."""
+        code = self.returncode
+        how = "is still running" if code is None else _exit_text(code)
+        words = " | ".join(list(self._stderr)[-6:])
+        return f"{how}; its last words: {words}" if words else how
+
+    async def end(self, patience: float) -> None:
+        """Close its stdin, wait `patience` seconds, then SIGTERM, then SIGKILL; its whole group is gone after."""
+        if hasattr(self, "writer"):
+            self.writer.close()
+        if not await self._gone_within(patience):
+            self._signal_group(signal.SIGTERM)
+            await self._gone_within(_TERMINATE_WAIT)
+        self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL to the whole process group. Safe at any time, also from a signal handler."""
+        self._signal_group(signal.SIGKILL)
+
+    async def _gone_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.exited.wait()
+        return self.exited.is_set()
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _drain_stderr(self) -> None:
+        assert self._popen.stderr
+        for line in iter(lambda: self._popen.stderr.readline(64 * 1024), b""):  # type: ignore[union-attr]
+            if text := line.decode("utf-8", "replace").strip():
+                self._stderr.append(text[:_STDERR_LINE_LENGTH])
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._popen.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(self.exited.set)
+
+
+async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int, str]:
+    """The exit status of a short program, and what it printed: its stdout, or its stderr if that is empty.
+
+    Raises:
+        MissingProgramError: it cannot be started.
+        SilentError: it was still running after `timeout` (seconds), and was killed.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=_die_with_parent if _LIBC else None,
+        )
+    except OSError as error:
+        raise MissingProgramError(f"{shlex.join(command)} cannot be started: {error.strerror}") from None
+    try:
+        async with asyncio.timeout(timeout):
+            output, errors = await process.communicate()
+    except TimeoutError:
+        raise SilentError(f"{shlex.join(command)} was still running after {timeout:g} s") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return process.returncode or 0, (output.strip() or errors.strip()).decode("utf-8", "replace")
+
+
+def _die_with_parent() -> None:
+    assert _LIBC
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _exit_text(code: int) -> str:
+    if code >= 0:
+        return f"exited with status {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"

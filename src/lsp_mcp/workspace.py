@@ -1,0 +1,91 @@
+"""The workspace: one root folder, and which files below and beside it may be read.
+
+Confinement for everything that a caller names (design: reads inside the root and in dependencies' sources,
+writes only inside the root). Symbolic links are resolved before a path is judged.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+from lsp_mcp.anchors import encode_file
+from lsp_mcp.errors import ConfigError, PathError
+
+
+class Workspace:
+    """The folder `root` (absolute, resolved) and the `dependency_folders` that may be read besides.
+
+    Raises:
+        ConfigError: the root does not exist, is no folder, or cannot be read.
+    """
+
+    def __init__(self, root: Path) -> None:
+        try:
+            self.root = root.expanduser().resolve(strict=True)
+            next(os.scandir(self.root), None)
+        except FileNotFoundError:
+            raise ConfigError(f"the workspace root {root} does not exist; pass --workspace-root FOLDER") from None
+        except NotADirectoryError:
+            raise ConfigError(f"the workspace root {root} is not a folder; pass the folder that holds it") from None
+        except (OSError, RuntimeError) as error:
+            raise ConfigError(f"the workspace root {root} cannot be read: {error}") from None
+        if not os.access(self.root, os.R_OK | os.X_OK):
+            raise ConfigError(f"the workspace root {root} cannot be read: permission denied")
+        self.dependency_folders: tuple[Path, ...] = ()
+
+    def contains(self, path: Path) -> bool:
+        """Whether `path`, its symbolic links resolved, lies in the root: only such files are ever written."""
+        return path.resolve().is_relative_to(self.root)
+
+    def file(self, name: str) -> Path:
+        """The existing file that a caller calls `name`: relative to the root, or absolute.
+
+        Raises:
+            PathError: it does not exist, is no file, or lies outside the workspace and its dependencies.
+        """
+        if not name.strip() or "\0" in name:
+            raise PathError(f"{name!r} is no file name; pass a path relative to the workspace root {self.root}")
+        path = Path(os.path.normpath(self.root / name))
+        real = self._resolve(path)
+        if not real.is_relative_to(self.root) and not self._is_dependency(real):
+            how = "" if path == real else f" (it is a link to {real})"
+            raise PathError(
+                f"{name} is outside the workspace root {self.root}{how}; "
+                "only files in the workspace and sources of its dependencies are read. "
+                "Start lsp-mcp with another --workspace-root to work there."
+            )
+        if not path.exists():
+            raise PathError(f"{name} does not exist in {self.root}{self._suggest(path)}")
+        if not path.is_file():
+            what = "a folder" if path.is_dir() else "no regular file"
+            raise PathError(f"{name} is {what}; pass the path of a source file in it.")
+        return path
+
+    def shown(self, path: Path) -> str:
+        """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
+        if path.is_relative_to(self.root):
+            return PurePosixPath(path.relative_to(self.root)).as_posix()
+        return path.as_posix()
+
+    def encoded(self, path: Path) -> str:
+        """`path` as it stands in an anchor."""
+        return encode_file(self.shown(path))
+
+    def _is_dependency(self, real: Path) -> bool:
+        return any(real.is_relative_to(folder) for folder in self.dependency_folders)
+
+    def _resolve(self, path: Path) -> Path:
+        try:
+            return path.resolve()
+        except (OSError, RuntimeError) as error:
+            raise PathError(f"{path} cannot be resolved: {error}") from None
+
+    def _suggest(self, path: Path) -> str:
+        """Files of the same name nearby would be guesses; the folder's own listing is not."""
+        folder = path.parent
+        if not folder.is_dir():
+            return f": there is no folder {self.shown(folder)}. Paths are relative to the workspace root."
+        same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+        beside = f" Beside it: {', '.join(same)}." if same else ""
+        return f".{beside} Paths are relative to the workspace root."

@@ -1,0 +1,156 @@
+"""Each archive in this folder, on each backend: the answers and the files are those that it shows."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from archive import Archive, Marks, Section, content, parse, shown, tool_and_words
+from workspaces import CallTool, Open, direct
+
+from lsp_mcp.anchors import parse_anchor
+from lsp_mcp.errors import LspMcpError, MissingProgramError
+
+ARCHIVES = sorted(Path(__file__).parent.glob("*.txtar"))
+WAYS = {"direct": direct}
+TIMEOUT = 120.0  # seconds for one archive
+GO_ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": "", "GOOS": ""}
+
+
+@pytest.fixture(params=WAYS)
+def open_workspace(request: pytest.FixtureRequest) -> Open:
+    try:
+        return WAYS[request.param]("gopls")
+    except MissingProgramError as error:
+        pytest.skip(f"gopls: {error}")
+
+
+@pytest.fixture(autouse=True)
+def go_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person's own Go settings must not change the answers, and nothing is fetched."""
+    for name, value in GO_ENV.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: path.stem)
+def test_archive(path: Path, open_workspace: Open, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    expected = path.read_text("utf-8")
+    archive = parse(expected)
+    asyncio.run(asyncio.wait_for(Run(archive, tmp_path / "top").everything(open_workspace), TIMEOUT))
+    if str(archive) == expected:
+        return
+    if request.config.getoption("update"):
+        path.write_text(str(archive), "utf-8")
+        return
+    was, now = expected.split("\n"), str(archive).split("\n")
+    diff = difflib.unified_diff(was, now, "expected", "got", lineterm="", n=4)
+    pytest.fail("\n".join([*diff, "", f"If what it got is right: pytest -k {path.stem} --update"]), pytrace=False)
+
+
+class Run:
+    """One archive being done: what came of it takes the place of what it expects."""
+
+    def __init__(self, archive: Archive, top: Path) -> None:
+        self.archive = archive
+        self.top = top
+        self.root = Path(top, *archive.directives("root"))
+        self.marks = Marks(top, self.root)
+        self.files: dict[str, bytes] = {}  # as they would be if only other programs had written
+
+    async def everything(self, open_workspace: Open) -> None:
+        self.root.mkdir(parents=True)
+        for source in self.archive.sources:
+            self.write(source.name, source.body)
+        for link in self.archive.directives("link"):
+            name, _, target = link.partition(" -> ")
+            (self.top / name).symlink_to(target)
+            self.files[name] = on_disk(self.top)[name]
+        async with open_workspace(self.root) as call:
+            for step in self.archive.steps:
+                verb, _, path = step.name.partition(" ")
+                if verb == "edit":
+                    self.write(path, step.body)
+                elif verb == "delete":
+                    (self.top / path).unlink()
+                    del self.files[path]
+                else:
+                    await self.call(step, call)
+        now = on_disk(self.top)
+        self.archive.outcome = {
+            path: shown(self.archive, path, now[path]) if path in now else None
+            for path in now.keys() | self.files.keys()
+            if now.get(path) != self.files.get(path)
+        }
+
+    def write(self, path: str, text: str) -> None:
+        file = self.top / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.files[path] = content(self.archive, path, self.marks.take(path, text))
+        file.write_bytes(self.files[path])
+
+    async def call(self, step: Section, call: CallTool) -> None:
+        tool, words = tool_and_words(step)
+        arguments = self.marks.arguments(words)
+        before = on_disk(self.top)
+        try:
+            answer, failed = await call(tool, arguments), False
+        except LspMcpError as error:
+            answer, failed = f"error: {error}", True
+        may_write = tool.startswith("rename") and arguments.get("apply", True) and not failed
+        if not may_write:
+            assert on_disk(self.top) == before, f"{step.name} changed files"
+            if not failed:
+                self.check(await call(tool, {**arguments, "format": "json"}))
+        step.body = f"{self.readable(answer)}\n"
+
+    def check(self, answer: str) -> None:
+        """What is true of every answer: it is compact, and each anchor stands on its line's code."""
+        parsed = json.loads(answer)
+        assert answer == json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
+        for place in places(parsed):
+            anchor = parse_anchor(place["anchor"])
+            location = {"file": anchor.file, "line": anchor.point.line, "character": anchor.point.character}
+            assert place["location"] == location
+            text = (self.root / anchor.file).read_bytes().decode("utf-8-sig")
+            line = text.split("\n")[anchor.point.line - 1].rstrip("\r")
+            assert place.get("code", line.strip()) in (line.strip(), f"{line[:200]}…")
+            name = str(place.get("name", "")).replace("*", "").replace(")", "").split(".")[-1]
+            if name.isidentifier():
+                assert line[anchor.point.character - 1 :].startswith(name), (place, line)
+
+    def readable(self, answer: str) -> str:
+        """`answer` as an archive shows it: JSON over several lines, without this run's folder."""
+        if answer.startswith("{"):
+            answer = json.dumps(json.loads(answer), ensure_ascii=False, indent=2)
+        for folder, name in ((self.root, "$ROOT"), (self.top, "$TOP")):
+            answer = answer.replace(str(folder), name)
+        return "\n".join(line.rstrip() for line in answer.split("\n"))
+
+
+def places(answer: Any) -> Iterator[dict[str, Any]]:
+    """Every object with an anchor, at any depth."""
+    if isinstance(answer, dict):
+        if "anchor" in answer:
+            yield answer
+        answer = list(answer.values())
+    if isinstance(answer, list):
+        for part in answer:
+            yield from places(part)
+
+
+def on_disk(top: Path) -> dict[str, bytes]:
+    """Every file below `top` with its content; of a link, where it leads."""
+    found = {}
+    for folder, folders, files in os.walk(top):
+        for path in (Path(folder, name) for name in (*files, *folders)):
+            if path.is_symlink():
+                found[path.relative_to(top).as_posix()] = f"→ {path.readlink()}".encode()
+            elif path.is_file():
+                found[path.relative_to(top).as_posix()] = path.read_bytes()
+    return found

@@ -1,0 +1,44 @@
+"""How archives reach the program: each way opens a folder and calls tools by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.code import CodeTools
+from lsp_mcp.toolsets.tool import Call, tools_of
+from lsp_mcp.workspace import Workspace
+
+CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
+"""Called with a tool's name and its arguments; the answer's text, compact unless `format` says otherwise."""
+
+Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
+"""Called with the workspace root."""
+
+
+def direct(backend: str) -> Open:
+    """The language server `backend`, started by the program itself.
+
+    Raises:
+        MissingProgramError: it is not installed.
+    """
+    adapter = load_adapter(backend)
+    find_command(adapter)
+
+    @asynccontextmanager
+    async def open_(root: Path) -> AsyncIterator[CallTool]:
+        sessions = Sessions(Workspace(root), [adapter], {})
+        tools = {tool.name: tool for tool in tools_of(CodeTools(sessions))}
+        sessions.begin()
+        try:
+            yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)
+        finally:
+            await sessions.close()
+            sessions.kill()
+
+    return open_

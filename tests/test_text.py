@@ -1,0 +1,151 @@
+"""The laws of `text`: conversions are inverse, strict towards callers, lenient towards servers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_mcp.errors import PointError
+from lsp_mcp.text import BOM, Point, PositionEncoding, Span, Text
+
+ALPHABET = "ab_1 \té名\u0301\u2028\x0b\x0c\x85😀𝔸\r\n"
+CONTENTS = st.text(ALPHABET, max_size=40) | st.text(ALPHABET, max_size=20).map(lambda text: BOM + text)
+ENCODINGS = st.builds(PositionEncoding, st.sampled_from(["utf-8", "utf-16", "utf-32"]), st.booleans())
+WIDTHS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+
+
+def points(text: Text) -> list[Point]:
+    """Every valid point of a text."""
+    return [Point(n, c) for n, line in enumerate(text.lines(), 1) for c in range(1, len(line) + 2)]
+
+
+@given(CONTENTS, ENCODINGS)
+def test_every_point_survives_the_way_to_the_server_and_back(content: str, encoding: PositionEncoding) -> None:
+    text = Text(content)
+    for point in points(text):
+        assert text.position_point(text.point_position(point, encoding), encoding) == point
+
+
+@given(CONTENTS)
+def test_every_point_survives_the_way_to_an_offset_and_back(content: str) -> None:
+    text = Text(content)
+    assert all(text.offset_point(text.point_offset(point)) == point for point in points(text))
+
+
+@given(CONTENTS, ENCODINGS)
+def test_every_offset_survives_the_way_to_a_position_and_back(content: str, encoding: PositionEncoding) -> None:
+    text = Text(content)
+    starts = text._starts(encoding)
+    for offset in range(len(content) + 1):
+        inside_line_end = offset > 0 and content[offset - 1 : offset + 1] == "\r\n" and offset not in starts
+        if not inside_line_end:
+            assert text.position_offset(text.offset_position(offset, encoding), encoding) == offset
+
+
+@given(CONTENTS, ENCODINGS)
+def test_a_position_counts_code_units_of_its_own_line(content: str, encoding: PositionEncoding) -> None:
+    text = Text(content)
+    for point in points(text):
+        offset = text.point_offset(point)
+        position = text.offset_position(offset, encoding)
+        start = text._starts(encoding)[position["line"]]
+        codec, width = WIDTHS[encoding.unit], UNIT_BYTES[encoding.unit]
+        assert position["character"] * width == len(content[start:offset].encode(codec))
+
+
+@given(CONTENTS, ENCODINGS, st.integers(-2, 60), st.integers(-2, 60))
+def test_what_a_server_sends_is_clamped_into_the_document(
+    content: str, encoding: PositionEncoding, line: int, character: int
+) -> None:
+    text = Text(content)
+    point = text.position_point({"line": line, "character": character}, encoding)
+    assert point in points(text)
+
+
+@given(CONTENTS, st.integers(-2, 60), st.integers(-2, 60))
+def test_what_a_caller_sends_is_in_the_document_or_refused(content: str, line: int, character: int) -> None:
+    text = Text(content)
+    if Point(line, character) in points(text):
+        text.point_offset(Point(line, character))
+    else:
+        with pytest.raises(PointError):
+            text.point_offset(Point(line, character))
+
+
+@given(CONTENTS)
+def test_lines_and_their_ends_are_the_whole_content(content: str) -> None:
+    text = Text(content)
+    without_ends = content.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
+    assert text.lines() == without_ends.split("\n")
+    assert text.line_count == len(text.lines())
+
+
+@pytest.mark.parametrize("character", "\u2028\u2029\x0b\x0c\x85\x1c")
+def test_characters_that_lsp_does_not_count_as_line_ends_end_no_line(character: str) -> None:
+    assert Text(f"a{character}b").line_count == 1
+
+
+def test_a_lone_carriage_return_ends_a_line_by_the_specification_but_not_for_every_server() -> None:
+    text = Text("a\rb\nc")
+    spec, lf = PositionEncoding("utf-16"), PositionEncoding("utf-16", lone_cr_ends_line=False)
+    assert text.point_position(Point(2, 1), spec) == {"line": 1, "character": 0}
+    assert text.point_position(Point(2, 1), lf) == {"line": 0, "character": 2}
+    assert text.position_point({"line": 1, "character": 0}, lf) == Point(3, 1)
+
+
+def test_an_emoji_is_one_character_for_people_and_two_units_of_utf_16() -> None:
+    text = Text("😀x")
+    assert text.point_position(Point(1, 2), PositionEncoding("utf-16")) == {"line": 0, "character": 2}
+    assert text.point_position(Point(1, 2), PositionEncoding("utf-8")) == {"line": 0, "character": 4}
+
+
+def test_half_an_emoji_is_its_beginning() -> None:
+    text = Text("a😀b")
+    assert text.position_point({"line": 0, "character": 2}, PositionEncoding("utf-16")) == Point(1, 2)
+    for unit in (2, 3, 4):
+        assert text.position_point({"line": 0, "character": unit}, PositionEncoding("utf-8")) == Point(1, 2)
+
+
+def test_a_byte_order_mark_is_a_unit_for_the_server_and_no_character_for_people() -> None:
+    text = Text(BOM + "package x")
+    assert text.line(1) == "package x"
+    assert text.point_position(Point(1, 9), PositionEncoding("utf-16")) == {"line": 0, "character": 9}
+    assert text.position_point({"line": 0, "character": 0}, PositionEncoding("utf-16")) == Point(1, 1)
+
+
+def test_an_error_about_a_point_has_both_numbers() -> None:
+    with pytest.raises(PointError, match=r"line 7 .* 2 lines"):
+        Text("a\nb").point_offset(Point(7, 1))
+    with pytest.raises(PointError, match=r"character 9 .* 3 characters"):
+        Text("abc").point_offset(Point(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("line", "character", "word"),
+    [
+        ("x := größe名 + y", 6, "größe名"),
+        ("x := größe名 + y", 9, "größe名"),
+        ("x := größe名 + y", 12, "größe名"),
+        ("x := y", 1, "x"),
+        ("a.b", 2, "a"),
+        ("x  y", 3, None),
+        ("12 y", 1, None),
+        ("😀x", 2, "x"),
+    ],
+)
+def test_the_identifier_at_a_point_is_the_word_around_it(line: str, character: int, word: str | None) -> None:
+    text = Text(line)
+    span = text.identifier_at(Point(1, character))
+    assert (text.slice(span) if span else None) == word
+
+
+@given(CONTENTS, ENCODINGS)
+def test_a_range_that_we_made_is_in_the_document_and_a_longer_one_is_not(
+    content: str, encoding: PositionEncoding
+) -> None:
+    text = Text(content)
+    last = points(text)[-1]
+    range_ = text.span_range(Span(Point(1, 1), last), encoding)
+    assert text.contains_range(range_, encoding)
+    beyond = {"line": range_["end"]["line"], "character": range_["end"]["character"] + 1}
+    assert not text.contains_range({"start": range_["start"], "end": beyond}, encoding)
