@@ -65,9 +65,15 @@ async def started(backend: str, root: Path) -> AsyncIterator[McpClient]:
     before = _children()
     # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
     server = StdioServerParameters(command=str(_PROGRAM), args=arguments, env=dict(os.environ))
+    failure = None
     async with Client(server, mode="legacy") as client:
         new = _children() - before
-        yield McpClient(client, new.pop() if len(new) == 1 else None)
+        try:
+            yield McpClient(client, new.pop() if len(new) == 1 else None)
+        except Exception as error:  # noqa: BLE001 (raised below: in here the SDK would wrap it into two groups)
+            failure = error
+    if failure:
+        raise failure
 
 
 def _children() -> set[int]:

@@ -40,6 +40,7 @@ class RawClient:
         self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
         self._buffer = bytearray()
         self._id = 0
+        self._open: set[Path] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -54,7 +55,10 @@ class RawClient:
         self.notify("initialized", {})
 
     def open(self, path: Path) -> None:
-        """Open a document; it stays open."""
+        """Open a document unless it is open; it stays open."""
+        if path in self._open:
+            return
+        self._open.add(path)
         language = self._adapter.language_of(path)
         assert language
         item = {"uri": path.as_uri(), "languageId": language.id, "version": 1, "text": path.read_text("utf-8")}

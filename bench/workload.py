@@ -61,7 +61,7 @@ def code(workload: Workload) -> Path:
     if not folder.is_dir():
         _CACHE.mkdir(parents=True, exist_ok=True)
         source = _go("mod", "download", "-json", f"{workload.module}@{workload.version}", folder=_CACHE)
-        unfinished = folder.with_suffix(".unfinished")
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         shutil.copytree(json.loads(source)["Dir"], unfinished)
         _make_writable(unfinished)

@@ -12,7 +12,7 @@ LAYERS = [  # top to bottom; a new module or package of src/lsp_mcp gets its pla
     {"features"},
     {"lsp", "nvim", "dap", "board"},
     {"backend", "edits", "wire", "disk"},
-    {"adapters", "workspace"},
+    {"adapters", "clients", "workspace"},
     {"anchors", "uris"},
     {"text"},
     {"errors", "data"},

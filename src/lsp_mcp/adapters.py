@@ -54,6 +54,7 @@ class Projects(_Data, frozen=True):
     name_pattern: str  # its first group is the project's name in the marker file
     joined_by: str = ""  # the file that joins projects into one; it names their folders
     join_hint: str = ""  # the command that makes it; {folders} are the projects' folders
+    implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
     check_command: tuple[str, ...] = ()  # run in the project's folder: fails with a reason if it cannot be loaded
     open_to_load: bool = False  # the server knows a project only while one of its files is open

@@ -33,6 +33,7 @@ _HEADER = re.compile(r"-- (?P<name>.+) --")
 _DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link): *(?P<value>.+)")
 _MARKS = re.compile(r"[ \t]*(?://|#)@ *(?P<marks>loc\(.*\))[ \t]*$")
 _MARK = re.compile(r'loc\((?P<name>\w+), *(?P<regex>re)?(?P<text>"(?:[^"\\]|\\.)*")\)')
+_LINE_END = re.compile(r"␍?\n|␍")
 _VERBS = ("call ", "edit ", "delete ", "want/", "gone/")
 _SCHEMES = {".go": "go"}
 
@@ -139,14 +140,15 @@ class Marks:
     def take(self, path: str, text: str) -> str:
         """`text` without its marks, which are remembered."""
         file = quote(os.path.relpath(self._top / path, self._root))
-        lines = []
-        for number, line in enumerate(text.split("\n"), 1):
+        plain = []
+        for number, line in enumerate(_LINE_END.split(text), 1):
             marks = _MARKS.search(line)
-            lines.append(line[: marks.start()] if marks else line)
-            for name, character in _places(lines[-1], marks["marks"]) if marks else ():
+            plain.append(line[: marks.start()] if marks else line)
+            for name, character in _places(plain[-1], marks["marks"]) if marks else ():
                 assert name not in self._anchors or path in self._anchors[name], f"two places are called {name}"
                 self._anchors[name] = f"{_SCHEMES[Path(path).suffix]}://{file}#{number}:{character}"
-        return "\n".join(lines)
+        ends = [*_LINE_END.findall(text), ""]
+        return "".join(line + end for line, end in zip(plain, ends, strict=True))
 
     def arguments(self, words: list[str]) -> dict[str, Any]:
         """`KEY=VALUE` words as a call's arguments; a value that is JSON is that, `@NAME` is an anchor."""
@@ -171,7 +173,7 @@ def tool_and_words(step: Section) -> tuple[str, list[str]]:
 def _places(line: str, marks: str) -> Iterator[tuple[str, int]]:
     """The name and the character (from 1) of each mark."""
     found = list(_MARK.finditer(marks))
-    assert "".join(match.group() for match in found) == re.sub(r"(?<=\)) *(?=loc)", "", marks), f"unclear marks: {marks}"
+    assert " ".join(match.group() for match in found) == marks, f"unclear marks: {marks}"
     for match in found:
         text = json.loads(match["text"]) if not match["regex"] else match["text"][1:-1]
         expression = re.compile(text if match["regex"] else re.escape(text))

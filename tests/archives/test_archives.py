@@ -6,7 +6,10 @@ import asyncio
 import difflib
 import json
 import os
+import re
+import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +121,9 @@ class Run:
             location = {"file": anchor.file, "line": anchor.point.line, "character": anchor.point.character}
             assert place["location"] == location
             text = (self.root / anchor.file).read_bytes().decode("utf-8-sig")
-            line = text.split("\n")[anchor.point.line - 1].rstrip("\r")
-            assert place.get("code", line.strip()) in (line.strip(), f"{line[:200]}…")
+            line = re.split("\r\n|\n|\r", text)[anchor.point.line - 1]
+            code = place.get("code", line.strip())
+            assert code == line.strip() or (len(line) > len(code) and code.strip("…") in line), (code, line)
             name = str(place.get("name", "")).replace("*", "").replace(")", "").split(".")[-1]
             if name.isidentifier():
                 assert line[anchor.point.character - 1 :].startswith(name), (place, line)
@@ -128,9 +132,15 @@ class Run:
         """`answer` as an archive shows it: JSON over several lines, without this run's folder."""
         if answer.startswith("{"):
             answer = json.dumps(json.loads(answer), ensure_ascii=False, indent=2)
-        for folder, name in ((self.root, "$ROOT"), (self.top, "$TOP")):
+        for folder, name in ((self.root, "$ROOT"), (self.top, "$TOP"), (goroot(), "$GOROOT")):
             answer = answer.replace(str(folder), name)
         return "\n".join(line.rstrip() for line in answer.split("\n"))
+
+
+@cache
+def goroot() -> str:
+    """Where Go's own sources lie."""
+    return subprocess.check_output(["go", "env", "GOROOT"], text=True).strip()
 
 
 def places(answer: Any) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,6 @@ from typing import Any
 Json = dict[str, Any]
 
 
-
 class Fake:
     """One life of the server."""
 
@@ -44,6 +43,7 @@ class Fake:
         self.script: Json = lives[min(self.life, len(lives)) - 1]
         self.received: list[Json] = []
         self.held: list[Json] = []
+        self.open_question = False  # the message at hand still wants an answer
 
     def run(self) -> None:
         self.do(self.script.get("at_start", []), {})

@@ -16,6 +16,21 @@ from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.tool import Call, Tool, tools_of
 
 
+def list_tools(*, as_json: bool) -> None:
+    """Print every tool: its arguments, and what it does in one line."""
+    tools = _known_tools().values()
+    if as_json:
+        shown = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools
+        ]
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        return
+    for tool in tools:
+        what = tool.description.split("\n")[0]
+        click.echo(f"{click.style(tool.name, bold=True)}\n    {what}\n    {_usage(tool)}")
+    click.echo("\nCall one:  lsp-mcp call TOOL KEY=VALUE ...", err=True)
+
+
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
     """Call the tool `name` with `words` (`key=value`); exit status 1 if it has no answer.
 
@@ -25,17 +40,17 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         CallerError: there is no such tool, or a word is no `key=value`.
         ConfigError: see `ServerFlags.sessions`.
     """
+    known = _known_tools()
+    if name not in known:
+        raise CallerError(f"there is no tool {name!r}; there is: {', '.join(known)}")
+    arguments = dict(_argument(word, known[name]) for word in words)
+    people = sys.stdout.isatty() and not as_json
     sessions = flags.sessions()
-    by_name = {tool.name: tool for tool in tools_of(CodeTools(sessions))}
     try:
-        tool = by_name.get(name)
-        if tool is None:
-            raise CallerError(f"there is no tool {name!r}; there is: {', '.join(by_name)}")
-        arguments = dict(_argument(word, tool) for word in words)
-        people = sys.stdout.isatty() and not as_json
+        tool = next(tool for tool in tools_of(CodeTools(sessions)) if tool.name == name)
         answer = asyncio.run(_call(sessions, tool, arguments, Call(format="compact" if people else "json")))
     except LspMcpError as error:
-        click.echo(f"{name}: {error}", err=True)
+        click.echo(f"{name}: {str(error).removeprefix(f'{name}: ')}", err=True)
         sys.exit(1)
     finally:
         sessions.kill()
@@ -73,11 +88,22 @@ class _Waiting:
             self._status.update(message)
 
 
+def _known_tools() -> dict[str, Tool]:
+    """The tools by name, to look at: no server is started, so none of these can be called."""
+    return {tool.name: tool for tool in tools_of(CodeTools.__new__(CodeTools))}
+
+
+def _usage(tool: Tool) -> str:
+    """Its arguments, those in brackets may be left out."""
+    fields = tool.model.model_fields.items()
+    return " ".join(name if field.is_required() else f"[{name}]" for name, field in fields)
+
+
 def _argument(word: str, tool: Tool) -> tuple[str, Any]:
     """`key=value`; the value is JSON where the tool doesn't want text: `limit=5`, `apply=false`."""
     key, equals, value = word.partition("=")
     if not equals:
-        raise CallerError(f"{word!r} is not KEY=VALUE; {tool.name} takes: {', '.join(tool.model.model_fields)}")
+        raise CallerError(f"{word!r} is not KEY=VALUE; {tool.name} takes: {_usage(tool)}")
     wanted = tool.input_schema.get("properties", {}).get(key, {}).get("type")
     if wanted in (None, "string"):
         return key, value

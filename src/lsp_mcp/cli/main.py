@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
 import click
 
 from lsp_mcp import __version__
 from lsp_mcp.cli.options import ServerFlags, server_flags
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.errors import CallerError, LspMcpError
 
 
 class _Group(click.Group):
     """Errors of this program's own tree are messages for people, not tracebacks."""
 
-    def main(self, *args: object, **kwargs: object) -> object:  # type: ignore[override]
+    def invoke(self, ctx: click.Context) -> Any:
+        """Exit status 2 if the arguments were wrong, 1 if something else is."""
         try:
-            return super().main(*args, **kwargs)  # type: ignore[arg-type]
+            return super().invoke(ctx)
         except LspMcpError as error:
             click.echo(f"lsp-mcp: {error}", err=True)
-            sys.exit(2)
+            ctx.exit(2 if isinstance(error, CallerError) else 1)
+        except click.NoSuchOption as error:
+            ours = {name for parameter in self.params for name in parameter.opts}
+            if error.ctx is None or error.ctx is ctx or error.option_name not in ours:
+                raise
+            raise click.UsageError(
+                f"{error.option_name} means nothing to `{error.ctx.info_name}`.", error.ctx
+            ) from None
+
+
+_json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,16 +68,81 @@ def main(context: click.Context, flags: ServerFlags, transport: str, form: str, 
         from lsp_mcp.cli.serve import serve
 
         serve(flags, form, response_format)
-    context.obj = flags
 
 
-@main.command(context_settings={"ignore_unknown_options": True})
-@click.argument("tool")
+@main.command()
+@click.argument("tool", required=False)
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
-@click.pass_context
-def call(context: click.Context, tool: str, arguments: tuple[str, ...], as_json: bool) -> None:
-    """Call any TOOL from the shell: same names, same answers. Without a tool name, `list` shows them all."""
-    from lsp_mcp.cli.call import call_tool
+@server_flags
+def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
+    """Call any TOOL from the shell: same names, same answers.
 
-    call_tool(context.obj, tool, arguments, as_json=as_json)
+    Without a TOOL, or with `list`: show them all.
+    """
+    from lsp_mcp.cli.call import call_tool, list_tools
+
+    if tool in (None, "list"):
+        list_tools(as_json=as_json)
+    else:
+        call_tool(flags, tool, arguments, as_json=as_json)
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[SERVER]...")
+@_json
+@server_flags
+@click.pass_context
+def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
+    """See what is installed, and how to get what is missing.
+
+    Looks for the SERVERs named, else for those that would run in the workspace root. Exit status 1 if something
+    that is needed is missing or broken.
+    """
+    from lsp_mcp.cli.doctor import diagnose
+
+    context.exit(diagnose(flags, names, as_json=as_json))
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[SERVER]...")
+@click.option("--force", is_flag=True, help="Install again what is there already.")
+@_json
+def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
+    """Get language SERVERs, into a folder of lsp-mcp's own.
+
+    Without a SERVER: list what can be installed. The variable LSP_MCP_SERVERS names another folder.
+    """
+    from lsp_mcp.cli.install import install_servers, list_servers
+
+    if names:
+        install_servers(names, force=force, as_json=as_json)
+    else:
+        list_servers(as_json=as_json)
+
+
+@main.command()
+@click.argument("client", required=False)
+@click.option("--write", is_flag=True, help="Merge it into the client's configuration file.")
+@click.option(
+    "--scope", type=click.Choice(["project", "user"]), help="Whose configuration. Default: as the client has it."
+)
+@click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
+@click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
+@_json
+@server_flags
+def setup(
+    flags: ServerFlags, client: str | None, write: bool, scope: Any, name: str, force: bool, as_json: bool
+) -> None:
+    """Configure an MCP CLIENT for lsp-mcp: show what goes where, or write it.
+
+    Without a CLIENT: list the clients. The server flags given are what the client will start lsp-mcp with.
+    """
+    from lsp_mcp.cli.setup import list_clients, show_setup, write_setup
+
+    if client is None:
+        list_clients(flags, as_json=as_json)
+    elif write:
+        write_setup(flags, client, scope, name, force=force, as_json=as_json)
+    else:
+        show_setup(flags, client, scope, name, as_json=as_json)

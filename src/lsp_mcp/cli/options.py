@@ -1,9 +1,10 @@
-"""The flags that say which servers run on which workspace, shared by every command that starts some."""
+"""The flags that say which servers run on which workspace, shared by every command that starts or looks for some."""
 
 from __future__ import annotations
 
 import functools
 import logging
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.lsp.session import SessionOptions
@@ -30,6 +32,7 @@ class ServerFlags:
     ready_timeout: float  # seconds
     request_timeout: float  # seconds
     log_level: str
+    given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
 
     def sessions(self) -> Sessions:
         """The sessions that the flags describe; their server processes are started.
@@ -49,38 +52,91 @@ class ServerFlags:
         }
         return Sessions(workspace, adapters, options)
 
+    def words(self) -> list[str]:
+        """What the user gave of them but the workspace root, as words of a command line that works anywhere."""
+        words = [word for name in self.backends for word in ("--backend", name)]
+        for name, path in self.paths.items():
+            words += [f"--{name}-path", str(Path(path).absolute()) if os.sep in path else path]
+        rest = {
+            "--ready-timeout": f"{self.ready_timeout:g}",
+            "--request-timeout": f"{self.request_timeout:g}",
+            "--log-level": self.log_level,
+        }
+        return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
+
 
 def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `command` these flags; it gets one argument `flags`, the `ServerFlags`."""
+    """Give `command` these flags; it gets one argument `flags`, the `ServerFlags`.
+
+    A subcommand takes them too, and they count there as if given before it: `lsp-mcp --backend X call …` and
+    `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands nearest to the subcommand.
+    """
     names = adapter_names()
+    options = _options(names)
 
     @functools.wraps(command)
-    def wrapped(
-        *args: Any,
-        backend: tuple[str, ...],
-        workspace_root: str,
-        ready_timeout: float,
-        request_timeout: float,
-        log_level: str,
-        **rest: Any,
-    ) -> Any:
-        paths = {name: path for name in names if (path := rest.pop(_path_parameter(name)))}
-        logging.basicConfig(stream=sys.stderr, level=_LEVELS[log_level], format="%(levelname).1s %(name)s: %(message)s")
-        flags = ServerFlags(backend, workspace_root, paths, ready_timeout, request_timeout, log_level)
-        return command(*args, flags=flags, **rest)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        found = {flag: _given(click.get_current_context(), _parameter(flag), values) for flag in options}
+        value = {flag: value for flag, (value, _) in found.items()}
+        flags = ServerFlags(
+            backends=value["--backend"],
+            workspace_root=value["--workspace-root"],
+            paths={name: path for name in names if (path := value[f"--{name}-path"])},
+            ready_timeout=value["--ready-timeout"],
+            request_timeout=value["--request-timeout"],
+            log_level=value["--log-level"],
+            given=frozenset(flag for flag, (_, given) in found.items() if given),
+        )
+        form = "%(levelname).1s %(name)s: %(message)s"
+        logging.basicConfig(stream=sys.stderr, level=_LEVELS[flags.log_level], format=form, force=True)
+        return command(*args, flags=flags, **values)
 
-    options = [
-        click.option("--backend", multiple=True, metavar="NAME", help=f"Language server, repeatable ({', '.join(names)}). Default: by what lies in the workspace root."),
-        click.option("--workspace-root", default=".", show_default=True, metavar="FOLDER", help="The code to answer about."),
-        click.option("--ready-timeout", type=click.FloatRange(min=0), default=30.0, show_default=True, metavar="SECONDS", help="Longest wait for a server to know the workspace; answers before that say so."),
-        click.option("--request-timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, metavar="SECONDS", help="Longest wait for one answer of a server."),
-        click.option("--log-level", type=click.Choice(list(_LEVELS)), default="info", show_default=True, help="What is logged on stderr."),
-        *(click.option(f"--{name}-path", metavar="PROGRAM", help=f"The {name} to run. Default: the installed one.") for name in names),
-    ]  # fmt: skip
-    for option in reversed(options):
-        wrapped = option(wrapped)
+    for flag, (kind, text) in reversed(options.items()):
+        wrapped = click.option(flag, help=text, **kind)(wrapped)
     return wrapped
 
 
-def _path_parameter(name: str) -> str:
-    return f"{name.replace('-', '_')}_path"
+def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
+    """Each flag with its kind and its help, for the adapters `names`."""
+    seconds: dict[str, Any] = {"show_default": True, "metavar": "SECONDS"}
+    return {
+        "--backend": (
+            {"multiple": True, "metavar": "NAME"},
+            f"Language server, repeatable ({', '.join(names)}). Default: by what lies in the workspace root.",
+        ),
+        "--workspace-root": (
+            {"default": ".", "show_default": True, "metavar": "FOLDER"},
+            "The code to answer about.",
+        ),
+        "--ready-timeout": (
+            {"type": click.FloatRange(min=0), "default": 30.0, **seconds},
+            "Longest wait for a server to know the workspace; answers before that say so.",
+        ),
+        "--request-timeout": (
+            {"type": click.FloatRange(min=0.1), "default": 60.0, **seconds},
+            "Longest wait for one answer of a server.",
+        ),
+        "--log-level": (
+            {"type": click.Choice(list(_LEVELS)), "default": "info", "show_default": True},
+            "What is logged on stderr.",
+        ),
+        **{
+            f"--{name}-path": ({"metavar": "PROGRAM"}, f"The {name} to run. Default: the installed one.")
+            for name in names
+        },
+    }
+
+
+def _given(context: click.Context, name: str, values: dict[str, Any]) -> tuple[Any, bool]:
+    """The value of the parameter `name`, taken out of `values`, and whether the user gave it here or further out."""
+    default = values.pop(name)
+    at: click.Context | None = context
+    while at is not None:
+        if at.get_parameter_source(name) not in (None, ParameterSource.DEFAULT):
+            return at.params[name], True
+        at = at.parent
+    return default, False
+
+
+def _parameter(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")

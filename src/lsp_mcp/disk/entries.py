@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISREG
 from typing import Literal
 
 
@@ -40,10 +40,10 @@ def signature(status: os.stat_result) -> int:
     return hash((status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns))
 
 
-def link_target(link: str) -> tuple[bool, int | None]:
-    """Whether `link` leads to a folder, and the signature of the file it leads to; None if to none."""
+def link_target(link: str) -> int | None:
+    """The signature of the file that `link` leads to, or None if it leads to none."""
     try:
         status = os.stat(link)  # noqa: PTH116 (a Path costs more than the system call)
     except OSError:
-        return False, None
-    return S_ISDIR(status.st_mode), signature(status) if S_ISREG(status.st_mode) else None
+        return None
+    return signature(status) if S_ISREG(status.st_mode) else None

@@ -200,7 +200,7 @@ class InotifyMethod:
     def _look_at_links(self) -> None:
         """No event for the target of a symlink names the link: the target is compared."""
         for path, (folder, name, before) in list(self._links.items()):
-            if link_target(path)[1] != before:
+            if link_target(path) != before:
                 self._look_at_file(folder, name)
 
     def _is_file(self, folder: _Folder, name: str) -> bool:
@@ -216,9 +216,8 @@ class InotifyMethod:
 
     def _is_link_to_file(self, folder: _Folder, name: str) -> bool:
         path = folder.prefix + name
-        to_folder, signed = link_target(path)
-        if not to_folder:  # a dangling link may lead to a file later
-            self._links[path] = (folder, name, signed)
+        signed = link_target(path)
+        self._links[path] = (folder, name, signed)  # in any case: it may lead to a file later
         return signed is not None
 
     def _report(self, files: Iterable[tuple[_Folder, str]]) -> None:

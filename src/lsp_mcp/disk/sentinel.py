@@ -6,7 +6,8 @@ only say where to look. A file that they name is compared with a `Snapshot`; a f
 names, cause a scan.
 
 The order is certain where all folders share one queue (Linux) or stream (macOS). On Windows each root has a
-queue of its own, and an event may still be on its way when the sentinel's is here.
+queue of its own, and an event may still be on its way when the sentinel's is here. On Linux, where inotify is
+the method of choice, watchfiles also follows symlinks, and confuses the folders they lead to with the links.
 """
 
 from __future__ import annotations

@@ -66,15 +66,10 @@ class Snapshot:
             self._links.discard(path)
             return None
         if S_ISLNK(status.st_mode):
-            return self._sign_link(path)
+            self._links.add(path)
+            return link_target(path)
         self._links.discard(path)
         return signature(status) if S_ISREG(status.st_mode) else None
-
-    def _sign_link(self, path: str) -> int | None:
-        to_folder, signed = link_target(path)
-        if not to_folder:  # a dangling link may lead to a file later
-            self._links.add(path)
-        return signed
 
     def _walk(self, root: str) -> Iterator[tuple[str, int]]:
         """The files below `root` with their signatures, but for folders that were walked already."""
@@ -92,7 +87,8 @@ class Snapshot:
         """The signature of a file; a folder goes on the stack."""
         try:
             if entry.is_symlink():
-                return self._sign_link(entry.path)
+                self._links.add(entry.path)
+                return link_target(entry.path)
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return None

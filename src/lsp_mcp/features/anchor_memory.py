@@ -69,6 +69,10 @@ class AnchorMemory:
             if version.text == before:
                 version.successor = after, changes
 
+    def knows(self, path: Path, point: Point, now: Text) -> bool:
+        """Whether an anchor to `point` was handed out from this very text."""
+        return any(version.text == now and point in version.points for version in self._files.get(path, []))
+
     def follow(self, path: Path, point: Point, now: Text) -> Point:
         """Where the symbol that an anchor at `point` named is in the text `now`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
@@ -39,21 +38,27 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) 
 
 def _in_order(steps: Iterable[Step]) -> Iterator[Step]:
     """`steps` with neighbouring changes of texts sorted by file: gopls 0.24 sends them in another order each time."""
-    for changes, group in groupby(steps, key=lambda step: isinstance(step, FileChange)):
-        yield from sorted(group, key=lambda step: step.path) if changes else group
+    changes: list[FileChange] = []
+    for step in (*steps, None):
+        if isinstance(step, FileChange):
+            changes.append(step)
+            continue
+        yield from sorted(changes, key=lambda change: change.path)
+        changes.clear()
+        if step:
+            yield step
 
 
 async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:
     """Raise the server's reason why nothing can be renamed here."""
-    word = text.slice(identifier)
     prepared = await backend.request("textDocument/prepareRename", at)
     if prepared is None:
-        raise RefusedError(f"{word!r} cannot be renamed here: {backend.name} sees no symbol of the workspace in it")
+        raise RefusedError("it sees no symbol of the workspace there")
     range_ = prepared.get("range") or (prepared if "start" in prepared else None)
     # A server may offer to change something wider, a whole signature for example: that was not asked for.
     if range_ and text.range_span(range_, backend.encoding) != identifier:
         offered = text.slice(text.range_span(range_, backend.encoding))
-        raise RefusedError(f"{word!r} cannot be renamed here: {backend.name} would change {offered[:80]!r} instead")
+        raise RefusedError(f"it would change {offered[:80]!r} instead of that word")
 
 
 def _touched(edit: Json) -> Iterator[Path]:

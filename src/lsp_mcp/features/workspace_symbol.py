@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
@@ -31,15 +33,20 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     """
     await backend.load_projects()
     folder, _, name = query.rpartition("/")
-    name = name.replace("*", "").replace("(", "").replace(")", "")
+    name = _plain(name)
     result: list[Json] = await backend.request("workspace/symbol", {"query": name}) or []
     capped = len(result) == backend.adapter.symbols.workspace_symbol_cap
     if folder:
         container = f"{folder}/{name.split('.')[0]}"
         result = [item for item in result if _ends_path(str(item.get("containerName") or ""), container)]
     root = backend.root
-    result = [item for item in result if "range" in item["location"]]
-    result.sort(key=lambda item: (closeness(str(item["name"]), name), location_key(item["location"], root)))
+    # By place: a file can be in several of a server's packages.
+    by_place = {
+        location_key(item["location"], root): item
+        for item in result
+        if "range" in item["location"] and is_about(str(item["name"]), name)
+    }
+    result = sorted(by_place.values(), key=lambda item: _order(item, name, root))
     symbols: list[Symbol] = []
     dropped = 0
     for item in result:
@@ -73,6 +80,18 @@ def closeness(name: str, query: str) -> tuple[int, int]:
     return next((rank for rank, rule in enumerate(rules) if rule), len(rules)), len(name)
 
 
+def is_about(name: str, query: str) -> bool:
+    """Whether `query` is in `name` letter by letter, its package left aside unless `query` is qualified.
+
+    A server that matches qualified names finds everything in package `store` for `Store`.
+    """
+    parts = _parts(name)
+    own = ".".join(parts[1:] if len(parts) > 1 and len(_parts(query)) == 1 else parts).casefold()
+    letters = iter(own)
+    # Only its letters: a server may give meaning to other characters, such as gopls's ^prefix.
+    return all(letter in letters for letter in query.casefold() if letter.isalnum())
+
+
 def is_named(name: str, query: str) -> bool:
     """Whether `query` is `name`, or the last of its dotted parts: `T.M` names `pkg.T.M`."""
     parts, wanted = _parts(name), _parts(query)
@@ -80,7 +99,16 @@ def is_named(name: str, query: str) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    return name.replace("::", ".").replace("*", "").replace("(", "").replace(")", "").split(".")
+    return _plain(name).replace("::", ".").split(".")
+
+
+def _plain(name: str) -> str:
+    """`name` without pointers, receivers' parentheses and type parameters: `(*Box[T]).Get` is `Box.Get`."""
+    return re.sub(r"\[[^\[\]]+\]|[*()]", "", name)
+
+
+def _order(item: Json, query: str, root: Path) -> tuple[tuple[int, int], tuple[bool, str, int, int]]:
+    return closeness(str(item["name"]), query), location_key(item["location"], root)
 
 
 def _ends_path(path: str, end: str) -> bool:

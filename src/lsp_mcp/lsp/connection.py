@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 
 INITIALIZE_TIMEOUT = 60.0  # seconds; a server that loads a large workspace before it answers needs some
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
-_EXIT_PATIENCE = 0.7  # seconds between `exit` and SIGTERM
+_EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
+_LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pipe
 _ERROR, _WARNING = 1, 2  # LSP 3.17, `MessageType`
 
 
@@ -51,10 +52,12 @@ class Connection:
         result = await self._peer.request(
             "initialize", initialize_params(self.adapter, self.root), timeout=INITIALIZE_TIMEOUT
         )
+        if not isinstance(result, dict):
+            raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
         self.capabilities = result.get("capabilities") or {}
         unit = self.capabilities.get("positionEncoding") or "utf-16"
         if unit not in ("utf-8", "utf-16", "utf-32"):
-            raise RefusedError(f"{self.adapter.name} counts positions in {unit!r}, which LSP 3.17 doesn't know")
+            raise RefusedError(f"it counts positions in {unit!r}, which LSP 3.17 doesn't know")
         self.encoding = self.adapter.encoding(unit)
         self._peer.notify("initialized", {})
 
@@ -76,25 +79,41 @@ class Connection:
             except LspMcpError as error:
                 log.debug("%s did not shut down by itself: %s", self.adapter.name, error)
         await self._child.end(_EXIT_PATIENCE)
+        await self._gone()
 
-    def kill(self) -> None:
-        """End it at once."""
+    async def abandon(self) -> None:
+        """End it at once, without a word."""
         self._ending = True
         self._child.kill()
+        await self._gone()
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _live(self) -> None:
         """Read what the server says until it is gone; then fail everyone who waits for it."""
+        reading = asyncio.create_task(self._peer.run())
+        exited = asyncio.create_task(self._child.exited.wait())
+        deaf = asyncio.create_task(self._peer.deaf.wait())
+        broken = ""
         try:
-            await self._peer.run()
-            # Its output has ended: either it exited, or it never will by itself.
-            await self._child.end(0.0 if self._ending else _EXIT_PATIENCE)
+            # Each is the end, and may come without the others: a child of the server may hold its pipes open.
+            await asyncio.wait([reading, exited, deaf], return_when=asyncio.FIRST_COMPLETED)
+            await self._child.end(_EXIT_PATIENCE)
+            await asyncio.wait([reading], timeout=_LAST_WORDS)
+            broken = reading.result() if reading.done() else ""
         finally:
+            for task in (reading, exited, deaf):
+                task.cancel()
             self._child.kill()
-            words = "was shut down" if self._ending else self._child.last_words()
+            self._child.detach()
+            words = "was shut down" if self._ending else broken or self._child.last_words()
             self._peer.close(DiedError(f"{self.adapter.name} {words}"))
-            self.progress.changed.set()
+            self.progress.wake()
+
+    async def _gone(self) -> None:
+        """Wait until nobody is left to be told of the end."""
+        if hasattr(self, "dead"):
+            await asyncio.wait([self.dead], timeout=2 * _LAST_WORDS)
 
     def _asked(self, method: str, params: Any) -> Any:
         match method:
@@ -104,6 +123,8 @@ class Connection:
                 for registration in params["registrations"]:
                     if registration["method"] == watched_files.METHOD:
                         self.watched.register(registration["id"], registration.get("registerOptions"))
+                if missed := self.watched.missed():
+                    self.notify(watched_files.METHOD, {"changes": missed})
                 return None
             case "client/unregisterCapability":
                 # The misspelling is the specification's.

@@ -101,6 +101,10 @@ class Documents:
             except PathError:
                 continue  # gone while the server was down; whoever asks about it is told so
 
+    def forget(self) -> None:
+        """Count nothing as open, for a server that is gone and shall not get it all again."""
+        self._open.clear()
+
     def _tell_open(self, path: Path) -> Document:
         language = self._adapter.language_of(path)
         if language is None:

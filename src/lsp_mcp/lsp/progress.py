@@ -28,7 +28,10 @@ class Work:
 
 
 class Progress:
-    """All work of one server. `changed` is set at every message: wait for it, clear it, look again."""
+    """All work of one server.
+
+    `changed` is set at the next message, and replaced by a new event: take it, look, then wait for it.
+    """
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
@@ -40,14 +43,19 @@ class Progress:
         kind = value.get("kind") if isinstance(value, dict) else None
         if kind == "begin":
             self._active[token] = Work(
-                str(value.get("title", "")), str(value.get("message", "")), value.get("percentage")
+                str(value.get("title", "")), str(value.get("message", "")), _number(value.get("percentage"))
             )
         elif kind == "report" and (work := self._active.get(token)):
             work.message = str(value.get("message", work.message))
-            work.percentage = value.get("percentage", work.percentage)
+            work.percentage = _number(value.get("percentage", work.percentage))
         elif kind == "end" and (work := self._active.pop(token, None)):
             self._ended[work.title] = str(value.get("message", ""))
-        self.changed.set()
+        self.wake()
+
+    def wake(self) -> None:
+        """Let everyone who waits for `changed` look again."""
+        before, self.changed = self.changed, asyncio.Event()
+        before.set()
 
     def expect(self, title: str) -> None:
         """The work `title` is about to begin anew."""
@@ -63,3 +71,7 @@ class Progress:
     def last_words(self, title: str) -> str:
         """What the server said when the work `title` ended, or nothing."""
         return self._ended.get(title, "")
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) else None

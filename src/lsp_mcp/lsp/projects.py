@@ -29,25 +29,33 @@ class Project:
 class ProjectMap:
     """All projects below a root, and which of them one file joins."""
 
-    def __init__(self, projects: Iterable[Project], joined: Mapping[Path, frozenset[Path]] | None = None) -> None:
+    def __init__(
+        self,
+        projects: Iterable[Project],
+        joined: Mapping[Path, frozenset[Path]] | None = None,
+        implied: Iterable[str] = (),
+    ) -> None:
         self.projects = sorted(projects, key=lambda project: project.folder)
+        self._by_folder = {project.folder: project for project in self.projects}
         self._joined = dict(joined or {})  # the folder of each joining file → the folders it names
+        self._implied = frozenset(implied)
 
     def of(self, path: Path) -> Project | None:
         """The project that `path` belongs to: that of the nearest folder above it that is one."""
-        folders = {project.folder: project for project in self.projects}
-        return next((folders[parent] for parent in path.parents if parent in folders), None)
+        return next((self._by_folder[folder] for folder in path.parents if folder in self._by_folder), None)
 
     def together(self, one: Project, other: Project) -> bool:
         """Whether the server answers for both at once."""
         return one == other or any({one.folder, other.folder} <= f for f in self._joined.values())
 
     def unseen_dependents(self, project: Project) -> list[Project]:
-        """The projects that use `project` by name but that the server doesn't look into when asked about it."""
+        """The projects that use `project` but that the server doesn't look into when asked about it."""
         return [
             other
             for other in self.projects
-            if other.folder != project.folder and project.name in other.words and not self.together(project, other)
+            if other.folder != project.folder
+            and (project.name in other.words or project.name in self._implied)
+            and not self.together(project, other)
         ]
 
     def unloaded(self, root: Path) -> list[Project]:
@@ -75,7 +83,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
             )
         elif rules.joined_by and file.name == rules.joined_by and not _ignored(file, rules, root):
             joined[file.parent] = _folders_named_in(file, read(file))
-    return ProjectMap(projects, joined)
+    return ProjectMap(projects, joined, rules.implied)
 
 
 def above(root: Path, rules: Projects) -> list[Path]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,15 @@ from lsp_mcp.backend import Json, Report
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, SilentError, UnavailableError
+from lsp_mcp.errors import (
+    DiedError,
+    LspMcpError,
+    MissingProgramError,
+    PathError,
+    RefusedError,
+    SilentError,
+    UnavailableError,
+)
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
@@ -61,6 +70,8 @@ class Session:
         self._closing = False
         self._syncing = asyncio.Lock()
         self._generation = 0
+        self._to_load: set[Path] = set()  # changed files that the server may have to be asked about
+        self._tries = 0  # starts since the server last answered anything
         self._restarts = 0
         self._restarts_told = 0
         self._projects = WorkspaceProjects(adapter, workspace, feed)
@@ -102,7 +113,12 @@ class Session:
     def begin(self) -> None:
         """Start initializing in the background, so that the first question waits less."""
         if self._starting is None and not self._closing:
+            if self._tries == len(_PAUSES):
+                # All tries were used up. New ones, but without the documents: it may be one of them that it dies of.
+                self._tries = 0
+                self._documents.forget()
             self._starting = asyncio.create_task(self._start(), name=f"start {self.name}")
+            self._starting.add_done_callback(_retrieve)
 
     async def close(self) -> None:
         """End the server, within 3 s; idempotent."""
@@ -112,37 +128,37 @@ class Session:
             await asyncio.wait([self._starting])
         if self._connection:
             await self._connection.end()
-        elif self._child:
+        if self._child:
             self._child.kill()
         await self._projects.close()
 
     def kill(self) -> None:
         """End the server at once, without a loop."""
         self._closing = True
-        if self._connection:
-            self._connection.kill()
         if self._child:
             self._child.kill()
 
     async def ready(self, report: Report) -> None:
         """See `Backend.ready`."""
-        await self._known(await self._live(), report)
+        await self._live()
+        await self._known(report)
 
-    async def _known(self, connection: Connection, report: Report | None = None) -> None:
+    async def _known(self, report: Report | None = None) -> None:
         """Wait until the server knows the workspace, at most the ready timeout."""
         title = self.adapter.ready.progress_title
         if not title:
             return
         try:
             async with asyncio.timeout(self._options.ready_timeout):
-                while True:
-                    connection.progress.changed.clear()
-                    work = connection.progress.pending(title)
-                    if work is None or connection.dead.done():
+                for seen in itertools.count():
+                    progress = (await self._live()).progress
+                    changed = progress.changed  # taken before the look: what comes while it is reported counts
+                    work = progress.pending(title)
+                    if work is None:
                         return
                     if report:
-                        await report(0, None, f"{self.name}: {work}")
-                    await connection.progress.changed.wait()
+                        await report(seen, None, f"{self.name}: {work}")
+                    await changed.wait()
         except TimeoutError:
             log.warning("%s is not ready after %g s", self.name, self._options.ready_timeout)
 
@@ -155,42 +171,43 @@ class Session:
             connection = await self._live()
             self._feed.watch_also(connection.watched.outside_folders())
             changes = self._feed.changes()
-            if changes or self._documents.refresh_outside(self._feed.folders()):
+            told = self._tell(connection, changes) if changes else False
+            if self._documents.refresh_outside(self._feed.folders()) or told:
                 self._generation += 1
-            if changes:
-                self._tell(connection, changes)
-                await self._load(connection, [*changes.created, *changes.changed])
+            self._to_load.update(changes.created, changes.changed)
+            await self._load(connection)
         return self._generation
 
-    def _tell(self, connection: Connection, changes: Changes) -> None:
-        """Tell the server of `changes`: its open documents first, then what it watches."""
+    def _tell(self, connection: Connection, changes: Changes) -> bool:
+        """Tell the server of `changes`: its open documents first, then what it watches.
+
+        Whether any of them can matter to an answer: a log that somebody writes in the workspace does not.
+        """
         touched = [*changes.created, *changes.changed, *changes.deleted]
         self._files.forget(touched)
         self._projects.changed(touched)
         self._documents.refresh(touched)
-        events = [
-            {"uri": path_uri(path), "type": kind}
-            for kind, paths in (
-                (watched_files.CREATED, changes.created),
-                (watched_files.CHANGED, changes.changed),
-                (watched_files.DELETED, changes.deleted),
-            )
-            for path in connection.watched.wanted(paths, kind)
-        ]
+        connection.shown_error = ""  # it may be mended; if not, the server says so again
+        events = connection.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
+        return bool(events) or any(self.adapter.language_of(path) for path in touched)
 
-    async def _load(self, connection: Connection, paths: Sequence[Path]) -> None:
-        """Make the server load the packages that `paths` are in now, if it doesn't by itself."""
+    async def _load(self, connection: Connection) -> None:
+        """Make the server load the packages that changed files are in now, if it doesn't by itself."""
+        sources = sorted(path for path in self._to_load if self.adapter.language_of(path))
+        if self.adapter.changes.load_request and sources:
+            await self._load_sources(connection, sources)
+        # Not before: if the caller is cancelled meanwhile, the next one has it done.
+        self._to_load.clear()
+
+    async def _load_sources(self, connection: Connection, sources: list[Path]) -> None:
         rules = self.adapter.changes
-        sources = sorted(path for path in paths if self.adapter.language_of(path))
-        if not rules.load_request or not sources:
-            return
         if len(sources) > rules.load_most:
             folders = initialize_params(self.adapter, self.workspace.root)["workspaceFolders"]
             connection.progress.expect(self.adapter.ready.progress_title)
             connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
-            await self._known(connection)
+            await self._known()
             return
         timeout = self._options.request_timeout
         requests = (
@@ -224,23 +241,24 @@ class Session:
         await self._live()
         for path in self._projects.files_to_open():
             if path not in self._documents:
-                self._documents.open(path, pinned=True)
+                try:
+                    self._documents.open(path, pinned=True)
+                except PathError as error:
+                    log.warning("%s: a project is not loaded: %s", self.name, error)
 
     # --- questions ---------------------------------------------------------------------------------
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """See `Backend.request`."""
         timeout = timeout or self._options.request_timeout
-        connection = await self._live()
         try:
-            return await connection.request(method, params, timeout=timeout)
+            return await self._ask(method, params, timeout)
         except DiedError as death:
             if self._closing:
                 raise
             log.warning("asking %s again: %s", method, death)
-        connection = await self._live()
         try:
-            return await connection.request(method, params, timeout=timeout)
+            return await self._ask(method, params, timeout)
         except DiedError as death:
             raise DiedError(
                 f"{death}. It died twice over {method}; it will be started again for the next question. "
@@ -264,6 +282,12 @@ class Session:
 
     # --- inside ------------------------------------------------------------------------------------
 
+    async def _ask(self, method: str, params: Json, timeout: float) -> Any:
+        connection = await self._live()
+        answer = await connection.request(method, params, timeout=timeout)
+        self._tries = 0
+        return answer
+
     def _notify(self, method: str, params: Any) -> None:
         if self._connection:
             self._connection.notify(method, params)
@@ -280,34 +304,49 @@ class Session:
             return self._connection
         self.begin()
         assert self._starting
-        # Shielded: a caller that gives up must not end the start for the others.
-        return await asyncio.shield(self._starting)
+        starting = self._starting
+        try:
+            # Shielded: a caller that gives up must not end the start for the others.
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if starting.cancelled() and caller and not caller.cancelling():
+                raise UnavailableError(f"{self.name} is being shut down") from None
+            raise
 
     async def _start(self) -> Connection:
         """Start and initialize the server, with growing pauses; announces itself when done."""
         try:
-            for attempt, pause in enumerate(_PAUSES, 1):
-                await asyncio.sleep(pause)
+            while True:
+                self._tries += 1
+                await asyncio.sleep(_PAUSES[self._tries - 1])
                 try:
                     return await self._start_once()
-                except (DiedError, SilentError) as error:
-                    log.warning("%s, try %d of %d: %s", self.name, attempt, len(_PAUSES), error)
-                    last = error
-            raise UnavailableError(
-                f"{self.name} could not be started in {len(_PAUSES)} tries: {last}. Run: lsp-mcp doctor"
-            )
+                except DiedError as death:
+                    log.warning("%s, try %d of %d: %s", self.name, self._tries, len(_PAUSES), death)
+                    if self._closing or self._tries == len(_PAUSES):
+                        raise UnavailableError(
+                            f"{self.name} could not be started in {self._tries} tries: {death}. Run: lsp-mcp doctor"
+                        ) from None
+                except MissingProgramError:
+                    self._tries = 0
+                    raise
+                except (SilentError, RefusedError) as error:
+                    self._tries = 0
+                    raise UnavailableError(f"{self.name} could not be started: {error}. Run: lsp-mcp doctor") from None
         finally:
             self._starting = None
 
     async def _start_once(self) -> Connection:
-        child, self._child = self._child or self._spawn(), None
-        connection = Connection(self.adapter, child, self.workspace.root)
         # Watching begins before the server reads its first file, or a change in between would be missed.
         await self._feed.start()
+        if self._child is None or self._child.attached:
+            self._child = self._spawn()
+        connection = Connection(self.adapter, self._child, self.workspace.root)
         try:
             await connection.start()
         except BaseException:
-            connection.kill()
+            await connection.abandon()
             raise
         first = self._connection is None
         self._connection = connection
@@ -319,11 +358,12 @@ class Session:
         return connection
 
     def _died(self, connection: Connection) -> None:
-        """Start the server again at once: the next question should find it warm."""
-        if not self._closing and connection is self._connection:
+        """Start the server again at once: the next question should find it warm.
+
+        Unless it dies again and again without having answered anything: then the next question starts it.
+        """
+        if not self._closing and connection is self._connection and self._tries < len(_PAUSES):
             self.begin()
-            if self._starting:
-                self._starting.add_done_callback(_retrieve)
 
     def _spawn(self) -> Child:
         try:

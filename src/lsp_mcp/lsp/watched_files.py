@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,11 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.uris import uri_path
+from lsp_mcp.disk.changes import Changes
+from lsp_mcp.errors import PathError
+from lsp_mcp.uris import path_uri, uri_path
+
+log = logging.getLogger(__name__)
 
 CREATED, CHANGED, DELETED = 1, 2, 3  # LSP 3.17, `FileChangeType`
 _ALL_KINDS = 7  # LSP 3.17, `WatchKind`: create | change | delete
 METHOD = "workspace/didChangeWatchedFiles"
+_MOST_KEPT = 10_000  # changes kept for a server that has not registered yet
 
 
 @dataclass(frozen=True)
@@ -38,20 +44,48 @@ class WatchedFiles:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._registrations: dict[str, list[Watcher]] = {}
+        self._unheard: dict[Path, int] = {}  # what no watcher wanted, for one that is registered later
 
     def register(self, registration_id: str, options: Any) -> None:
         """Take in one registration's `DidChangeWatchedFilesRegistrationOptions`."""
-        self._registrations[registration_id] = [
-            _watcher(watcher, self._root) for watcher in (options or {}).get("watchers", [])
-        ]
+        watchers: list[Watcher] = []
+        for watcher in (options or {}).get("watchers", []):
+            try:
+                watchers.append(_watcher(watcher, self._root))
+            except (PathError, LookupError, TypeError, AttributeError, re.error) as error:
+                # The others still count.
+                log.error("a watcher that cannot be understood: %s (%r)", watcher, error)
+        self._registrations[registration_id] = watchers
 
     def unregister(self, registration_id: str) -> None:
         """Forget one registration; unknown ids are passed over."""
         self._registrations.pop(registration_id, None)
 
     def outside_folders(self) -> set[Path]:
-        """Folders outside the root that the server wants watched."""
-        return {w.base for w in self._watchers() if not w.base.is_relative_to(self._root)}
+        """Folders outside the root that the server wants watched, but never a whole file system."""
+        bases = {watcher.base for watcher in self._watchers()}
+        return {base for base in bases if not base.is_relative_to(self._root) and base.parent != base}
+
+    def events(self, changes: Changes) -> list[dict[str, Any]]:
+        """What to tell the server of `changes`, as LSP `FileEvent`s.
+
+        The rest is kept: a server may have read a file before it gets round to asking for its changes.
+        """
+        events = []
+        for kind, paths in ((CREATED, changes.created), (CHANGED, changes.changed), (DELETED, changes.deleted)):
+            wanted = self.wanted(paths, kind)
+            events += [_event(path, kind) for path in wanted]
+            self._unheard.update(dict.fromkeys(paths.difference(wanted), kind))
+        if len(self._unheard) > _MOST_KEPT:
+            self._unheard.clear()
+        return events
+
+    def missed(self) -> list[dict[str, Any]]:
+        """What to tell the server after a registration: the kept changes that it wants now, each once."""
+        wanted = [(path, kind) for path, kind in sorted(self._unheard.items()) if self.wanted([path], kind)]
+        for path, _ in wanted:
+            del self._unheard[path]
+        return [_event(path, kind) for path, kind in wanted]
 
     def wanted(self, paths: Iterable[Path], change: int) -> list[Path]:
         """Those of `paths` whose change of type `change` (`FileChangeType`) the server asked for, sorted."""
@@ -63,8 +97,14 @@ class WatchedFiles:
             yield from watchers
 
 
+def _event(path: Path, kind: int) -> dict[str, Any]:
+    return {"uri": path_uri(path), "type": kind}
+
+
 def _watcher(watcher: Any, root: Path) -> Watcher:
-    glob, kinds = watcher["globPattern"], watcher.get("kind") or _ALL_KINDS
+    glob, kinds = watcher["globPattern"], watcher.get("kind")
+    if not isinstance(kinds, int) or not kinds & _ALL_KINDS:
+        kinds = _ALL_KINDS
     if isinstance(glob, dict):  # RelativePattern: its base is a URI or a WorkspaceFolder
         base = glob["baseUri"]
         return Watcher(uri_path(base["uri"] if isinstance(base, dict) else base), _glob(glob["pattern"]), kinds)

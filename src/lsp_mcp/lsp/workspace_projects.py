@@ -32,11 +32,14 @@ class WorkspaceProjects:
         self._workspace = workspace
         self._feed = feed
         self._map: ProjectMap | None = None
+        self._closed = False
         self._checks: dict[Path, asyncio.Task[str]] = {}
+        self._mentioning: dict[tuple[Path, str], bool] = {}  # whether a project has a word
 
     def changed(self, paths: Iterable[Path]) -> None:
-        """Forget what is known if one of `paths` says what the projects are."""
+        """Forget what `paths` may have changed: who has which word, and if they say so what the projects are."""
         rules = self._rules
+        self._mentioning = {}
         if rules and any(path.name in (rules.marker, rules.joined_by) for path in paths):
             self._map = None
             for check in self._checks.values():
@@ -45,7 +48,7 @@ class WorkspaceProjects:
 
     def check(self) -> None:
         """Begin to check whether the projects can be loaded at all."""
-        if self._rules and self._rules.check_command:
+        if self._rules and self._rules.check_command and not self._closed:
             for folder in self._folders()[:_MOST_LOADED]:
                 if folder not in self._checks:
                     self._checks[folder] = asyncio.create_task(self._check(self._rules, folder))
@@ -64,6 +67,11 @@ class WorkspaceProjects:
         notes = await self._problems(path)
         projects = self._projects()
         if path is None:
+            if not projects.projects:
+                notes.append(
+                    f"there is no {self._rules.marker} in {self._root} or above it, so {self._adapter.name} knows only "
+                    "files that were asked about: start lsp-mcp with a --workspace-root that has one, or make one"
+                )
             if (count := len(projects.unloaded(self._root))) > _MOST_LOADED:
                 notes.append(
                     f"{count} projects below the root, {_MOST_LOADED} of them loaded: "
@@ -75,10 +83,13 @@ class WorkspaceProjects:
 
     async def close(self) -> None:
         """End the checks that still run."""
-        for check in self._checks.values():
+        self._closed = True
+        checks = list(self._checks.values())
+        self._checks.clear()
+        for check in checks:
             check.cancel()
-        if self._checks:
-            await asyncio.wait(self._checks.values())
+        if checks:
+            await asyncio.wait(checks)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -98,7 +109,16 @@ class WorkspaceProjects:
         return folders or [self._root]
 
     async def _problems(self, path: Path | None) -> list[str]:
-        self.check()
+        while True:
+            self.check()
+            checks = self._checks_about(path)
+            # A caller that gives up must not end a check for the others.
+            await asyncio.gather(*map(asyncio.shield, checks), return_exceptions=True)
+            if not any(check.cancelled() for check in checks):
+                return [problem for check in checks if (problem := check.result())]
+            # Another caller saw the projects change meanwhile: they are checked again.
+
+    def _checks_about(self, path: Path | None) -> list[asyncio.Task[str]]:
         project = self._projects().of(path) if path else None
         if path and not project:
             folders: Iterable[Path] = (
@@ -106,8 +126,7 @@ class WorkspaceProjects:
             )
         else:
             folders = [project.folder] if project else list(self._checks)
-        checks = [check for folder in folders if (check := self._checks.get(folder))]
-        return [problem for problem in await asyncio.gather(*map(asyncio.shield, checks)) if problem]
+        return [check for folder in folders if (check := self._checks.get(folder))]
 
     async def _check(self, rules: Projects, folder: Path) -> str:
         """Why the project in `folder` cannot be loaded; empty when it can."""
@@ -125,14 +144,18 @@ class WorkspaceProjects:
         dependents = projects.unseen_dependents(project)
         if not dependents:
             return []
-        word = re.compile(rb"(?<!\w)" + re.escape(identifier.encode()) + rb"(?!\w)")
-        mentioning = await asyncio.to_thread(
-            lambda: [other for other in dependents if any(_has(word, file) for file in self._sources(other))]
-        )
+        known = self._mentioning  # replaced when a file changes, also while this looks
+        for other in dependents:
+            if (other.folder, identifier) not in known:
+                sources = list(self._sources(other))
+                known[other.folder, identifier] = await asyncio.to_thread(_any_has, identifier, sources)
+        mentioning = [other for other in dependents if known[other.folder, identifier]]
         if not mentioning:
             return []
         folders = [project.folder, *(other.folder for other in mentioning)]
-        hint = rules.join_hint.format(folders=" ".join(f"./{self._workspace.shown(f)}" for f in folders))
+        # As a shell and `go work` want them: `.`, `./cmd`.
+        shown = (self._workspace.shown(folder) for folder in folders)
+        hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in shown))
         names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in mentioning)
         return [
             f"not searched: {names}, which uses {project.name} and has the word {identifier}; "
@@ -159,8 +182,14 @@ def _content(file: Path) -> str:
         return ""
 
 
-def _has(word: re.Pattern[bytes], file: Path) -> bool:
+def _any_has(identifier: str, files: Iterable[Path]) -> bool:
+    """Whether one of `files` has `identifier` as a whole word."""
+    word = re.compile(rb"(?<!\w)" + re.escape(identifier.encode()) + rb"(?!\w)")
+    return any(word.search(_bytes(file)) for file in files)
+
+
+def _bytes(file: Path) -> bytes:
     try:
-        return bool(word.search(file.read_bytes()))
+        return file.read_bytes()
     except OSError:
-        return False  # gone since it was listed
+        return b""  # gone since it was listed

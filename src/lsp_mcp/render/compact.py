@@ -71,8 +71,16 @@ def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    """A change that is the same everywhere, as a rename mostly is, is said once."""
+    changes = {
+        (one.old_text, one.new_text) for step in plan.steps if isinstance(step, FileChange) for one in step.changes
+    }
+    same = len(changes) == 1
+    yield from (f"{old!r} → {new!r} at" for old, new in changes if same)
     for step in plan.steps:
         match step:
+            case FileChange() if same:
+                yield f"{anchor(step.path, None)} {' '.join(_at(one.span.start) for one in step.changes)}"
             case FileChange():
                 yield anchor(step.path, None)
                 for (old, new), group in groupby(step.changes, key=lambda one: (one.old_text, one.new_text)):

@@ -173,6 +173,7 @@ class CodeTools:
             return target, plan
 
         (target, plan), gaps = await settled(handle.backend, ask)
+        self._check_inside(target.name, plan)
         gaps += await handle.backend.notes(target.path, target.name)
         if apply:
             self._apply(plan, gaps)
@@ -208,10 +209,21 @@ class CodeTools:
         gaps += await backend.notes(None, None)
         gaps += _dropped(found.dropped)
         if found.capped:
+            most = backend.adapter.symbols.workspace_symbol_cap
             gaps.append(
-                f"{backend.name} gives at most {found.total + found.dropped} names; there may be more: be more specific"
+                f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
             )
         return found, gaps
+
+    def _check_inside(self, name: str, plan: EditPlan) -> None:
+        """Refuse a rename, and its preview, that would write outside the workspace root."""
+        workspace = self._sessions.workspace
+        if outside := [path for path in plan.files if not workspace.contains(path)]:
+            raise RefusedError(
+                f"{name} cannot be renamed from here: it also stands in {workspace.shown(outside[0])}, outside the "
+                f"workspace root {workspace.root}, and nothing is written there. If that is code of yours, start "
+                "lsp-mcp with a --workspace-root that holds it."
+            )
 
     def _apply(self, plan: EditPlan, gaps: list[str]) -> None:
         """Write the plan. A rename that would miss uses is refused: it would break what it misses."""

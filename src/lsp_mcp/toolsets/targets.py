@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from lsp_mcp.features.anchor_memory import LostError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
 from lsp_mcp.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.tool import Call
@@ -135,6 +136,8 @@ class Targets:
         keywords = language.keywords if language else frozenset()
         if span and text.slice(span) not in keywords:
             return span
+        if span is None and self._sessions.memory.knows(path, point, text):
+            return Span(point, point)  # a server's own place that is no word, as an import's path
         what = f"the keyword {text.slice(span)}" if span else "no identifier"
         others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
         listed = ", ".join(f"{text.slice(s)} at {self.anchor(path, s.start)}" for s in others)
@@ -150,31 +153,48 @@ class Targets:
         capped = False
         for backend in self._sessions.backends:
             await backend.ready(call.report)
-            search, _ = await settled(backend, partial(workspace_symbols, backend, name.strip(), _SEARCHED))
+            search = await self._search(backend, name.strip())
             capped |= search.capped
             similar += search.symbols
             plain = name.strip().rpartition("/")[2]
             found += [(backend, symbol) for symbol in search.symbols if is_named(symbol.name, plain)]
-        if len(found) != 1:
-            raise self._not_one(name, [symbol for _, symbol in found], similar, capped)
+        if len(found) > 1:
+            raise self._several(name, [symbol for _, symbol in found], capped)
+        if not found:
+            raise await self._unknown(name, similar)
         backend, symbol = found[0]
         place = symbol.place
         self.remember([place])
         anchor = self.anchor(place.path, place.span.start)
         return Handle(backend, place.path, place.span.start, (f"{name.strip()} is {anchor}",))
 
-    def _not_one(self, name: str, found: list[Symbol], similar: list[Symbol], capped: bool) -> AnchorError:
-        shown = found or similar
-        listed = "; ".join(
-            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}" for s in shown[:_LISTED]
-        )
-        more = f"; and {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
-        if found:
-            count = f"at least {len(found)}" if capped else f"{len(found)}"
-            return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one: {listed}{more}")
-        if shown:
-            return AnchorError(f"no symbol of the workspace is called {name!r}. Similar: {listed}{more}")
-        return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it.")
+    async def _search(self, backend: Backend, name: str) -> Found:
+        search, _ = await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))
+        return search
+
+    def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
+        count = f"at least {len(found)}" if capped else f"{len(found)}"
+        return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one: {self._listed(found)}")
+
+    async def _unknown(self, name: str, similar: list[Symbol]) -> AnchorError:
+        """Nothing is called `name`: what is like it or like a part of it, and what may hide it."""
+        for part in () if similar else [word for word in re.findall(r"\w+", name)[::-1] if word != name]:
+            for backend in self._sessions.backends:
+                similar += (await self._search(backend, part)).symbols
+            if similar:
+                break
+        notes = [note for backend in self._sessions.backends for note in await backend.notes(None, None)]
+        why = "".join(f" ({note})" for note in notes)
+        if similar:
+            return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar: {self._listed(similar)}")
+        return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it{why}.")
+
+    def _listed(self, symbols: list[Symbol]) -> str:
+        shown = symbols[:_LISTED]
+        self.remember(symbol.place for symbol in shown)
+        listed = (f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}" for s in shown)
+        more = [f"and {len(symbols) - _LISTED} more"] if len(symbols) > _LISTED else []
+        return "; ".join([*listed, *more])
 
     def remember(self, places: Iterable[Place]) -> None:
         """These places are handed out as anchors: follow them if their files change."""

@@ -9,7 +9,7 @@ import re
 
 MAX_BODY = 512 * 1024 * 1024  # bytes; a larger length is a broken stream, not a message
 _MAX_HEADER = 64 * 1024  # bytes without a complete header: not this protocol
-_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,10})[ \t]*\r?\n", re.IGNORECASE)
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,100})[ \t]*\r?\n", re.IGNORECASE)
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 

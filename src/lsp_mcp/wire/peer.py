@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from lsp_mcp.errors import LspMcpError, RefusedError, SilentError, UnavailableError
+from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
 from lsp_mcp.wire.framing import BrokenStreamError, Framer, frame
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 _CHUNK = 256 * 1024  # bytes per read
-_ID = re.compile(rb'"id"\s*:\s*(\d+)')
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,18})')
 
 OnRequest = Callable[[str, Any], Any]
 OnNotification = Callable[[str, Any], None]
@@ -51,9 +51,10 @@ class Peer:
         self._ids = itertools.count(1)
         self._waiters: dict[int, asyncio.Future[Any]] = {}
         self._closed: LspMcpError | None = None
+        self.deaf = asyncio.Event()  # set when it reads no more: nobody will be answered from then on
 
-    async def run(self) -> None:
-        """Read messages until the stream ends or breaks. Call `close` afterwards."""
+    async def run(self) -> str:
+        """Read messages until the stream ends or breaks; how it broke, empty at its end. Call `close` afterwards."""
         framer = Framer()
         try:
             while data := await self._reader.read(_CHUNK):
@@ -63,8 +64,10 @@ class Peer:
                 await asyncio.sleep(0)
         except BrokenStreamError as error:
             log.error("%s: %s", self.name, error)
+            return f"sent what is no message ({error})"
         except OSError as error:
             log.debug("%s: reading ended: %s", self.name, error)
+        return ""
 
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """The result of `method`; None for a null result.
@@ -100,6 +103,8 @@ class Peer:
             raise
         finally:
             del self._waiters[request_id]
+            if waiter.done() and not waiter.cancelled():
+                waiter.exception()  # seen: the caller may have gone for another reason in the same moment
             if not answered and not self._closed:
                 self.notify("$/cancelRequest", {"id": request_id})
 
@@ -128,7 +133,9 @@ class Peer:
         try:
             await self._writer.drain()
         except OSError as error:
-            raise UnavailableError(f"{self.name} closed its input: {error}") from None
+            # Not the caller's end: the answer may have come already, and who closes us says how it died.
+            log.debug("%s: writing ended: %s", self.name, error)
+            self.deaf.set()
 
     def _receive(self, body: bytes) -> None:
         log.debug("%s ← %.2000s", self.name, body)
@@ -136,7 +143,7 @@ class Peer:
             message = json.loads(body)
             if not isinstance(message, dict):
                 raise ValueError("a message must be an object")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._malformed(body, error)
             return
         if "method" not in message:
@@ -179,7 +186,7 @@ class Peer:
         except Exception:
             log.exception("%s: its notification %s failed here", self.name, message["method"])
 
-    def _malformed(self, body: bytes, error: ValueError) -> None:
+    def _malformed(self, body: bytes, error: Exception) -> None:
         log.error("%s sent a malformed message (%s): %.200r", self.name, error, body)
         found = _ID.search(body)
         waiter = self._waiters.get(int(found[1])) if found else None

@@ -16,7 +16,8 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lsp_mcp.errors import MissingProgramError, SilentError
@@ -24,6 +25,8 @@ from lsp_mcp.errors import MissingProgramError, SilentError
 _STDERR_LINES = 40  # kept for the last words of a program that dies
 _STDERR_LINE_LENGTH = 500  # characters kept of each
 _TERMINATE_WAIT = 0.5  # seconds between SIGTERM and SIGKILL
+_STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child of it may hold open for ever
+_KILL_WAIT = 0.3  # seconds for the kernel to carry out a SIGKILL
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -44,6 +47,8 @@ class Child:
     def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.command = list(command)
         self.exited = asyncio.Event()
+        self._put_down = False  # it had to be ended by force
+        self._swept = False  # it and its group are gone; its id may be another program's by now
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         try:
             self._popen = subprocess.Popen(
@@ -56,7 +61,7 @@ class Child:
                 process_group=0,
                 # Must be set between fork and exec, and from the main thread: the signal comes when the
                 # *thread* that started the child ends.
-                preexec_fn=_die_with_parent if _LIBC else None,  # noqa: PLW1509
+                preexec_fn=_die_with_parent(),  # noqa: PLW1509
             )
         except OSError as error:
             raise MissingProgramError(f"{shlex.join(self.command)} cannot be started: {error.strerror}") from None
@@ -71,38 +76,56 @@ class Child:
         """The exit status, negative for a signal; None while it runs."""
         return self._popen.poll()
 
+    @property
+    def attached(self) -> bool:
+        """Whether `attach` was called: its pipes are in use."""
+        return hasattr(self, "writer")
+
     async def attach(self) -> None:
         """Join the pipes to the running event loop. Its stderr is drained from here on, whatever it says."""
         loop = asyncio.get_running_loop()
         popen = self._popen
         assert popen.stdin and popen.stdout and popen.stderr
         self.reader = asyncio.StreamReader(limit=2**20)
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), popen.stdout)
+        self._output, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), popen.stdout)
         transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, popen.stdin)
         self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
         # Threads, not tasks: both must go on while the loop is busy, and end with the child by themselves.
-        threading.Thread(target=self._drain_stderr, name=f"stderr of {self.pid}", daemon=True).start()
-        threading.Thread(target=self._wait, args=(loop,), name=f"wait for {self.pid}", daemon=True).start()
+        stderr = threading.Thread(target=self._drain_stderr, name=f"stderr of {self.pid}", daemon=True)
+        stderr.start()
+        threading.Thread(target=self._wait, args=(loop, stderr), name=f"wait for {self.pid}", daemon=True).start()
 
     def last_words(self) -> str:
         """How it ended and the last lines of its stderr, as the end of a sentence."""
         code = self.returncode
         how = "is still running" if code is None else _exit_text(code)
+        if self._put_down:
+            how = "stopped talking and was killed"
         words = " | ".join(list(self._stderr)[-6:])
         return f"{how}; its last words: {words}" if words else how
 
     async def end(self, patience: float) -> None:
         """Close its stdin, wait `patience` seconds, then SIGTERM, then SIGKILL; its whole group is gone after."""
-        if hasattr(self, "writer"):
+        if self.attached:
             self.writer.close()
         if not await self._gone_within(patience):
+            self._put_down = True
             self._signal_group(signal.SIGTERM)
             await self._gone_within(_TERMINATE_WAIT)
         self.kill()
+        await self._gone_within(_KILL_WAIT)
+
+    def detach(self) -> None:
+        """Let go of its pipes, which a process outside its group may hold open for ever."""
+        if self.attached:
+            self.writer.close()
+            self._output.close()
 
     def kill(self) -> None:
         """SIGKILL to the whole process group. Safe at any time, also from a signal handler."""
-        self._signal_group(signal.SIGKILL)
+        if not self._swept:
+            self._swept = self.returncode is not None
+            self._signal_group(signal.SIGKILL)
 
     async def _gone_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
@@ -120,8 +143,9 @@ class Child:
             if text := line.decode("utf-8", "replace").strip():
                 self._stderr.append(text[:_STDERR_LINE_LENGTH])
 
-    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _wait(self, loop: asyncio.AbstractEventLoop, stderr: threading.Thread) -> None:
         self._popen.wait()
+        stderr.join(_STDERR_WAIT)  # its last words are known when its end is
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(self.exited.set)
 
@@ -131,7 +155,7 @@ async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int
 
     Raises:
         MissingProgramError: it cannot be started.
-        SilentError: it was still running after `timeout` (seconds), and was killed.
+        SilentError: it was still running after `timeout` (seconds), and was killed with its children.
     """
     try:
         process = await asyncio.create_subprocess_exec(
@@ -140,7 +164,8 @@ async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=_die_with_parent if _LIBC else None,
+            process_group=0,
+            preexec_fn=_die_with_parent(),
         )
     except OSError as error:
         raise MissingProgramError(f"{shlex.join(command)} cannot be started: {error.strerror}") from None
@@ -151,13 +176,23 @@ async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int
         raise SilentError(f"{shlex.join(command)} was still running after {timeout:g} s") from None
     finally:
         if process.returncode is None:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_KILL_WAIT):
+                    await process.wait()
     return process.returncode or 0, (output.strip() or errors.strip()).decode("utf-8", "replace")
 
 
-def _die_with_parent() -> None:
-    assert _LIBC
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _die_with_parent() -> Callable[[], None] | None:
+    """What a child does between fork and exec so that it ends with this process, where the kernel can do that."""
+    return partial(_set_death_signal, _LIBC, os.getpid()) if _LIBC else None
+
+
+def _set_death_signal(libc: ctypes.CDLL, parent: int) -> None:
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the kernel was asked
+        os._exit(1)
 
 
 def _exit_text(code: int) -> str:

@@ -1,0 +1,178 @@
+"""The measurements.
+
+The server and lsp-mcp are asked in turn, pair by pair, so that a busy machine is as busy for both; the answers of
+every pair are compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from mcp_client import McpClient, started
+from questions import Question
+from raw_client import RawClient
+
+from lsp_mcp.adapters import Adapter
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Cold:
+    """Seconds from the start of a process, in the median of the runs."""
+
+    question: str
+    runs: int
+    raw_initialized: float
+    raw_answered: float
+    our_initialized: float
+    our_answered: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as the server alone it takes to the first right answer."""
+        return self.our_answered / self.raw_answered
+
+
+@dataclass(frozen=True)
+class Warm:
+    """Milliseconds of one question, in the median of the pairs; `difference` is the median of their differences."""
+
+    question: str
+    facts: int
+    pairs: int
+    raw: float
+    ours: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of one answer with `places` places in `files` files."""
+
+    question: str
+    places: int
+    files: int
+    raw: int
+    json: int
+    compact: int
+    places_only: int
+
+
+@dataclass(frozen=True)
+class Own:
+    """What lsp-mcp needs by itself: memory in MiB after all questions, the server's not counted; bytes of schemas."""
+
+    rss: float | None
+    pss: float | None
+    tools_bytes: int
+    instructions_bytes: int
+
+
+async def cold(
+    adapter: Adapter, command: Sequence[str], root: Path, question: Question, runs: int, progress: Progress
+) -> Cold:
+    """How long a new process takes to its first right answer; the first run of each only warms the disk."""
+    raw_times, our_times = [], []
+    for run in range(runs + 1):
+        progress(f"first answer, run {run} of {runs}" if run else "first answer, warming the disk")
+        if run % 2:
+            raw, raw_answer = _raw_start(adapter, command, root, question)
+            ours, our_answer = await _our_start(adapter, root, question)
+        else:
+            ours, our_answer = await _our_start(adapter, root, question)
+            raw, raw_answer = _raw_start(adapter, command, root, question)
+        question.check(raw_answer, our_answer)
+        if run:
+            raw_times.append(raw)
+            our_times.append(ours)
+    return Cold(question.name, runs, *map(median, zip(*raw_times)), *map(median, zip(*our_times)))  # noqa: B905
+
+
+def _raw_start(
+    adapter: Adapter, command: Sequence[str], root: Path, question: Question
+) -> tuple[tuple[float, float], Any]:
+    start = perf_counter()
+    with RawClient(adapter, command, root) as raw:
+        raw.initialize()
+        initialized = perf_counter()
+        if question.file:
+            raw.open(question.file)
+        answer = question.ask(raw)
+        return (initialized - start, perf_counter() - start), answer
+
+
+async def _our_start(adapter: Adapter, root: Path, question: Question) -> tuple[tuple[float, float], Any]:
+    start = perf_counter()
+    async with started(adapter.name, root) as ours:
+        initialized = perf_counter()
+        answer = await ours.text(question.tool, question.arguments)
+        return (initialized - start, perf_counter() - start), json.loads(answer)
+
+
+async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) -> Warm:
+    """How long one question takes on both, its file open on both."""
+    # Both open the file and load what it needs.
+    if question.file:
+        raw.open(question.file)
+    facts = question.check(question.ask(raw), await ours.answer(question.tool, question.arguments))
+    raw_times, our_times = [], []
+    for pair in range(pairs):
+        if pair % 2:
+            raw_time, raw_answer = _ask_raw(question, raw)
+            our_time, our_answer = await _ask_ours(question, ours)
+        else:
+            our_time, our_answer = await _ask_ours(question, ours)
+            raw_time, raw_answer = _ask_raw(question, raw)
+        question.check(raw_answer, json.loads(our_answer))
+        raw_times.append(raw_time)
+        our_times.append(our_time)
+    differences = [our - raw for our, raw in zip(our_times, raw_times, strict=True)]
+    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences))
+
+
+def _ask_raw(question: Question, raw: RawClient) -> tuple[float, Any]:
+    start = perf_counter()
+    answer = question.ask(raw)
+    return (perf_counter() - start) * 1000, answer
+
+
+async def _ask_ours(question: Question, ours: McpClient) -> tuple[float, str]:
+    start = perf_counter()
+    answer = await ours.text(question.tool, question.arguments)
+    return (perf_counter() - start) * 1000, answer
+
+
+async def nothing(ours: McpClient, calls: int) -> float:
+    """Milliseconds of a call that asks nothing of the server."""
+    times = []
+    for _ in range(calls):
+        start = perf_counter()
+        await ours.nothing()
+        times.append((perf_counter() - start) * 1000)
+    return median(times)
+
+
+async def sizes(question: Question, raw: RawClient, ours: McpClient) -> Sizes:
+    """How many bytes the answer to a question for references has, in each form."""
+    answer = question.ask(raw)
+    places = question.raw_facts(answer)
+    full = await ours.text(question.tool, question.arguments)
+    compact = await ours.text(question.tool, {**question.arguments, "format": "compact"})
+    only = await ours.text(question.tool, {**question.arguments, "format": "compact", "include_code": False})
+    return Sizes(
+        question.name, places.total(), len({file for file, *_ in places}),
+        raw.answer_size, *(len(text.encode()) for text in (full, compact, only)),
+    )  # fmt: skip
+
+
+async def own(ours: McpClient) -> Own:
+    """What the running lsp-mcp needs by itself."""
+    instructions = ours.client.instructions or ""
+    return Own(*ours.memory(), await ours.tools_size(), len(instructions.encode()))

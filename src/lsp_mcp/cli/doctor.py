@@ -1,0 +1,222 @@
+"""`lsp-mcp doctor`: what is installed, which version, what is missing and the command that gets it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import platform
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from lsp_mcp import __version__
+from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
+from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
+from lsp_mcp.lsp.programs import find_command, installed_folder
+from lsp_mcp.sessions import choose_adapters
+from lsp_mcp.wire.process import run
+from lsp_mcp.workspace import Workspace
+
+_TIMEOUT = 5.0  # seconds for a program to say its version
+_INOTIFY = Path("/proc/sys/fs/inotify")
+_INOTIFY_LOW = {"max_user_watches": 65_536, "max_user_instances": 128}  # less is too little for a large workspace
+_INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+
+State = Literal["ok", "low", "missing", "broken"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    needed: bool  # whether anything but "ok" and "low" is a failure
+    version: str = ""
+    path: str = ""
+    note: str = ""  # what else a person wants to know
+    get: str = ""  # what puts it right: a command, or a sentence that begins with a verb
+
+    @property
+    def failed(self) -> bool:
+        """Whether this is why the doctor is not content."""
+        return self.needed and self.state in ("missing", "broken")
+
+
+def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
+    """Print what is there for the servers `names`; without names, for those that would run with `flags`.
+
+    Returns the exit status: 0 when nothing that is needed is missing or broken, else 1.
+
+    Raises:
+        ConfigError: there is no server of one of the names.
+    """
+    chosen = [load_adapter(name) for name in dict.fromkeys([*names, *flags.backends])]
+    with _waiting():
+        checks = asyncio.run(_checks(flags, chosen))
+    failed = any(check.failed for check in checks)
+    if as_json:
+        shown = {
+            "ok": not failed,
+            "version": __version__,
+            "python": platform.python_version(),
+            "checks": [asdict(check) for check in checks],
+        }
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        _show(checks)
+    return 1 if failed else 0
+
+
+async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
+    root, fitting = _workspace(flags, chosen)
+    wanted = [adapter.name for adapter in chosen or fitting]
+    adapters = chosen or [load_adapter(name) for name in adapter_names()]
+    per_server = await asyncio.gather(
+        *(_server(adapter, flags.paths.get(adapter.name), adapter.name in wanted) for adapter in adapters)
+    )
+    if not wanted and not any(server.state == "ok" for server, *_ in per_server):
+        # Nobody said which server is needed, but without any there is nothing that this program could do.
+        per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
+    return [root, *(check for checks in per_server for check in checks), *_inotify()]
+
+
+def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[Adapter]]:
+    """The workspace root, and the servers that would run there by themselves."""
+    name = "workspace root"
+    try:
+        root = Workspace(Path(flags.workspace_root)).root
+    except ConfigError as error:
+        return Check(name, "missing", True, path=flags.workspace_root, note=str(error)), []
+    try:
+        fitting = chosen or choose_adapters((), root, adapter_names())
+    except ConfigError as error:
+        return Check(name, "ok", True, path=str(root), note=str(error)), []
+    markers = [(adapter, marker) for adapter in fitting if (marker := _marker(adapter, root))]
+    found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
+    by_files = ", ".join(adapter.name for adapter in fitting)
+    note = f"has {found}" if found else "" if chosen else f"has no root marker, but files for {by_files}"
+    return Check(name, "ok", True, path=str(root), note=note), fitting
+
+
+def _marker(adapter: Adapter, root: Path) -> str:
+    """The nearest root marker of `adapter`, in `root` or above it; empty if there is none."""
+    for folder in (root, *root.parents):
+        for marker in adapter.workspace.root_markers:
+            if (folder / marker).exists():
+                return marker if folder == root else _home(str(folder / marker))
+    return ""
+
+
+async def _server(adapter: Adapter, path: str | None, needed: bool) -> list[Check]:
+    """The server, and what it needs itself."""
+    return await asyncio.gather(
+        _program(adapter, path, needed), *(_requirement(adapter, need, needed) for need in adapter.requires)
+    )
+
+
+async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
+    get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
+    try:
+        program = path or find_command(adapter)[0]
+    except MissingProgramError as error:
+        return Check(adapter.name, "missing", needed, note=str(error), get=get)
+    own = installed_folder(adapter)
+    ours = own is not None and Path(program).is_relative_to(own)
+    pinned = adapter.install.version if adapter.install else ""
+    if not adapter.version_command:
+        return Check(adapter.name, "ok", needed, path=program)
+    version, problem = await _version((program, *adapter.version_command[1:]))
+    if problem:
+        get = f"{get} --force" if ours else get
+        return Check(adapter.name, "broken", needed, path=program, note=problem, get=get)
+    note = f"lsp-mcp is made for {pinned}" if pinned and version != pinned else ""
+    return Check(adapter.name, "ok", needed, version, program, note)
+
+
+async def _requirement(adapter: Adapter, need: Requirement, needed: bool) -> Check:
+    name = f"{need.command[0]} (for {adapter.name})"
+    program = shutil.which(need.command[0])
+    if program is None:
+        return Check(name, "missing", needed, note=f"{need.command[0]} is not on PATH", get=need.get)
+    version, problem = await _version((program, *need.command[1:]))
+    if problem:
+        return Check(name, "broken", needed, path=program, note=problem, get=need.get)
+    return Check(name, "ok", needed, version, program)
+
+
+async def _version(command: Sequence[str]) -> tuple[str, str]:
+    """The version that `command` prints, or else what is wrong with it."""
+    try:
+        status, output = await run(command, cwd=Path.cwd(), timeout=_TIMEOUT)
+    except LspMcpError as error:
+        return "", str(error)
+    first = f": {output.split(chr(10))[0][:200]}" if output else ""
+    if status:
+        return "", f"exit status {status}{first}"
+    found = _VERSION.search(output)
+    return (found[0], "") if found else ("", f"it says no version{first}")
+
+
+def _inotify() -> list[Check]:
+    """Whether the kernel lets enough be watched; nothing where there is no inotify."""
+    try:
+        values = {name: int((_INOTIFY / name).read_text()) for name in _INOTIFY_LOW}
+    except (OSError, ValueError):
+        return []
+    version = ", ".join(f"{value:,} {name.removeprefix('max_user_')}" for name, value in values.items())
+    low = [name for name, value in values.items() if value < _INOTIFY_LOW[name]]
+    if not low:
+        return [Check("inotify", "ok", False, version)]
+    note = "changes in a large workspace cannot all be watched; looking for them takes longer then"
+    get = f"sudo sysctl {' '.join(f'fs.inotify.{name}={_INOTIFY_GOOD[name]}' for name in low)}"
+    return [Check("inotify", "low", False, version, note=note, get=get)]
+
+
+def _waiting() -> contextlib.AbstractContextManager[object]:
+    """Tells the person at a terminal that something is going on."""
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status("asking every program for its version …")
+
+
+_SIGNS = {"ok": ("✓", "green"), "low": ("!", "yellow"), "missing": ("✗", "red"), "broken": ("✗", "red")}
+
+
+def _show(checks: Sequence[Check]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        sign, color = _SIGNS[check.state] if check.needed or check.state in ("ok", "low") else ("-", "dim")
+        about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {_home(check.path)}".strip()
+        console.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
+        if check.note:
+            room = max(40, console.width - width - 4)
+            note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
+            console.print(textwrap.indent(note, " " * (width + 4)), style="dim")
+    for check in checks:
+        if check.get and (check.failed or check.state == "low"):
+            console.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
+            console.print(f"  {check.get}")
+
+
+def _home(path: str) -> str:
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path

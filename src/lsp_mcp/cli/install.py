@@ -1,0 +1,291 @@
+"""`lsp-mcp install`: a language server, at the version that its adapter names, into a folder of this program's own.
+
+It is made in a folder beside that one, tried, and renamed at the end: at every moment the server is whole or not
+there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
+from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
+from lsp_mcp.lsp.programs import installed_folder
+from lsp_mcp.wire.process import Child, run
+
+_LONGEST = 1800.0  # seconds for one installation
+_TRY_TIMEOUT = 30.0  # seconds for the new program to say its version
+_PATIENCE = 2.0  # seconds for an interrupted command to clean up
+_LAST_LINES = 12  # of what a failed command said
+_LINE_LENGTH = 500  # characters kept of each
+
+Show = Callable[[str], None]
+"""Called with each line that the command prints."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An installed server."""
+
+    name: str
+    version: str
+    program: Path
+    seconds: float | None  # that it took, None when it was there already
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        took = "" if self.seconds is None else f" ({self.seconds:.0f} s)"
+        return f"{self.name} {self.version} is installed in {self.program.parent}{took}"
+
+
+def list_servers(*, as_json: bool) -> None:
+    """Print what can be installed, and what is."""
+    found = []
+    for name in adapter_names():
+        adapter = load_adapter(name)
+        if adapter.install and (folder := installed_folder(adapter)):
+            there = _program(adapter, folder)
+            found.append((name, adapter.install.version, adapter.title, str(there) if there else None))
+    if as_json:
+        keys = ("name", "version", "title", "program")
+        click.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in found], indent=2))
+        return
+    width = max(len(f"{name} {version}") for name, version, *_ in found)
+    for name, version, title, program in found:
+        click.echo(f"{f'{name} {version}':{width}}  {title}: {'installed' if program else 'not installed'}")
+    click.echo("\nInstall one:  lsp-mcp install NAME", err=True)
+
+
+def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None:
+    """Install the servers `names` one after the other; what is there already stays, unless `force` is given.
+
+    Progress goes to stderr, the outcome to stdout. Interrupted, it leaves everything as it was.
+
+    Raises:
+        CallerError: there is no such server, or lsp-mcp cannot install it.
+        MissingProgramError: the program that installs it is missing; the message says how to get it.
+        UnavailableError: installing failed; the message ends with the last lines of what was said.
+    """
+    installs = [_installable(name) for name in names]
+    done = []
+    for adapter, how in installs:
+        folder = installed_folder(adapter)
+        assert folder
+        there = None if force else _program(adapter, folder)
+        there_already = there and Installed(adapter.name, how.version, there, None)
+        one = there_already or _interruptible(adapter, how, folder)
+        done.append(one)
+        if not as_json:
+            click.echo(one.sentence)
+    if as_json:
+        shown = [{"name": i.name, "version": i.version, "program": str(i.program), "seconds": i.seconds} for i in done]
+        click.echo(json.dumps(shown, indent=2))
+
+
+def _installable(name: str) -> tuple[Adapter, Install]:
+    adapter = load_adapter(name)
+    if adapter.install is None:
+        raise CallerError(f"lsp-mcp cannot install {name}; install {adapter.title} yourself and put it on PATH")
+    return adapter, adapter.install
+
+
+def _program(adapter: Adapter, folder: Path) -> Path | None:
+    found = shutil.which(adapter.command[0], path=str(folder))
+    return Path(found) if found else None
+
+
+def _interruptible(adapter: Adapter, how: Install, folder: Path) -> Installed:
+    try:
+        return asyncio.run(_install(adapter, how, folder))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        click.echo(f"interrupted; {adapter.name} is as it was before", err=True)
+        sys.exit(130)
+
+
+async def _install(adapter: Adapter, how: Install, folder: Path) -> Installed:
+    """Install into `folder`, replacing what is there."""
+    begun = time.monotonic()
+    _stop_when_told()
+    with _workshop(folder) as workshop:
+        command = [_fill(word, how, workshop) for word in how.command]
+        env = {key: _fill(value, how, workshop) for key, value in how.env.items()}
+        _check_program(adapter, command[0])
+        with _showing(f"{adapter.name} {how.version}", command) as show:
+            await _run(adapter, command, env, workshop, show)
+            await _try(adapter, workshop)
+        _swap(workshop, folder)
+    program = _program(adapter, folder)
+    assert program
+    return Installed(adapter.name, how.version, program, round(time.monotonic() - begun, 1))
+
+
+def _stop_when_told() -> None:
+    """SIGTERM and a closed terminal are interrupts too: what was begun is taken away."""
+    task = asyncio.current_task()
+    assert task
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _fill(word: str, how: Install, folder: Path) -> str:
+    return word.replace("{version}", how.version).replace("{folder}", str(folder))
+
+
+def _check_program(adapter: Adapter, program: str) -> None:
+    if shutil.which(program):
+        return
+    get = next((need.get for need in adapter.requires if need.command[0] == program), f"put {program} on PATH")
+    raise MissingProgramError(f"{adapter.name} is installed with {program}, which is missing. To get it, {get}")
+
+
+async def _run(adapter: Adapter, command: Sequence[str], env: dict[str, str], folder: Path, show: Show) -> None:
+    """Run the installing command to its end, in `folder`."""
+    # Through a shell only so that what it says comes in one stream, in its order.
+    child = Child(["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *command], cwd=folder, env=env)
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    try:
+        await child.attach()
+        child.writer.close()
+        try:
+            async with asyncio.timeout(_LONGEST):
+                async for line in _lines(child.reader):
+                    last.append(line)
+                    show(line)
+                await child.exited.wait()
+        except TimeoutError:
+            raise SilentError(
+                f"{adapter.name} was not installed: {shlex.join(command)} was still running after "
+                f"{_LONGEST / 60:.0f} minutes{_quoted(last)}"
+            ) from None
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGINT)  # many installers take their temporary files away on this one only
+        await child.end(_PATIENCE)
+        raise
+    finally:
+        child.kill()
+    if child.returncode:
+        raise UnavailableError(
+            f"{adapter.name} was not installed: {shlex.join(command)} {child.last_words()}{_quoted(last)}"
+        )
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
+    """The lines of `reader`, also those that a carriage return ends, as they are drawn over each other."""
+    rest = b""
+    while chunk := await reader.read(2**16):
+        *lines, rest = (rest + chunk).replace(b"\r", b"\n").split(b"\n")
+        rest = rest[-_LINE_LENGTH:]
+        for line in lines:
+            if text := line.decode("utf-8", "replace").strip():
+                yield text[:_LINE_LENGTH]
+    if text := rest.decode("utf-8", "replace").strip():
+        yield text
+
+
+async def _try(adapter: Adapter, folder: Path) -> None:
+    """See that the program is there and says its version."""
+    program = _program(adapter, folder)
+    if program is None:
+        raise UnavailableError(
+            f"{adapter.name} was not installed: the command made no {adapter.command[0]} in {folder}"
+        )
+    if adapter.version_command:
+        command = [str(program), *adapter.version_command[1:]]
+        status, output = await run(command, cwd=folder, timeout=_TRY_TIMEOUT)
+        if status:
+            last = _quoted(output.split("\n")[-_LAST_LINES:])
+            raise UnavailableError(
+                f"{adapter.name} was not installed: the new program fails with exit status {status}{last}"
+            )
+
+
+@contextlib.contextmanager
+def _workshop(folder: Path) -> Any:
+    """A new folder beside `folder`, which goes away if it is still there at the end."""
+    servers = folder.parent
+    workshop = servers / f".{folder.name}.{os.getpid()}"
+    try:
+        servers.mkdir(parents=True, exist_ok=True)
+        _tidy(servers)
+        workshop.mkdir()
+    except OSError as error:
+        raise ConfigError(
+            f"{servers} cannot be written: {error.strerror}; name another folder with the variable LSP_MCP_SERVERS"
+        ) from None
+    try:
+        yield workshop
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _tidy(servers: Path) -> None:
+    """Take away what installations left that were killed."""
+    for path in servers.glob(".*.*"):
+        owner = path.name.rpartition(".")[2]
+        if owner.isdigit() and not _is_running(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_running(pid: int) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _swap(workshop: Path, folder: Path) -> None:
+    """`workshop` becomes `folder`; what was there goes."""
+    old = folder.with_name(f"{workshop.name}.old.{os.getpid()}")
+    try:
+        if folder.exists():
+            folder.rename(old)
+        workshop.rename(folder)
+    except OSError as error:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise UnavailableError(f"{folder} cannot be written: {error.strerror}; it is as it was before") from None
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _quoted(lines: Sequence[str] | deque[str]) -> str:
+    return "".join(f"\n  | {line}" for line in lines)
+
+
+@contextlib.contextmanager
+def _showing(title: str, command: Sequence[str]) -> Any:
+    """Shows the work on stderr: on a terminal one living line, elsewhere every line that comes."""
+    if not sys.stderr.isatty():
+        click.echo(f"installing {title}: {shlex.join(command)}", err=True)
+        yield lambda line: click.echo(f"  {line}", err=True)
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    line = TextColumn("{task.fields[line]}", style="dim", markup=False, table_column=Column(no_wrap=True, ratio=1))
+    columns = (SpinnerColumn(), TextColumn("installing {task.description}", markup=False), TimeElapsedColumn(), line)
+    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
+        task = progress.add_task(title, total=None, line=shlex.join(command))
+        yield lambda text: progress.update(task, line=text)

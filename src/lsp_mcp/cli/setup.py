@@ -1,0 +1,273 @@
+"""`lsp-mcp setup`: this program in the configuration of an MCP client, shown or written."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lsp_mcp.cli.config_text import entry_at, parse, snippet, with_entry
+from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.clients import Client, Scope, ScopeName, Shape, client_names, filled, load_client
+from lsp_mcp.edits.apply import apply_plan
+from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
+from lsp_mcp.errors import CallerError, ConfigError
+from lsp_mcp.text import Text
+from lsp_mcp.workspace import Workspace
+
+PROGRAM = "lsp-mcp"
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to come into which file."""
+
+    client: Client
+    scope_name: ScopeName
+    scope: Scope
+    file: Path
+    text: str | None  # of the file, None if there is none
+    config: dict[str, Any]  # what the text holds
+    shape: Shape
+    name: str  # of the entry
+    entry: dict[str, Any]
+    program: str  # how the client starts lsp-mcp
+    command: list[str]  # the client's own that does the same
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The key path of the entry."""
+        return (*self.shape.servers, self.name)
+
+    @property
+    def there(self) -> Any:
+        """What the file has there already; None if nothing."""
+        return entry_at(self.config, self.path)
+
+    @property
+    def snippet(self) -> str:
+        """The entry as a file of its own."""
+        config: Any = self.entry
+        for key in reversed(self.path):
+            config = {key: config}
+        return snippet(self.client.format, config if self.text else {**self.client.new_file, **config})
+
+
+def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
+    """Print the clients, with the files that hold their configuration."""
+    root = Workspace(Path(flags.workspace_root)).root
+    clients = [load_client(name) for name in client_names()]
+    if as_json:
+        shown = [
+            {"name": c.name, "title": c.title, "files": {name: str(s.file(root)) for name, s in c.scopes.items()}}
+            for c in clients
+        ]
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        return
+    for client in clients:
+        click.echo(f"{client.name:12}  {client.title}")
+        for name, scope in client.scopes.items():
+            default = " (default)" if name == client.default_scope else ""
+            click.echo(f"{'':12}    {name}: {scope.file(root)}{default}")
+    click.echo("\nSee what comes into the file, or write it:  lsp-mcp setup CLIENT [--write]", err=True)
+
+
+def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
+    """Print what comes into the client's configuration on stdout, and what to do with it on stderr.
+
+    Raises:
+        ConfigError: there is no such client or scope, or the workspace root cannot be used.
+    """
+    plan = _plan(flags, client, scope, name, lenient=True)
+    if as_json:
+        _print_json(plan, "shown")
+        return
+    what = "This goes into" if plan.text is None else "Merge this into"
+    click.echo(f"{what} {plan.file}, for {plan.client.title}:\n", err=True)
+    click.echo(plan.snippet, nl=False)
+    click.echo(f"\nTo have it done:\n  {_again(flags, plan)} --write", err=True)
+    if plan.command:
+        click.echo(f"or by {plan.client.title} itself:\n  {shlex.join(plan.command)}", err=True)
+    _say_next(plan)
+
+
+def write_setup(
+    flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, force: bool, as_json: bool
+) -> None:
+    """Merge the entry into the client's configuration file; all else in the file stays as it is.
+
+    An entry that is there with our settings, whatever it has besides, is left alone. One that differs is
+    replaced with `force` only.
+
+    Raises:
+        ConfigError: as `show_setup`; the file is broken, cannot be edited without losing something, or has
+            another entry of that name.
+        EditError: the file cannot be written; it is as it was.
+    """
+    plan = _plan(flags, client, scope, name)
+    there = plan.there
+    if isinstance(there, dict) and all(there.get(key) == value for key, value in plan.entry.items()):
+        state = "there"
+    elif there is not None and not force:
+        raise ConfigError(
+            f"{plan.file} has a server {name!r} already, with other settings: {_difference(there, plan.entry)}. "
+            "Replace it with --force, or add a second one with --name OTHER."
+        )
+    else:
+        state = "replaced" if there is not None else "added"
+        _write(plan)
+    if as_json:
+        _print_json(plan, state)
+        return
+    if state == "there":
+        click.echo(f"{plan.file} has the server {name!r} already; nothing was changed.")
+        return
+    others = [other for other in entry_at(plan.config, plan.shape.servers) or {} if other != name]
+    kept = f" (beside {', '.join(others)})" if others else ""
+    click.echo(f"{plan.file}: server {name!r} {state}{kept}.")
+    if state == "replaced":
+        click.echo(f"It was: {json.dumps(there, ensure_ascii=False, default=str)}")
+    _say_next(plan)
+
+
+def own_command() -> str:
+    """How another program starts this one: `lsp-mcp` where PATH leads here, else the full path.
+
+    The PATH of an activated virtual environment is this shell's alone, so there it is the full path too.
+    """
+    beside = Path(sys.executable).parent / PROGRAM
+    called = Path(sys.argv[0]).absolute()
+    own = next((path for path in (called, beside) if path.name == PROGRAM and path.is_file()), None)
+    found = shutil.which(PROGRAM)
+    if own is None:
+        return found or PROGRAM
+    in_venv = sys.prefix != sys.base_prefix and found and Path(found).absolute().is_relative_to(sys.prefix)
+    return PROGRAM if found and Path(found).samefile(own) and not in_venv else str(own)
+
+
+def _plan(
+    flags: ServerFlags, client_name: str, scope_name: ScopeName | None, name: str, *, lenient: bool = False
+) -> Plan:
+    """The plan; with `lenient`, a file that cannot be used is taken as empty."""
+    if not _NAME.fullmatch(name):
+        raise CallerError(f"{name!r} cannot name a server: letters, digits, - and _ can")
+    client = load_client(client_name)
+    scope = client.scope(scope_name)
+    scope_name = scope_name or client.default_scope
+    root = Workspace(Path(flags.workspace_root)).root
+    file = scope.file(root)
+    text, config = None, {}
+    try:
+        text = _read(file)
+        config = parse(text or "", client.format)
+        entry_at(config, (*client.shape(config).servers, name))
+    except ConfigError as error:
+        if not lenient:
+            raise ConfigError(f"{file} cannot be used: {error}. Put that right first; nothing was changed.") from None
+    shape = client.shape(config)
+    # In the project's own file, the client knows where the project is; elsewhere only if nobody said so.
+    fixed = scope_name == "user" and "--workspace-root" in flags.given
+    arguments = [
+        "--format",
+        "compact",
+        *flags.words(),
+        "--workspace-root",
+        str(root) if fixed else scope.workspace_root,
+    ]
+    values: dict[str, Any] = {"program": own_command(), "arguments": arguments}
+    values |= {"command": [values["program"], *arguments], "name": name}
+    return Plan(
+        client=client,
+        scope_name=scope_name,
+        scope=scope,
+        file=file,
+        text=text,
+        config=config,
+        shape=shape,
+        name=name,
+        entry=filled(shape.entry, **values),
+        program=values["program"],
+        command=filled(scope.command, **values),
+    )
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"it is not UTF-8 (byte {error.start:,})") from None
+    except OSError as error:
+        raise ConfigError(f"it cannot be read: {error.strerror}") from None
+
+
+def _write(plan: Plan) -> None:
+    new = plan.client.new_file if plan.text is None else {}
+    text = snippet(plan.client.format, new) if new else plan.text or ""
+    try:
+        after = with_entry(text, plan.client.format, plan.path, plan.entry)
+    except ConfigError as error:
+        raise ConfigError(
+            f"{plan.file} was not changed: {error}. Put this into it yourself:\n\n{plan.snippet}"
+        ) from None
+    create = [CreateFile(plan.file)] if plan.text is None else []
+    change = FileChange(plan.file, Text(plan.text or ""), after, ())
+    apply_plan(EditPlan((*create, change)), Path(plan.file.anchor))
+
+
+def _difference(there: Any, entry: dict[str, Any]) -> str:
+    if not isinstance(there, dict):
+        return f"it is {there!r}"
+    parts = []
+    for key, value in entry.items():
+        if there.get(key) != value:
+            has = json.dumps(there[key], ensure_ascii=False, default=str) if key in there else "missing"
+            parts.append(f"{key} is {has}, not {json.dumps(value, ensure_ascii=False)}")
+    return "; ".join(parts)
+
+
+def _say_next(plan: Plan) -> None:
+    if plan.scope_name == "project" and plan.program != PROGRAM:
+        click.echo(
+            "\nIt has the full path of lsp-mcp on this machine. Before you share the file, put lsp-mcp on PATH and "
+            "set it up again.",
+            err=True,
+        )
+    click.echo(f"\nThen: {plan.scope.after}", err=True)
+    if plan.client.check:
+        click.echo(f"See that it works: {plan.client.check}", err=True)
+
+
+def _again(flags: ServerFlags, plan: Plan) -> str:
+    """The command line that was given, as far as it says what comes into the file."""
+    words = [PROGRAM, "setup", plan.client.name]
+    words += ["--scope", plan.scope_name] if plan.scope_name != plan.client.default_scope else []
+    words += ["--name", plan.name] if plan.name != PROGRAM else []
+    words += flags.words()
+    words += ["--workspace-root", flags.workspace_root] if "--workspace-root" in flags.given else []
+    return shlex.join(words)
+
+
+def _print_json(plan: Plan, state: str) -> None:
+    shown = {
+        "client": plan.client.name,
+        "scope": plan.scope_name,
+        "file": str(plan.file),
+        "state": state,
+        "name": plan.name,
+        "path": list(plan.path),
+        "entry": plan.entry,
+        "snippet": plan.snippet,
+        "command": plan.command,
+    }
+    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))

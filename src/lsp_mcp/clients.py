@@ -1,0 +1,136 @@
+"""What is true of one named MCP client, as checked data: `Client`, read from `adapters/mcp/*.toml`.
+
+No code in this program names a client; each field below says where it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lsp_mcp.data import data_folder
+from lsp_mcp.errors import ConfigError
+
+Format = Literal["json", "jsonc", "toml"]
+ScopeName = Literal["project", "user"]
+
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+class _Data(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A table of a client's file: unknown keys and wrong types are errors that name the key. Not to be changed."""
+
+
+class Shape(_Data):
+    """One form of the client's configuration."""
+
+    servers: tuple[str, ...]  # the key path of the table that holds all servers by name
+    entry: dict[str, Any]  # one server: {program} is a string, {arguments} and {command} (both of them) are lists
+
+
+class Scope(_Data):
+    """One place for the client's configuration."""
+
+    files: tuple[str, ...]  # {root} is the project's folder, ${VARIABLE:-default} the environment's
+    workspace_root: str = "."  # what a server is given as its workspace root; the client may fill in variables
+    command: tuple[str, ...] = ()  # the client's own command that does the same: {name}, {command}
+    after: str = ""  # what a person does next
+
+    def file(self, root: Path) -> Path:
+        """The file of the project in `root`: the first of `files` that exists, else the first."""
+        paths = [_path(file, root) for file in self.files]
+        return next((path for path in paths if path.exists()), paths[0])
+
+
+class Client(_Data):
+    """All that this program knows of one MCP client."""
+
+    name: str
+    title: str
+    format: Format
+    shapes: tuple[Shape, ...]  # the first is for new files, another one for files that have its `servers`
+    scopes: dict[ScopeName, Scope]
+    default_scope: ScopeName = "project"
+    new_file: dict[str, Any] = {}  # what a new file begins with
+    check: str = ""  # how a person sees that it works
+
+    def scope(self, name: ScopeName | None) -> Scope:
+        """The scope called `name`, or the default one.
+
+        Raises:
+            ConfigError: the client has none of that name.
+        """
+        found = self.scopes.get(name or self.default_scope)
+        if found is None:
+            raise ConfigError(
+                f"{self.title} has no scope {name!r} that lsp-mcp can use; it has: {', '.join(self.scopes)}"
+            )
+        return found
+
+    def shape(self, config: dict[str, Any]) -> Shape:
+        """The form that `config` has."""
+        fitting = [shape for shape in self.shapes if _holds_servers(config, shape.servers)]
+        return max(fitting, key=lambda shape: len(shape.servers), default=self.shapes[0])
+
+
+def client_names() -> list[str]:
+    """The names of all shipped clients, sorted."""
+    return sorted(path.stem for path in (data_folder("adapters") / "mcp").glob("*.toml"))
+
+
+def load_client(name: str) -> Client:
+    """The shipped client `name`.
+
+    Raises:
+        ConfigError: there is none of that name, or its file is wrong.
+    """
+    if name not in client_names():
+        raise ConfigError(f"there is no client {name!r}; there is: {', '.join(client_names())}")
+    return read_client(data_folder("adapters") / "mcp" / f"{name}.toml")
+
+
+def read_client(path: Path) -> Client:
+    """The client in the file `path`.
+
+    Raises:
+        ConfigError: the file is no TOML, or a key is unknown, missing or of the wrong type; the message names it.
+    """
+    try:
+        client = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Client)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise ConfigError(f"the client {path.name} cannot be used: {error}") from None
+    if not (client.shapes and client.default_scope in client.scopes and all(s.files for s in client.scopes.values())):
+        raise ConfigError(f"the client {path.name} needs a shape, its default scope, and a file in each scope")
+    return client
+
+
+def filled(template: Any, **values: str | list[str]) -> Any:
+    """`template` with its `{name}`s filled in. A string that is nothing but a `{name}` becomes that value, and in a
+    list, a value that is a list becomes several items.
+    """
+    match template:
+        case dict():
+            return {key: filled(value, **values) for key, value in template.items()}
+        case list() | tuple():
+            parts = [filled(item, **values) for item in template]
+            return [word for part in parts for word in (part if isinstance(part, list) else [part])]
+        case str() if template[1:-1] in values and template == f"{{{template[1:-1]}}}":
+            return values[template[1:-1]]
+    return template
+
+
+def _holds_servers(config: Any, path: tuple[str, ...]) -> bool:
+    """Whether there is a table of tables at `path`. (A server that is called like the last key is none.)"""
+    for key in path:
+        config = config.get(key) if isinstance(config, dict) else None
+    return isinstance(config, dict) and all(isinstance(server, dict) for server in config.values())
+
+
+def _path(file: str, root: Path) -> Path:
+    expanded = _VARIABLE.sub(lambda match: os.environ.get(match[1]) or match[2] or "", file)
+    return Path(expanded.replace("{root}", str(root))).expanduser()

@@ -1,0 +1,196 @@
+"""`lsp-mcp doctor`: what is there, what is missing, and the command that gets it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_helpers import Programs, Run, program
+from click.testing import Result
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.cli import doctor
+
+GOPLS = load_adapter("gopls")
+assert GOPLS.install
+PINNED = GOPLS.install.version
+
+
+@pytest.fixture
+def go(programs: Programs) -> Programs:
+    """PATH with a Go that works."""
+    programs("go", "echo go version go1.27.1 linux/amd64")
+    return programs
+
+
+def checks(result: Result) -> dict[str, dict[str, Any]]:
+    """The checks of `doctor --json`, by name."""
+    return {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+
+
+def test_all_is_well(project: Path, go: Programs, run: Run) -> None:
+    go("gopls", f"echo golang.org/x/tools/gopls v{PINNED}")
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert f"✓ workspace root  {project}\n" in result.stdout
+    assert "has go.mod (gopls)" in result.stdout
+    assert f"✓ gopls           {PINNED}" in result.stdout
+    assert "✓ go (for gopls)  1.27.1" in result.stdout
+    assert "To put it right" not in result.stdout
+
+
+def test_a_missing_server_comes_with_the_command_that_gets_it(project: Path, go: Programs, run: Run) -> None:
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "✗ gopls           missing\n" in result.stdout
+    assert "gopls is missing. To put it right:\n  lsp-mcp install gopls\n" in result.stdout
+
+
+def test_a_missing_program_that_the_server_needs_comes_with_how_to_get_it(
+    project: Path, programs: Programs, run: Run
+) -> None:
+    programs("gopls", f"echo v{PINNED}")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert f"go (for gopls) is missing. To put it right:\n  {GOPLS.requires[0].get}\n" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "note"),
+    [
+        ("echo Illegal instruction >&2; exit 132", "exit status 132: Illegal instruction"),
+        ("echo lorem ipsum; echo dolor", "it says no version: lorem ipsum"),
+        ("exit 0", "it says no version"),
+        (r"printf '\377\376\000\001'", "it says no version: "),
+    ],
+)
+def test_a_server_that_says_no_version_is_broken(script: str, note: str, project: Path, go: Programs, run: Run) -> None:
+    path = go("gopls", script)
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    found = checks(result)["gopls"]
+    assert (found["state"], found["path"], found["get"]) == ("broken", str(path), "lsp-mcp install gopls")
+    assert found["note"].startswith(note)
+
+
+def test_a_server_that_hangs_is_broken(project: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_TIMEOUT", 0.5)
+    path = go("gopls", "/bin/sleep 600 & wait")
+    found = checks(run("doctor", "--json"))["gopls"]
+    assert (found["state"], found["note"]) == ("broken", f"{path} version was still running after 0.5 s")
+
+
+def test_a_file_that_is_no_program_is_broken(project: Path, go: Programs, run: Run) -> None:
+    go("gopls", "").write_bytes(b"\x7fELF nothing that runs here")
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    assert checks(result)["gopls"]["state"] == "broken"
+
+
+def test_the_one_that_was_installed_counts_before_the_users(
+    project: Path, go: Programs, run: Run, tmp_path: Path
+) -> None:
+    go("gopls", "echo v0.1.0")
+    ours = program(tmp_path / "servers" / f"gopls-{PINNED}" / "gopls", f"echo v{PINNED}")
+    found = checks(run("doctor", "--json"))["gopls"]
+    assert (found["path"], found["version"], found["note"]) == (str(ours), PINNED, "")
+
+
+def test_the_one_that_was_installed_and_is_broken_is_installed_again(
+    project: Path, go: Programs, run: Run, tmp_path: Path
+) -> None:
+    program(tmp_path / "servers" / f"gopls-{PINNED}" / "gopls", "exit 1")
+    assert checks(run("doctor", "--json"))["gopls"]["get"] == "lsp-mcp install gopls --force"
+
+
+def test_another_version_than_the_pinned_one_is_well_but_noted(project: Path, go: Programs, run: Run) -> None:
+    go("gopls", "echo golang.org/x/tools/gopls v0.1.0-pre.1")
+    result = run("doctor", "--json")
+    assert result.exit_code == 0
+    found = checks(result)["gopls"]
+    assert (found["state"], found["version"]) == ("ok", "0.1.0-pre.1")
+    assert found["note"] == f"lsp-mcp is made for {PINNED}"
+
+
+def test_a_path_that_the_user_names_is_what_is_looked_at(project: Path, go: Programs, run: Run, tmp_path: Path) -> None:
+    mine = program(tmp_path / "my gopls", "echo v9.9.9")
+    for words in (["doctor", "--gopls-path", mine], ["--gopls-path", mine, "doctor"]):
+        found = checks(run(*words, "--json"))["gopls"]
+        assert (found["path"], found["version"]) == (str(mine), "9.9.9")
+
+
+def test_where_no_server_is_needed_any_one_is_enough(
+    tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    without = run("doctor", "--json")
+    assert without.exit_code == 1
+    assert checks(without)["gopls"]["needed"]
+    assert "--backend" in checks(without)["workspace root"]["note"]
+    go("gopls", "echo v1.2.3")
+    assert run("doctor").exit_code == 0
+
+
+def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["doctor", "gopls"], ["doctor", "--backend", "gopls"], ["--backend", "gopls", "doctor"]):
+        result = run(*words, "--json")
+        assert result.exit_code == 1
+        assert checks(result)["gopls"]["needed"]
+    unknown = run("doctor", "goplz")
+    assert (unknown.exit_code, unknown.stderr) == (2, "lsp-mcp: there is no backend 'goplz'; there is: gopls\n")
+
+
+def test_the_workspace_root_is_taken_before_and_after_the_command(
+    project: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go("gopls", "echo v1.2.3")
+    inner = project / "inner"
+    inner.mkdir()
+    monkeypatch.chdir("/")
+    for words in (["doctor", "--workspace-root", inner], ["--workspace-root", inner, "doctor"]):
+        found = checks(run(*words, "--json"))["workspace root"]
+        assert (found["path"], found["note"]) == (str(inner), f"has {project / 'go.mod'} (gopls)")
+
+
+def test_a_workspace_root_that_is_not_there_is_missing(go: Programs, run: Run, tmp_path: Path) -> None:
+    go("gopls", "echo v1.2.3")
+    result = run("doctor", "--workspace-root", tmp_path / "nowhere", "--json")
+    assert result.exit_code == 1
+    assert checks(result)["workspace root"]["state"] == "missing"
+
+
+def test_low_limits_of_the_kernel_are_shown_and_are_no_failure(
+    project: Path, go: Programs, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go("gopls", "echo v1.2.3")
+    (tmp_path / "max_user_watches").write_text("8192\n")
+    (tmp_path / "max_user_instances").write_text("128\n")
+    monkeypatch.setattr(doctor, "_INOTIFY", tmp_path)
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "! inotify         8,192 watches, 128 instances\n" in result.stdout
+    assert "  sudo sysctl fs.inotify.max_user_watches=524288\n" in result.stdout
+
+
+def test_json_says_all_that_the_table_says(project: Path, go: Programs, run: Run) -> None:
+    answer = json.loads(run("doctor", "--json").stdout)
+    assert answer["ok"] is False
+    assert set(answer) == {"ok", "version", "python", "checks"}
+    assert all(
+        set(check) == {"name", "state", "needed", "version", "path", "note", "get"} for check in answer["checks"]
+    )
+
+
+def test_an_option_that_is_for_serving_is_refused_by_name(run: Run) -> None:
+    result = run("doctor", "--transport", "stdio")
+    assert result.exit_code == 2
+    assert "--transport means nothing to `doctor`" in result.stderr
+
+
+def test_the_output_fits_a_terminal_of_80_columns(
+    project: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("doctor", "--workspace-root", "/").stdout.split("\n")
+    assert max(len(line) for line in lines if str(project.parent) not in line) <= 80

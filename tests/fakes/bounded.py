@@ -1,0 +1,74 @@
+"""Asynchronous tests that end, and leave nothing behind; waiting for the end of processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import gc
+import os
+import select
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+BOUND = 30  # seconds for a whole test: a hang, not a measurement
+
+
+def bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Run the coroutine `test` in a loop of its own.
+
+    It fails if it hangs, leaves a task behind, or if an error went by unseen ("Task exception was never
+    retrieved", "Task was destroyed but it is pending", an error in a callback).
+    """
+
+    @functools.wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        unseen: list[dict[str, Any]] = []
+        left: set[asyncio.Task[Any]] = set()
+
+        async def main() -> None:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
+            async with asyncio.timeout(BOUND):
+                await test(*arguments, **named)
+            left.update(asyncio.all_tasks() - {asyncio.current_task()})  # type: ignore[arg-type]
+
+        asyncio.run(main())
+        tasks = [repr(task) for task in left]
+        left.clear()
+        gc.collect()
+        assert tasks == []
+        assert unseen == []
+
+    return run
+
+
+async def steps(count: int = 20) -> None:
+    """Let everything that can go on go on."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def gone(pid: int) -> None:
+    """Wait until the process `pid` has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        loop.add_reader(descriptor, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+
+
+def wait_gone(pid: int) -> bool:
+    """Whether the process `pid` ends, waited for without a loop."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], BOUND)[0])
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,338 @@
+"""The MCP server as clients meet it: a process on stdio, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from fakes.workspace import FakeWorkspace, notification
+from mcp_process import BOUND, MODES, Connected, Mode, Watched, connected, descendants, end_by, raw, wait_until
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.lsp.programs import find_command
+
+GOLDEN = Path(__file__).parent / "golden" / "tools_list.json"
+GO_PROJECT = Path(__file__).parent / "fixtures" / "go"
+FORMATS = ("text", "structured", "both")
+READY = [  # what gopls says when it has loaded the workspace
+    notification("$/progress", {"token": 1, "value": {"kind": kind, "title": "Setting up workspace"}})
+    for kind in ("begin", "end")
+]
+
+try:
+    find_command(load_adapter("gopls"))
+except MissingProgramError as error:
+    pytest.skip(f"gopls: {error}", allow_module_level=True)
+
+
+@pytest.fixture(scope="module", params=MODES)
+def mode(request: pytest.FixtureRequest) -> Mode:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(GO_PROJECT, tmp_path_factory.mktemp("project") / "library"))
+
+
+@pytest.fixture(scope="module")
+def server(mode: Mode, project: Path) -> Iterator[Connected]:
+    """A server with gopls on the Go project, shared by the tests of one era."""
+    with connected("--workspace-root", str(project), mode=mode) as server:
+        yield server
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeWorkspace:
+    """A workspace whose gopls is the fake server."""
+    fake = FakeWorkspace(tmp_path)
+    fake.write("go.mod", "module example.com/fake\n")
+    fake.write("a.go", "package fake\n\nfunc Foo() {}\n")
+    return fake
+
+
+def flags(fake: FakeWorkspace) -> list[str]:
+    """The server's flags for a fake workspace."""
+    return ["--workspace-root", str(fake.root), "--gopls-path", str(fake.program(fake.folder / "gopls"))]
+
+
+# --- what a client is told ---------------------------------------------------------------------------
+
+
+def test_each_era_is_spoken(server: Connected, mode: Mode) -> None:
+    assert server.client.protocol_version == {"auto": "2026-07-28", "legacy": "2025-11-25"}[mode]
+
+
+def test_the_list_of_tools_is_the_published_one(server: Connected, request: pytest.FixtureRequest) -> None:
+    tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in server.tools()]
+    listed = json.dumps(tools, ensure_ascii=False, indent=2) + "\n"
+    if request.config.getoption("update"):
+        GOLDEN.write_text(listed, "utf-8")
+    assert listed == GOLDEN.read_text("utf-8"), "if that is right: pytest tests/test_mcp_server.py --update"
+
+
+def test_the_list_of_tools_is_short_enough_for_a_model(project: Path) -> None:
+    with raw("--workspace-root", str(project)) as server:
+        server.initialize()
+        result = server.request("tools/list")["result"]
+    assert len(json.dumps(result, ensure_ascii=False).encode()) / 4 < 4000
+    for tool in result["tools"]:
+        assert len(tool["description"].encode()) < 2048
+
+
+def test_the_instructions_are_short_and_say_what_runs_where(server: Connected, project: Path) -> None:
+    told = server.client.instructions
+    assert told
+    assert len(told.encode()) < 2048
+    for fact in ("gopls", "Go", str(project), *(tool.name for tool in server.tools())):
+        assert fact in told
+
+
+def test_the_instructions_stay_short_in_a_deep_folder(tmp_path: Path) -> None:
+    root = tmp_path.joinpath(*["名" * 50] * 8)
+    shutil.copytree(GO_PROJECT, root)
+    with raw("--workspace-root", str(root)) as server:
+        assert len(server.initialize()["instructions"].encode()) < 2048
+
+
+def test_only_the_rename_is_said_to_write(server: Connected) -> None:
+    for tool in server.tools():
+        hints = tool.annotations
+        assert hints
+        writes = tool.name == "rename_symbol_by_anchor"
+        assert (hints.read_only_hint, hints.destructive_hint) == (not writes, writes)
+        assert hints.idempotent_hint is not writes
+        assert hints.open_world_hint is False
+        assert tool.title
+
+
+# --- calls -------------------------------------------------------------------------------------------
+
+
+def test_every_tool_answers_in_json_as_published(server: Connected, project: Path) -> None:
+    listed = json.loads(server.answer("list_symbols_in_file", file_path="loan/loan.go", limit=2))
+    assert listed["message"] == "Found 17 symbols in file."
+    assert listed["arguments"] == {"file_path": "loan/loan.go", "limit": 2}
+    assert [symbol["name"] for symbol in listed["file_symbols"]] == ["ErrLent", "DefaultDays"]
+
+    found = json.loads(server.answer("find_symbol_definitions_by_name", symbol_name="Desk.Lend"))
+    assert found["message"] == "Found 1 symbol definition in the Go workspace."
+    anchor = found["definitions"][0]["anchor"]
+    assert anchor == "go://loan/loan.go#46:16"
+
+    used = json.loads(server.answer("find_symbol_references_by_anchor", symbol_anchor=anchor))
+    assert [place["location"]["file"] for place in used["references"]] == [
+        "cmd/lend/main.go",
+        "loan/loan.go",
+        "loan/loan_test.go",
+        "loan/loan_test.go",
+    ]
+
+    before = (project / "loan" / "loan.go").read_bytes()
+    for old, new in (("Lend", "Give"), ("Give", "Lend")):
+        renamed = json.loads(server.answer("rename_symbol_by_anchor", symbol_anchor=anchor, new_name=new))
+        assert renamed["message"] == f"Successfully renamed symbol to '{new}' with 5 edits across 3 files."
+        edits = [edit for file in renamed["file_edits"] for edit in file["edits"]]
+        assert {(edit["old_text"], edit["new_text"]) for edit in edits} == {(old, new)}
+        assert (new.encode() in (project / "loan" / "loan.go").read_bytes()) is True
+    assert (project / "loan" / "loan.go").read_bytes() == before
+    for answer in (listed, found, used):
+        assert answer["status"] == ("capped at 2 of 17" if answer is listed else "complete")
+
+
+def test_the_form_of_answers_is_the_callers_choice_and_else_the_users(project: Path) -> None:
+    arguments = {"symbol_name": "Desk.Lend", "include_code": False}
+    compact = (
+        "Found 1 symbol definition in the Go workspace.\nstatus: complete\ngo://loan/loan.go#46:16 method loan.Desk.Lend"
+    )
+    for flag, default_is_compact in (([], False), (["--format", "compact"], True)):
+        with connected("--workspace-root", str(project), *flag) as server:
+            name = "find_symbol_definitions_by_name"
+            assert (server.answer(name, **arguments) == compact) is default_is_compact
+            assert server.answer(name, **arguments, format="compact") == compact
+            assert json.loads(server.answer(name, **arguments, format="json"))["definitions"]
+
+
+@pytest.mark.parametrize("response_format", FORMATS)
+def test_the_envelope_is_the_published_one(project: Path, response_format: str) -> None:
+    flags = [] if response_format == "text" else ["--response-format", response_format]  # text is the default
+    with raw("--workspace-root", str(project), *flags) as server:
+        server.initialize()
+        answer = server.call("list_symbols_in_file", file_path="loan/loan.go", limit=1)
+        error = server.call("list_symbols_in_file", file_path="nowhere.go")
+    assert answer.pop("isError") is False
+    payload = (answer["content"] or answer["structuredContent"]["blocks"])[0]["text"]
+    assert json.loads(payload)["message"] == "Found 17 symbols in file."
+    block = {"type": "text", "text": payload}
+    assert answer == {
+        "text": {"content": [block]},
+        "structured": {"content": [], "structuredContent": {"blocks": [block]}},
+        "both": {"content": [block], "structuredContent": {"blocks": [block]}},
+    }[response_format]
+    # Every client shows a failed call's text, and only that.
+    assert error.keys() == {"content", "isError"}
+    assert error["isError"] is True
+    assert error["content"][0]["text"].startswith("nowhere.go does not exist")
+
+
+def test_an_unknown_argument_is_refused_with_the_likely_one(server: Connected) -> None:
+    assert server.error("find_symbol_definitions_by_name", symbol_name="Lend", include_hovers=True) == (
+        "unknown argument 'include_hovers' (did you mean 'include_hover'?). find_symbol_definitions_by_name takes: "
+        "symbol_name, limit, include_hover, include_code, format."
+    )
+
+
+def test_an_unknown_tool_is_refused_with_those_that_there_are(server: Connected) -> None:
+    names = [tool.name for tool in server.tools()]
+    assert server.error("find_references") == f"There is no tool 'find_references'; there is: {', '.join(names)}."
+
+
+def test_nonsense_on_the_wire_is_survived(project: Path) -> None:
+    with raw("--workspace-root", str(project), "--log-level", "debug") as server:
+        server.initialize()
+        for line in ("", "{", "[]", '{"jsonrpc": "2.0"}', '"\\ud800"', "\x00\xff", '{"jsonrpc": "2.0", "method": "x"}'):
+            server.write(line)
+        assert "error" in server.request("tools/call", {"name": "list_symbols_in_file", "arguments": [1]})
+        assert "error" in server.request("tools/nothing")
+        assert server.call("list_symbols_in_file", file_path="loan/loan.go")["isError"] is False
+
+
+# --- several at once, and cancelling -----------------------------------------------------------------
+
+
+def test_a_second_call_is_answered_while_a_slow_one_waits(fake: FakeWorkspace, mode: Mode) -> None:
+    fake.script({"rules": {"initialized": READY, "textDocument/references": [["hold"]]}})
+    with connected(*flags(fake), mode=mode) as server:
+        slow = server.start("find_symbol_references_by_anchor", symbol_anchor="go://a.go#3:6")
+        wait_until(lambda: "textDocument/references" in fake.methods(), fake.folder)
+        assert "No symbols found" in server.answer("list_symbols_in_file", file_path="a.go")
+        assert not slow.done()
+        slow.cancel()
+
+
+def test_cancelling_a_call_cancels_the_language_servers_request(fake: FakeWorkspace, mode: Mode) -> None:
+    fake.script({"rules": {"initialized": READY, "textDocument/references": [["hold"]]}})
+    with connected(*flags(fake), mode=mode) as server:
+        slow = server.start("find_symbol_references_by_anchor", symbol_anchor="go://a.go#3:6")
+        wait_until(lambda: "textDocument/references" in fake.methods(), fake.folder)
+        slow.cancel()
+        with pytest.raises(CancelledError):
+            slow.result(BOUND)
+        wait_until(lambda: bool(fake.params("$/cancelRequest")), fake.folder)
+        (asked,) = [message["id"] for message in fake.received() if message.get("method") == "textDocument/references"]
+        assert fake.params("$/cancelRequest") == [{"id": asked}]
+        assert "No symbols found" in server.answer("list_symbols_in_file", file_path="a.go")
+
+
+def test_a_client_that_waits_is_told_what_for(fake: FakeWorkspace) -> None:
+    begin, end = READY
+    fake.script({"rules": {"initialized": [begin], "textDocument/didOpen": [end]}})
+    with raw(*flags(fake)) as server:
+        server.initialize()
+        arguments = {"symbol_anchor": "go://a.go#3:6"}
+        params = {"name": "find_symbol_references_by_anchor", "arguments": arguments, "_meta": {"progressToken": "p"}}
+        server.send({"id": "slow", "method": "tools/call", "params": params})
+        progress = server.receive()
+        assert progress["method"] == "notifications/progress"
+        assert progress["params"]["progressToken"] == "p"
+        assert progress["params"]["message"] == "gopls: indexing (Setting up workspace)"
+        # An outline needs nothing but the file; opening it makes the fake say that it is ready.
+        assert server.call("list_symbols_in_file", file_path="a.go")["isError"] is False
+
+
+# --- the end -----------------------------------------------------------------------------------------
+
+Way = Literal["end of input"] | signal.Signals
+WAYS: tuple[Way, ...] = ("end of input", signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: getattr(way, "name", way))
+@pytest.mark.parametrize("when", ["at the start", "after an answer", "during a call"])
+def test_however_the_server_ends_nothing_is_left_of_it(fake: FakeWorkspace, project: Path, way: Way, when: str) -> None:
+    fake.script({"rules": {"initialized": READY, "textDocument/references": [["hold"]]}})
+    with raw(*(flags(fake) if when == "during a call" else ["--workspace-root", str(project)])) as server:
+        server.initialize()
+        if when == "after an answer":
+            server.call("list_symbols_in_file", file_path="loan/loan.go")
+        if when == "during a call":
+            params = {"name": "find_symbol_references_by_anchor", "arguments": {"symbol_anchor": "go://a.go#3:6"}}
+            server.send({"id": "slow", "method": "tools/call", "params": params})
+            wait_until(lambda: "textDocument/references" in fake.methods(), fake.folder)
+        below = Watched(descendants(server.process.pid))
+        assert below.pids, "the language server runs"
+        end_by(server, way)
+        status = server.process.wait(BOUND)
+        below.wait_gone()
+        assert status == (-signal.SIGKILL if way == signal.SIGKILL else 0)
+        for line in server.rest().splitlines():
+            assert json.loads(line)["jsonrpc"] == "2.0"
+        assert "Traceback" not in server.said()
+
+
+@pytest.mark.parametrize("way", WAYS[:3], ids=lambda way: getattr(way, "name", way))
+def test_a_language_server_that_will_not_end_is_killed(fake: FakeWorkspace, way: Way) -> None:
+    sleeper = [sys.executable, "-c", "import signal; signal.pause()"]
+    stubborn: list[Any] = [["shut_ears"], ["spawn", sleeper, False], ["stall"]]
+    fake.script({"rules": {"initialized": READY, "textDocument/references": stubborn}})
+    with raw(*flags(fake)) as server:
+        server.initialize()
+        params = {"name": "find_symbol_references_by_anchor", "arguments": {"symbol_anchor": "go://a.go#3:6"}}
+        server.send({"id": "slow", "method": "tools/call", "params": params})
+        wait_until(lambda: bool(fake.spawned()), fake.folder)
+        below = Watched([*fake.pids(), *fake.spawned()])
+        end_by(server, way)
+        assert server.process.wait(BOUND) == 0
+        below.wait_gone()
+
+
+# --- a language server that is not there -------------------------------------------------------------
+
+
+def test_without_gopls_each_call_says_how_to_get_it_and_finds_it_once_it_is_there(tmp_path: Path, project: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    go = shutil.which("go")
+    assert go
+    (programs / "go").symlink_to(go)
+    nowhere = str(tmp_path / "nowhere")
+    env = {"PATH": str(programs), "HOME": nowhere, "GOPATH": nowhere, "GOBIN": nowhere, "LSP_MCP_SERVERS": nowhere}
+    env["GOCACHE"] = str(tmp_path / "cache")
+    with connected("--workspace-root", str(project), env=env) as server:
+        for _ in range(2):
+            error = server.error("list_symbols_in_file", file_path="loan/loan.go")
+            assert "gopls is not installed" in error
+            assert "lsp-mcp install gopls" in error
+        assert len(server.tools()) == 4
+        (programs / "gopls").symlink_to(find_command(load_adapter("gopls"))[0])
+        assert "Found 17 symbols" in server.answer("list_symbols_in_file", file_path="loan/loan.go")
+
+
+def test_a_gopls_path_that_leads_nowhere_is_said_in_each_call(project: Path) -> None:
+    with connected("--workspace-root", str(project), "--gopls-path", "/nowhere/gopls") as server:
+        error = server.error("list_symbols_in_file", file_path="loan/loan.go")
+        assert "/nowhere/gopls" in error
+        assert len(server.tools()) == 4
+
+
+# --- the fixture -------------------------------------------------------------------------------------
+
+
+def test_the_go_project_of_the_tests_and_the_demo_builds(project: Path) -> None:
+    import subprocess
+
+    with ExitStack() as stack:
+        for command in (["go", "vet", "./..."], ["go", "test", "./..."]):
+            env = {**os.environ, "GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+            done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=BOUND)
+            stack.callback(lambda: None)
+            assert done.returncode == 0, done.stdout + done.stderr

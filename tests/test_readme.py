@@ -1,0 +1,28 @@
+"""The README says what is true: its tool table and its flags are the program's."""
+
+import re
+from pathlib import Path
+
+from lsp_mcp.cli.main import main
+from lsp_mcp.toolsets.code import CodeTools
+from lsp_mcp.toolsets.tool import _MARK, _model
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
+def test_the_tool_table_lists_every_tool_with_every_argument() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (.+) \|$", README.partition("<!-- tools")[2], re.M)
+    table = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in rows}
+    tools = {
+        name: list(_model(name, function).model_fields)
+        for name, function in vars(CodeTools).items()
+        if hasattr(function, _MARK)
+    }
+    assert table == tools
+
+
+def test_every_flag_in_the_readme_exists() -> None:
+    flags = set(re.findall(r"^\| `(--[\w-]+)", README, re.M))
+    known = {option for parameter in main.params for option in parameter.opts}
+    assert flags
+    assert flags <= known
