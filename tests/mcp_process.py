@@ -83,7 +83,7 @@ class Raw:
     """`lsp-mcp ARGUMENTS` on stdio, message by message, in the 2025 protocol. Ends by `kill`."""
 
     def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> None:
-        self.stderr = tempfile.TemporaryFile()
+        self.stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [PROGRAM, *arguments],
             stdin=subprocess.PIPE,

@@ -180,4 +180,3 @@ def _places(line: str, marks: str) -> Iterator[tuple[str, int]]:
         place = expression.search(line)
         assert place, f"{text!r} is not in {line!r}"
         yield match["name"], place.start(1 if expression.groups else 0) + 1
-

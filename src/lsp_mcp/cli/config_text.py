@@ -25,7 +25,7 @@ BOM = "\ufeff"
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _COMMENT = re.compile(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)", re.DOTALL)
-_TRAILING_COMMA = re.compile(rf"{_STRING}|(,)(?=\s*[}}\]])", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf'{_STRING}|(?<=[\w"}}\]])\s*(,)(?=\s*[}}\]])', re.DOTALL)
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _SPACE = re.compile(r"\s*")
 

@@ -27,9 +27,10 @@ from lsp_mcp.disk.method import EventsLostError, lasting_note
 _EVENTS = (
     flags.CLOSE_WRITE | flags.MODIFY | flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
 ) | flags.EXCL_UNLINK
-_ROOT = int(_EVENTS | flags.ONLYDIR)
+_ROOT = int(_EVENTS | flags.ONLYDIR | flags.MOVE_SELF)
 _FOLDER = int(_EVENTS | flags.ONLYDIR | flags.DONT_FOLLOW)
 _IS_FOLDER = int(flags.ISDIR)
+_MOVED = int(flags.MOVED_FROM | flags.MOVED_TO | flags.MOVE_SELF)
 _LOST = int(flags.Q_OVERFLOW | flags.UNMOUNT)
 
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -98,17 +99,19 @@ class InotifyMethod:
 
     def drain(self) -> None:
         """Report what is in the kernel's queue, and leave it empty. Raises as `collect`."""
-        touched: dict[tuple[int, str, int], None] = {}
+        touched: dict[tuple[int, str, int], int] = {}
         for wd, mask, _, name in self._inotify.read(timeout=0):
             if mask & _LOST and self._roots:  # there are none after a release
                 self._start_over()
                 return
-            if name:
-                touched[wd, name, mask & _IS_FOLDER] = None
-        for wd, name, is_folder in touched:
-            look = self._look_at_folder if is_folder else self._look_at_file
+            key = (wd, name, mask & _IS_FOLDER)
+            touched[key] = touched.get(key, 0) | mask
+        for (wd, name, is_folder), mask in touched.items():
             for folder in self._by_wd.get(wd, ()):
-                look(folder, name)
+                if mask & _MOVED and is_folder:
+                    self._forget_moved(folder, name)
+                if name:
+                    (self._look_at_folder if is_folder else self._look_at_file)(folder, name)
 
     def fileno(self) -> int:
         """The descriptor that is readable when the queue is not empty."""
@@ -179,9 +182,7 @@ class InotifyMethod:
         if known := self._roots[root]:
             if known.wd == self._watch(root, _ROOT):
                 return
-            self._roots[root] = None
-            self._forget(known)
-            self._ledger.note(f"{root} was moved or deleted")
+            self._close_root(root, known)
         elif self._find(root):
             del self._roots[root]  # it came into being below another root
             return
@@ -193,8 +194,7 @@ class InotifyMethod:
         for path in paths - self._roots.keys():
             above, _, name = path.rpartition(os.sep)
             if parent := self._find(above or os.sep):
-                if known := parent.names.pop(name, None):
-                    self._forget(known)
+                self._forget_moved(parent, name)
                 self._look_at_folder(parent, name)
 
     def _look_at_links(self) -> None:
@@ -232,6 +232,24 @@ class InotifyMethod:
             return None
         folder = self._roots[root] = self._register(root, wd)
         return folder
+
+    def _close_root(self, root: str, folder: _Folder) -> None:
+        self._roots[root] = None
+        self._forget(folder)
+        self._ledger.note(f"{root} was moved or deleted")
+
+    def _forget_moved(self, folder: _Folder, name: str) -> None:
+        """Forget what was known of a folder that was moved, `folder` itself if it is a root and has no name.
+
+        Also if it is back by now: while it was away, something in it may have been looked for in vain.
+        """
+        if name:
+            if known := folder.names.pop(name, None):
+                self._forget(known)
+            return
+        for root, top in self._roots.items():
+            if top is folder:
+                self._close_root(root, folder)
 
     def _enter(self, parent: _Folder, name: str, wd: int) -> _Folder | None:
         """The folder as a new, unread one of the tree, or None if it was a root: then it has been read."""

@@ -61,8 +61,10 @@ class SentinelMethod:
     def collect(self) -> None:
         """See `Method`."""
         events = self._events()
-        if self._doubt or len(events) > _BURST or self._any_folder(events):
-            self._doubt = self._watcher is None
+        folders = any(self._is_folder(kind, path) for kind, path in events)
+        if self._doubt or folders or len(events) > _BURST:
+            # On Linux a new folder is watched only after its event: what comes before that, the next scan sees.
+            self._doubt = folders or self._watcher is None
             self._snapshot.scan(self._roots, {path for _, path in events})
             return
         for _, path in events:
@@ -94,11 +96,7 @@ class SentinelMethod:
         if not self._watcher:
             return set()
         try:
-            deadline = time.monotonic() + _BOUND
-            events = self._sync(self._watcher, deadline)
-            if self._any_folder(events):
-                # On Linux a new folder is watched only after its event: a second sentinel waits for that.
-                events |= self._sync(self._watcher, deadline)
+            events = self._sync(self._watcher)
         except (OSError, WatchfilesRustInternalError) as error:
             self._give_up(str(error))
             return set()
@@ -123,16 +121,17 @@ class SentinelMethod:
         except (OSError, WatchfilesRustInternalError) as error:
             self._give_up(str(error))
 
-    def _sync(self, watcher: RustNotify, deadline: float) -> set[_Event]:
+    def _sync(self, watcher: RustNotify) -> set[_Event]:
         """All events of before this call.
 
         Raises:
-            TimeoutError: the sentinel's event did not come before `deadline`, in seconds of `time.monotonic`.
+            TimeoutError: the sentinel's event did not come within the bound.
             WatchfilesRustInternalError: the watcher broke; it does at names that are no UTF-8.
         """
         self._questions += 1
         sentinel = self._private / str(self._questions)
         sentinel.touch()
+        deadline = time.monotonic() + _BOUND
         events: set[_Event] = set()
         while (_ADDED, str(sentinel)) not in events:
             left_ms = int((deadline - time.monotonic()) * 1000)
@@ -164,9 +163,6 @@ class SentinelMethod:
         return [
             str(Path(root) / rest) for root, rest in below.items() if not self._ignored.intersection(rest.parts[:-1])
         ]
-
-    def _any_folder(self, events: set[_Event]) -> bool:
-        return any(self._is_folder(kind, path) for kind, path in events)
 
     def _is_folder(self, kind: int, path: str) -> bool:
         """Whether an event says that a folder came or went."""

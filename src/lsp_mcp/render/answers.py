@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point
@@ -61,3 +62,14 @@ class Rename(Answer):
     """Of `rename_symbol_by_anchor`."""
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hierarchy(Answer):
+    """Of `find_callers_by_anchor`, `find_callees_by_anchor` and `find_type_hierarchy_by_anchor`.
+
+    `trees` has a tree per direction, by the name of its field: `callers`, `callees`, `supertypes`, `subtypes`.
+    """
+
+    trees: Mapping[str, Sequence[Node]]
+    with_code: bool = True

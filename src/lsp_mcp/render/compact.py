@@ -11,9 +11,10 @@ from itertools import groupby
 from pathlib import Path
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Outline, ReferenceList, Rename
+from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
 from lsp_mcp.text import Point
 
 Shown = Callable[[Path], str]
@@ -42,6 +43,11 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in places)}"
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
+        case Hierarchy():
+            for field, nodes in answer.trees.items():
+                yield f"{field}:"
+                for node in nodes:
+                    yield from _branch(node, "  ", answer.with_code, anchor)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
@@ -57,6 +63,16 @@ def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
     yield from _quoted(symbol.hover, f"{indent}  ")
     for child in symbol.children:
         yield from _outline(child, f"{indent}  ", with_code)
+
+
+def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
+    place = node.symbol.place
+    calls = f" calls at {','.join(_at(site.span.start) for site in node.sites)}" if node.sites else ""
+    mark = f" ({node.mark})" if node.mark else ""
+    code = f": {place.code}" if with_code else ""
+    yield f"{indent}{anchor(place.path, place.span.start)} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
+    for child in node.children:
+        yield from _branch(child, f"{indent}  ", with_code, anchor)
 
 
 def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:

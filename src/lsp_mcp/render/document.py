@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Outline, ReferenceList, Rename
+from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
 
 Json = dict[str, Any]
 Shown = Callable[[Path], str]
@@ -32,6 +33,11 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Json:
             return {"references": [_place(p, answer.with_code, shown, anchor) for p in answer.places]}
         case Rename():
             return _file_edits(answer.plan, shown)
+        case Hierarchy():
+            return {
+                field: [_node(node, answer.with_code, shown, anchor) for node in nodes]
+                for field, nodes in answer.trees.items()
+            }
     raise TypeError(f"no document form for {type(answer).__name__}")
 
 
@@ -54,6 +60,21 @@ def _place(place: Place, with_code: bool, shown: Shown, anchor: AnchorTo) -> Jso
         out["code"] = place.code
     if place.container:
         out["container"] = place.container
+    return out
+
+
+def _node(node: Node, with_code: bool, shown: Shown, anchor: AnchorTo) -> Json:
+    out: Json = {
+        "name": node.symbol.name,
+        "kind": node.symbol.kind,
+        **_place(node.symbol.place, with_code, shown, anchor),
+    }
+    if node.sites:
+        out["call_sites"] = [_place(site, with_code, shown, anchor) for site in node.sites]
+    if node.mark:
+        out["not_expanded"] = node.mark
+    if node.children:
+        out["children"] = [_node(child, with_code, shown, anchor) for child in node.children]
     return out
 
 

@@ -13,30 +13,15 @@ from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.symbols import Symbol, flat
-from lsp_mcp.render.answers import Answer, Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.render.compact import compact
-from lsp_mcp.render.document import document
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.text import Text
-from lsp_mcp.toolsets.targets import Target, Targets
+from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped
+from lsp_mcp.toolsets.targets import Target
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
-MAX_LIMIT = 10_000
 
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
-Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol")]
-Code = Annotated[bool, Field(description="Add the source line of each place")]
-SymbolAnchor = Annotated[
-    str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
-]
-
-
-class CodeTools:
+class CodeTools(AnchorToolset):
     """The four anchor tools over whatever backends are running."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
-        self._targets = Targets(sessions)
 
     @tool(title="List the symbols in a file", read_only=True)
     async def list_symbols_in_file(
@@ -63,13 +48,13 @@ class CodeTools:
         # An outline comes from the file alone, so what the server still has to load is no gap in it.
         shown = flat(symbols)
         self._targets.remember(symbol.place for symbol in shown)
-        message = f"Found {_count(total, 'symbol')} in file." if total else "No symbols found in file."
+        message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."
         return self._render(
             call,
             Outline(
                 message=message,
                 arguments=call.arguments,
-                gaps=[*gaps, *_capped(len(shown), total)],
+                gaps=[*gaps, *capped(len(shown), total)],
                 path=path,
                 symbols=symbols,
                 with_code=include_code,
@@ -102,14 +87,14 @@ class CodeTools:
         self._targets.remember(symbol.place for symbol in symbols)
         where = f"in the {self._sessions.languages} workspace"
         message = (
-            f"Found {_count(total, 'symbol definition')} {where}." if total else f"No symbol definitions found {where}."
+            f"Found {count(total, 'symbol definition')} {where}." if total else f"No symbol definitions found {where}."
         )
         return self._render(
             call,
             Definitions(
                 message=message,
                 arguments=call.arguments,
-                gaps=[*gaps, *_capped(len(symbols), total)],
+                gaps=[*gaps, *capped(len(symbols), total)],
                 symbols=symbols,
                 with_code=include_code,
             ),
@@ -137,9 +122,9 @@ class CodeTools:
 
         (target, found), gaps = await settled(handle.backend, ask)
         gaps += await handle.backend.notes(target.path, target.name)
-        gaps += [*_dropped(found.dropped), *_capped(len(found.places), found.total)]
+        gaps += [*dropped(found.dropped), *capped(len(found.places), found.total)]
         self._targets.remember(found.places)
-        message = f"Found {_count(found.total, 'reference')}" if found.total else "No references found"
+        message = f"Found {count(found.total, 'reference')}" if found.total else "No references found"
         return self._render(
             call,
             ReferenceList(
@@ -178,7 +163,7 @@ class CodeTools:
         if apply:
             self._apply(plan, gaps)
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
-        edits, files = _count(plan.edit_count, "edit"), _count(len(plan.files), "file")
+        edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
         return self._render(
             call,
             Rename(
@@ -207,7 +192,7 @@ class CodeTools:
 
         found, gaps = await settled(backend, ask)
         gaps += await backend.notes(None, None)
-        gaps += _dropped(found.dropped)
+        gaps += dropped(found.dropped)
         if found.capped:
             most = backend.adapter.symbols.workspace_symbol_cap
             gaps.append(
@@ -236,19 +221,3 @@ class CodeTools:
         for step in plan.steps:
             if isinstance(step, FileChange):
                 self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
-
-    def _render(self, call: Call, answer: Answer) -> str:
-        form = compact if call.format == "compact" else document
-        return form(answer, self._sessions.workspace.shown, self._targets.anchor)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _capped(listed: int, total: int) -> list[str]:
-    return [f"capped at {listed:,} of {total:,}"] if listed < total else []
-
-
-def _dropped(count: int) -> list[str]:
-    return [f"{_count(count, 'result')} dropped: file gone"] if count else []

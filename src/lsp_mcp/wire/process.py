@@ -95,6 +95,10 @@ class Child:
         stderr.start()
         threading.Thread(target=self._wait, args=(loop, stderr), name=f"wait for {self.pid}", daemon=True).start()
 
+    def errors(self) -> str:
+        """The last lines of its stderr, at most 40 of at most 500 characters."""
+        return "\n".join(self._stderr)
+
     def last_words(self) -> str:
         """How it ended and the last lines of its stderr, as the end of a sentence."""
         code = self.returncode
@@ -157,31 +161,20 @@ async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int
         MissingProgramError: it cannot be started.
         SilentError: it was still running after `timeout` (seconds), and was killed with its children.
     """
+    child = Child(command, cwd=cwd)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            preexec_fn=_die_with_parent(),
-        )
-    except OSError as error:
-        raise MissingProgramError(f"{shlex.join(command)} cannot be started: {error.strerror}") from None
-    try:
+        await child.attach()
+        child.writer.close()
         async with asyncio.timeout(timeout):
-            output, errors = await process.communicate()
+            output = await child.reader.read()
+            await child.exited.wait()
     except TimeoutError:
         raise SilentError(f"{shlex.join(command)} was still running after {timeout:g} s") from None
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_KILL_WAIT):
-                    await process.wait()
-    return process.returncode or 0, (output.strip() or errors.strip()).decode("utf-8", "replace")
+        child.kill()
+        await child.end(0)
+        child.detach()
+    return child.returncode or 0, output.decode("utf-8", "replace").strip() or child.errors()
 
 
 def _die_with_parent() -> Callable[[], None] | None:

@@ -1,0 +1,178 @@
+"""callHierarchy and typeHierarchy: who calls what, which type is above which, as a tree (LSP 3.17)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.places import Place, location_key, place_of
+from lsp_mcp.features.symbols import Symbol, kind_name
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
+Mark = Literal["", "cycle", "shown above"]
+
+_AT_ONCE = 8  # requests in flight
+
+
+@dataclass(frozen=True)
+class Node:
+    """A symbol of a hierarchy and what lies beyond it; `sites` are the calls that join it to its parent.
+
+    `mark` says why it was not gone beyond: it is its own ancestor, or stands elsewhere in the tree already.
+    """
+
+    symbol: Symbol
+    sites: tuple[Place, ...] = ()
+    children: tuple[Node, ...] = ()
+    mark: Mark = ""
+
+    def count(self) -> int:
+        """How many nodes this is, with everything below it."""
+        return 1 + sum(child.count() for child in self.children)
+
+
+@dataclass
+class Tree:
+    """What a walk found: the roots (the symbol that was asked about), and what it left out."""
+
+    roots: tuple[Node, ...] = ()
+    left_out: int = 0  # nodes over the limit
+    dropped: int = 0  # nodes whose file is gone
+
+
+async def call_tree(
+    backend: Backend, path: Path, point: Point, direction: Literal["incoming", "outgoing"], depth: int, limit: int
+) -> Tree:
+    """The callers (`incoming`) or callees (`outgoing`) of the function at `point`, `depth` calls away at most.
+
+    Raises:
+        RefusedError: the server has no call hierarchy, or none for this symbol.
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    if not backend.capabilities.get("callHierarchyProvider"):
+        raise RefusedError(f"{backend.name} has no call hierarchy")
+    walk = _Walk(backend, f"callHierarchy/{direction}Calls", "from" if direction == "incoming" else "to", depth, limit)
+    return await walk.tree(await _prepare(backend, "textDocument/prepareCallHierarchy", path, point))
+
+
+async def type_tree(
+    backend: Backend, path: Path, point: Point, direction: Literal["supertypes", "subtypes"], depth: int, limit: int
+) -> Tree:
+    """The types above (`supertypes`) or below (`subtypes`) the type at `point`, `depth` steps away at most.
+
+    Raises:
+        RefusedError: the server has no type hierarchy, or none for this symbol.
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    if not backend.capabilities.get("typeHierarchyProvider"):
+        raise RefusedError(f"{backend.name} has no type hierarchy")
+    walk = _Walk(backend, f"typeHierarchy/{direction}", None, depth, limit)
+    return await walk.tree(await _prepare(backend, "textDocument/prepareTypeHierarchy", path, point))
+
+
+async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[Json]:
+    text = await backend.open(path)
+    position = text.point_position(point, backend.encoding)
+    items = await backend.request(method, {"textDocument": {"uri": path_uri(path)}, "position": position})
+    if not items:
+        what = "function or method" if "Call" in method else "type"
+        raise RefusedError(f"{backend.name} sees no {what} there that has a hierarchy")
+    return list(items)
+
+
+@dataclass
+class _Walk:
+    """One walk through a hierarchy, level by level, so that the limit cuts what is farthest away."""
+
+    backend: Backend
+    method: str
+    end: str | None  # the key of the item in a call; None: the answer's elements are the items
+    depth: int
+    limit: int
+    _seen: set[object] = field(default_factory=set)
+    _kept: int = 0
+
+    async def tree(self, items: list[Json]) -> Tree:
+        tree = Tree()
+        roots = [_Branch(item, ()) for item in items]
+        level = roots
+        self._seen.update(_key(item) for item in items)
+        for _ in range(self.depth):
+            room = asyncio.Semaphore(_AT_ONCE)
+            answers = await asyncio.gather(*(self._ask(branch.item, room) for branch in level))
+            beyond: list[_Branch] = []
+            for branch, answer in zip(level, answers, strict=True):
+                beyond += self._grow(branch, answer, tree)
+            level = beyond
+        built = [await self._node(branch, branch.item, tree) for branch in roots]
+        tree.roots = tuple(node for node in built if node)
+        return tree
+
+    async def _ask(self, item: Json, room: asyncio.Semaphore) -> list[Json]:
+        async with room:
+            return await self.backend.request(self.method, {"item": item}) or []
+
+    def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
+        """Hang the answer's elements on `branch`; those to go on from."""
+        on = []
+        for element in sorted(
+            answer, key=lambda e: location_key(_location(e[self.end] if self.end else e), self.backend.root)
+        ):
+            if self._kept == self.limit:
+                tree.left_out += 1
+                continue
+            self._kept += 1
+            item = element[self.end] if self.end else element
+            child = _Branch(item, (*branch.above, _key(branch.item)), element.get("fromRanges") or [])
+            branch.children.append(child)
+            if _key(item) in child.above:
+                child.mark = "cycle"
+            elif _key(item) in self._seen:
+                child.mark = "shown above"
+            else:
+                self._seen.add(_key(item))
+                on.append(child)
+        return on
+
+    async def _node(self, branch: _Branch, parent: Json, tree: Tree) -> Node | None:
+        item = branch.item
+        place = await place_of(self.backend, _location(item))
+        if place is None:
+            tree.dropped += 1
+            return None
+        # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
+        caller = item if self.end == "from" else parent
+        sites = [await place_of(self.backend, {"uri": caller["uri"], "range": range_}) for range_ in branch.ranges]
+        children = [await self._node(child, item, tree) for child in branch.children]
+        return Node(
+            Symbol(str(item["name"]), kind_name(item["kind"]), place, str(item.get("detail") or "")),
+            tuple(sorted((site for site in sites if site), key=lambda site: site.span)),
+            tuple(child for child in children if child),
+            branch.mark,
+        )
+
+
+@dataclass
+class _Branch:
+    """A node while the tree grows."""
+
+    item: Json
+    above: tuple[object, ...]
+    ranges: list[Json] = field(default_factory=list)
+    children: list[_Branch] = field(default_factory=list)
+    mark: Mark = ""
+
+
+def _key(item: Json) -> object:
+    start = item["selectionRange"]["start"]
+    return item["uri"], start["line"], start["character"], item["name"]
+
+
+def _location(item: Json) -> Json:
+    return {"uri": item["uri"], "range": item["selectionRange"]}

@@ -1,0 +1,128 @@
+"""The hierarchy tools of the toolset `code`: callers, callees and types by anchor, for every language server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.asking import settled
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree, type_tree
+from lsp_mcp.features.places import Place
+from lsp_mcp.render.answers import Hierarchy
+from lsp_mcp.toolsets.shared import AnchorToolset, Code, Limit, SymbolAnchor, count, dropped
+from lsp_mcp.toolsets.targets import Target
+from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+
+Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
+Walk = Callable[[Target], Awaitable[Tree]]
+
+
+class HierarchyTools(AnchorToolset):
+    """Callers, callees, supertypes and subtypes, as trees."""
+
+    @tool(title="Find callers by anchor", read_only=True)
+    async def find_callers_by_anchor(
+        self,
+        call: Call,
+        symbol_anchor: SymbolAnchor,
+        depth: Depth = 1,
+        limit: Limit = 100,
+        include_code: Code = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find the functions that call a function, and who calls those, as a tree with every call's place."""
+        return await self._calls(call, symbol_anchor, "incoming", depth, limit, with_code=include_code)
+
+    @tool(title="Find callees by anchor", read_only=True)
+    async def find_callees_by_anchor(
+        self,
+        call: Call,
+        symbol_anchor: SymbolAnchor,
+        depth: Depth = 1,
+        limit: Limit = 100,
+        include_code: Code = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find the functions that a function calls, and what those call, as a tree with every call's place."""
+        return await self._calls(call, symbol_anchor, "outgoing", depth, limit, with_code=include_code)
+
+    @tool(title="Find type hierarchy by anchor", read_only=True)
+    async def find_type_hierarchy_by_anchor(
+        self,
+        call: Call,
+        symbol_anchor: SymbolAnchor,
+        direction: Annotated[Literal["both", "supertypes", "subtypes"], Field(description="Where to go")] = "both",
+        depth: Depth = 3,
+        limit: Limit = 100,
+        include_code: Code = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find the types above and below a type: its interfaces or bases, and what implements or extends it."""
+        ways: list[Literal["supertypes", "subtypes"]] = (
+            ["supertypes", "subtypes"] if direction == "both" else [direction]
+        )
+        walks: dict[str, Walk] = {way: partial(_type_tree, direction=way, depth=depth, limit=limit) for way in ways}
+        return await self._answer(call, symbol_anchor, walks, limit, with_code=include_code)
+
+    async def _calls(
+        self,
+        call: Call,
+        symbol_anchor: str,
+        direction: Literal["incoming", "outgoing"],
+        depth: int,
+        limit: int,
+        *,
+        with_code: bool,
+    ) -> str:
+        field = "callers" if direction == "incoming" else "callees"
+        walk = partial(_call_tree, direction=direction, depth=depth, limit=limit)
+        return await self._answer(call, symbol_anchor, {field: walk}, limit, with_code=with_code)
+
+    async def _answer(
+        self, call: Call, symbol_anchor: str, walks: dict[str, Walk], limit: int, *, with_code: bool
+    ) -> str:
+        handle = await self._targets.handle(call, symbol_anchor)
+
+        async def ask() -> tuple[Target, dict[str, Tree]]:
+            target = await self._targets.target(handle)
+            try:
+                return target, {field: await walk(target) for field, walk in walks.items()}
+            except RefusedError as error:
+                raise await self._targets.refused(target, error) from None
+
+        (target, trees), gaps = await settled(handle.backend, ask)
+        # What a function calls stands in its own body, whatever other projects say.
+        gaps += await handle.backend.notes(target.path, None if "callees" in walks else target.name)
+        found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
+        self._targets.remember(place for nodes in found.values() for node in nodes for place in _places(node))
+        counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
+        for field, tree in trees.items():
+            gaps += dropped(tree.dropped)
+            if tree.left_out:
+                gaps.append(f"capped at {counts[field]:,} {field} of at least {counts[field] + tree.left_out:,}")
+        said = " and ".join(count(number, field.removesuffix("s")) for field, number in counts.items())
+        answer = Hierarchy(
+            message=f"Found {said} of {target.name}.",
+            arguments=call.arguments,
+            gaps=gaps,
+            infos=target.infos,
+            trees=found,
+            with_code=with_code,
+        )
+        return self._render(call, answer)
+
+
+def _places(node: Node) -> list[Place]:
+    return [node.symbol.place, *node.sites, *(place for child in node.children for place in _places(child))]
+
+
+async def _call_tree(target: Target, *, direction: Literal["incoming", "outgoing"], depth: int, limit: int) -> Tree:
+    return await call_tree(target.backend, target.path, target.identifier.start, direction, depth, limit)
+
+
+async def _type_tree(target: Target, *, direction: Literal["supertypes", "subtypes"], depth: int, limit: int) -> Tree:
+    return await type_tree(target.backend, target.path, target.identifier.start, direction, depth, limit)

@@ -1,0 +1,50 @@
+"""What the tools of the toolset `code` share: their common arguments, and how an answer is put into words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lsp_mcp.render.answers import Answer
+from lsp_mcp.render.compact import compact
+from lsp_mcp.render.document import document
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.targets import Targets
+from lsp_mcp.toolsets.tool import Call
+
+MAX_LIMIT = 10_000
+
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
+Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol")]
+Code = Annotated[bool, Field(description="Add the source line of each place")]
+SymbolAnchor = Annotated[
+    str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
+]
+
+
+class AnchorToolset:
+    """Tools over whatever backends are running, whose answers hold anchors."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._targets = Targets(sessions)
+
+    def _render(self, call: Call, answer: Answer) -> str:
+        form = compact if call.format == "compact" else document
+        return form(answer, self._sessions.workspace.shown, self._targets.anchor)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 reference`, `1,204 references`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def capped(listed: int, total: int) -> list[str]:
+    """The gap that a limit makes, if it does."""
+    return [f"capped at {listed:,} of {total:,}"] if listed < total else []
+
+
+def dropped(number: int) -> list[str]:
+    """The gap that results in files that are gone make, if there are any."""
+    return [f"{count(number, 'result')} dropped: file gone"] if number else []

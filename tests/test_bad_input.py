@@ -1,0 +1,390 @@
+"""Bad input: each gets an error that says what to do, the server lives on, and nothing on disk changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.lsp.programs import find_command
+from mcp_process import BOUND, Connected, connected, raw, without_rights
+
+LIST, FIND = "list_symbols_in_file", "find_symbol_definitions_by_name"
+USES, RENAME = "find_symbol_references_by_anchor", "rename_symbol_by_anchor"
+
+A_GO = """\
+package bad
+
+func Greet() string { return "名" + greeting } // 😀 the end
+
+var greeting = "x"
+"""
+
+try:
+    find_command(load_adapter("gopls"))
+except MissingProgramError as error:
+    pytest.skip(f"gopls: {error}", allow_module_level=True)
+
+
+class Tree:
+    """A workspace with good and bad files, one server on it, and the promise that neither is harmed."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.root = top / "root"
+        files: dict[str, bytes] = {
+            "root/go.mod": b"module example.com/bad\n\ngo 1.23\n",
+            "root/a.go": A_GO.encode(),
+            "root/deleted.go": b"package bad\n\nfunc Deleted() {}\n",
+            "root/folder.go/empty": b"",
+            "root/notes.txt": b"Greet\n",
+            "root/binary/binary.go": b"package binary\n\nvar x = `\0`\n",
+            "root/latin/latin.go": "package latin\n\nvar x = `grün`\n".encode("latin-1"),
+            "root/utf16/utf16.go": "package utf16\n".encode("utf-16"),
+            "root/huge/huge.go": b"package huge\n\nvar Huge = `" + b"x" * 5_000_000 + b"`\n",
+            "outside/outside.go": b"package outside\n\nfunc Outside() {}\n",
+        }
+        for name, content in files.items():
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_bytes(content)
+        (self.root / "leaves.go").symlink_to("../outside/outside.go")
+        (self.root / "leaves").symlink_to("../outside")
+        (self.root / "circle.go").symlink_to("circle.go")
+        (self.root / "broken.go").symlink_to("nowhere.go")
+        os.mkfifo(self.root / "pipe.go")
+
+    def snapshot(self) -> dict[str, tuple[int, bytes]]:
+        """When each file was written last, and its content."""
+        return {
+            str(path): (path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+            for path in self.top.rglob("*")
+        }
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    return Tree(tmp_path_factory.mktemp("bad"))
+
+
+@pytest.fixture(scope="module")
+def shared_server(tree: Tree) -> Iterator[Connected]:
+    with connected("--workspace-root", str(tree.root)) as server:
+        assert "Found 2 references" in server.answer(USES, symbol_anchor="go://a.go#5:5")
+        assert "Deleted" in server.answer(LIST, file_path="deleted.go")
+        (tree.root / "deleted.go").unlink()
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: Connected, tree: Tree) -> Iterator[Connected]:
+    """The server of all these tests: after each it still works, and no file is other than before."""
+    before = tree.snapshot()
+    yield shared_server
+    assert "Found 2 references" in shared_server.answer(USES, symbol_anchor="go://a.go#5:5")
+    assert tree.snapshot() == before
+
+
+def says(error: str, *parts: str) -> None:
+    """`error` has each of `parts`, and is no defect's."""
+    assert "defect" not in error
+    assert len(error) < 1500
+    for part in parts:
+        assert part in error
+
+
+# --- anchors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", [USES, RENAME])
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        "go://",
+        "go://a.go",
+        "go://a.go#",
+        "go://a.go#3",
+        "go://a.go#3:",
+        "go://a.go#3:6:6",
+        "go://a.go#3:6 Greet",
+        "go://a.go#-3:6",
+        "go://a.go#3.5:6",
+        "go://a.go#三:6",
+        "go://a.go#99999999999999999999:1",
+        "a.go#3:6",
+        "#3:6",
+        "go:a.go#3:6",
+        "://a.go#3:6",
+        "go://#3:6",
+        "go://%FF.go#3:6",
+        "go://a.go%00#3:6",
+    ],
+)
+def test_a_malformed_anchor(server: Connected, tool: str, anchor: str) -> None:
+    arguments = {"new_name": "New"} if tool == RENAME else {}
+    says(server.error(tool, symbol_anchor=anchor, **arguments), repr(anchor))
+
+
+@pytest.mark.parametrize("anchor", ["go://a.go#0:6", "go://a.go#3:0"])
+def test_an_anchor_that_counts_from_0(server: Connected, anchor: str) -> None:
+    says(server.error(USES, symbol_anchor=anchor), "counts from 0", "LINE and CHAR from 1")
+
+
+@pytest.mark.parametrize("anchor", ["", "  "])
+def test_an_empty_anchor(server: Connected, anchor: str) -> None:
+    says(server.error(USES, symbol_anchor=anchor), "symbol_anchor is empty; pass go://FILE#LINE:CHAR, or a name")
+
+
+def test_an_anchor_past_the_end_of_the_file(server: Connected) -> None:
+    says(
+        server.error(USES, symbol_anchor="go://a.go#7:1"), "line 7 is not in the document, which has 6 lines", "from 1"
+    )
+
+
+def test_an_anchor_past_the_end_of_the_line(server: Connected) -> None:
+    length = len(A_GO.split("\n")[2])
+    for character in (length + 2, 999_999_999):
+        error = server.error(USES, symbol_anchor=f"go://a.go#3:{character}")
+        says(error, f"character {character} is not in line 3, which has {length} characters")
+
+
+def test_an_anchor_on_white_space(server: Connected) -> None:
+    says(server.error(USES, symbol_anchor="go://a.go#3:22"), "no identifier", "On line 3: Greet at go://a.go#3:6")
+
+
+def test_an_anchor_on_an_empty_line(server: Connected) -> None:
+    says(server.error(USES, symbol_anchor="go://a.go#4:1"), "no identifier", "Line 4 of a.go has none")
+
+
+def test_an_anchor_on_a_keyword(server: Connected) -> None:
+    for character in (1, 3, 5):
+        error = server.error(USES, symbol_anchor=f"go://a.go#3:{character}")
+        says(error, "the keyword func", "On line 3: Greet at go://a.go#3:6")
+
+
+def test_an_anchor_in_a_comment_or_a_string(server: Connected) -> None:
+    for anchor in ("go://a.go#3:31", "go://a.go#3:54"):
+        says(server.error(USES, symbol_anchor=anchor), "gopls", anchor)
+        says(server.error(RENAME, symbol_anchor=anchor, new_name="New"), "gopls", anchor)
+
+
+def test_an_anchor_in_a_deleted_file(server: Connected) -> None:
+    for tool, arguments in ((USES, {}), (RENAME, {"new_name": "New"})):
+        error = server.error(tool, symbol_anchor="go://deleted.go#3:6", **arguments)
+        says(error, "deleted.go does not exist", "Beside it: a.go")
+
+
+def test_an_anchor_in_a_file_that_never_was(server: Connected) -> None:
+    says(server.error(USES, symbol_anchor="go://no/such.go#1:1"), "no/such.go does not exist", "there is no folder no")
+
+
+@pytest.mark.parametrize("file", ["../outside/outside.go", "sub/../../outside/outside.go", "%2E%2E/outside/outside.go"])
+def test_an_anchor_outside_the_root(server: Connected, tree: Tree, file: str) -> None:
+    for tool, arguments in ((USES, {}), (RENAME, {"new_name": "New"})):
+        error = server.error(tool, symbol_anchor=f"go://{file}#3:6", **arguments)
+        says(error, f"outside the workspace root {tree.root}", "--workspace-root")
+
+
+def test_an_absolute_anchor_outside_the_root(server: Connected, tree: Tree) -> None:
+    error = server.error(USES, symbol_anchor=f"go://{tree.top}/outside/outside.go#3:6")
+    says(error, "outside the workspace root", "--workspace-root")
+    says(server.error(USES, symbol_anchor="go:///etc/passwd#1:1"), "/etc/passwd is outside the workspace root")
+
+
+@pytest.mark.parametrize("file", ["leaves.go", "leaves/outside.go"])
+def test_an_anchor_behind_a_link_that_leaves_the_root(server: Connected, tree: Tree, file: str) -> None:
+    for tool, arguments in ((USES, {}), (RENAME, {"new_name": "New"})):
+        error = server.error(tool, symbol_anchor=f"go://{file}#3:6", **arguments)
+        says(error, "outside the workspace root", f"it is a link to {tree.top}/outside/outside.go")
+
+
+def test_a_link_in_a_circle_and_one_to_nowhere(server: Connected) -> None:
+    for file in ("circle.go", "broken.go"):
+        says(server.error(USES, symbol_anchor=f"go://{file}#1:1"), file)
+        says(server.error(LIST, file_path=file), file)
+
+
+# --- names and new names -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", " ", "\n"])
+def test_an_empty_name(server: Connected, name: str) -> None:
+    says(server.error(FIND, symbol_name=name), "symbol_name is empty; pass a name")
+    says(server.error(LIST, file_path=name), "is no file name; pass a path relative to the workspace root")
+
+
+@pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0", "x" * 100_000])
+def test_an_impossible_new_name(server: Connected, name: str) -> None:
+    error = server.error(RENAME, symbol_anchor="go://a.go#5:5", new_name=name)
+    says(error[:1499], "go://a.go#5:5")
+
+
+@pytest.mark.parametrize("name", ["\0", "\ud800", "*", "()", ".", "...", "/", "//", "x" * 100_000, "😀", "%", "a b c"])
+def test_a_name_that_nothing_can_have(server: Connected, name: str) -> None:
+    for result in (server.call(FIND, symbol_name=name), server.call(USES, symbol_anchor=name)):
+        assert "defect" not in str(result)
+
+
+# --- limits ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10**9, 10**30, 1.5, "many", None, [1], {}])
+def test_an_impossible_limit(server: Connected, limit: Any) -> None:
+    for tool, arguments in (
+        (LIST, {"file_path": "a.go"}),
+        (FIND, {"symbol_name": "Greet"}),
+        (USES, {"symbol_anchor": "go://a.go#5:5"}),
+    ):
+        says(server.error(tool, **arguments, limit=limit), f"{tool}: limit: ", "input should be")
+
+
+def test_the_limits_that_are_possible(server: Connected) -> None:
+    for limit in (1, 10_000):
+        assert json.loads(server.answer(FIND, symbol_name="Greet", limit=limit))["definitions"]
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "parts"),
+    [
+        ("binary/binary.go", ["binary file", "NUL"]),
+        ("latin/latin.go", ["is not UTF-8", "iconv"]),
+        ("utf16/utf16.go", ["binary file"]),
+        ("huge/huge.go", ["has a line of 5,000,014 characters"]),
+        ("notes.txt", ["no backend answers for notes.txt", ".go"]),
+        ("go.mod", ["no backend answers for go.mod"]),
+        ("folder.go", ["folder.go is a folder; pass the path of a source file in it"]),
+        (".", ["is a folder"]),
+        ("pipe.go", ["pipe.go is no regular file"]),
+        ("missing.go", ["missing.go does not exist", "Beside it: a.go"]),
+        ("a.go/b.go", ["a.go/b.go does not exist"]),
+        ("a.go\0", ["no file name"]),
+        ("x" * 300 + ".go", ["x"]),
+        ("\ud800.go", [".go"]),
+        ("/etc/passwd", ["/etc/passwd is outside the workspace root"]),
+        ("../outside/outside.go", ["outside the workspace root"]),
+        ("leaves.go", ["outside the workspace root", "it is a link to"]),
+        ("file:///etc/passwd", ["does not exist"]),
+    ],
+)
+def test_a_file_that_cannot_be_read(server: Connected, file: str, parts: list[str]) -> None:
+    says(server.error(LIST, file_path=file), *parts)
+    encoded = file.replace("\0", "%00")
+    if "\ud800" not in file:
+        server.error(USES, symbol_anchor=f"go://{encoded}#1:1")
+        server.error(RENAME, symbol_anchor=f"go://{encoded}#1:1", new_name="New")
+
+
+# --- arguments ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "problem"),
+    [
+        (LIST, {}, "file_path is required"),
+        (LIST, {"file_path": 1}, "file_path: input should be a valid string (got 1)"),
+        (LIST, {"file_path": ["a.go"]}, "file_path: input should be a valid string (got ['a.go'])"),
+        (LIST, {"file_path": None}, "file_path: input should be a valid string (got None)"),
+        (LIST, {"file_path": "a.go", "include_hover": "perhaps"}, "include_hover: input should be a valid boolean"),
+        (LIST, {"file_path": "a.go", "include_code": 7}, "include_code: input should be a valid boolean"),
+        (LIST, {"file_path": "a.go", "format": "xml"}, "format: input should be 'json' or 'compact' (got 'xml')"),
+        (LIST, {"path": "a.go"}, "unknown argument 'path' (did you mean 'file_path'?)"),
+        (FIND, {"symbol_name": {"name": "x"}}, "symbol_name: input should be a valid string"),
+        (FIND, {"name": "x", "limit": 0}, "unknown argument 'name' (did you mean 'symbol_name'?)"),
+        (USES, {"symbol_anchor": True}, "symbol_anchor: input should be a valid string (got True)"),
+        (RENAME, {"symbol_anchor": "go://a.go#5:5"}, "new_name is required"),
+        (RENAME, {"new_name": "New"}, "symbol_anchor is required"),
+        (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": 5}, "new_name: input should be a valid string (got 5)"),
+        (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": "New", "apply": "later"}, "apply: input should be"),
+        (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": "New", "dry_run": True}, "unknown argument 'dry_run'"),
+    ],
+)
+def test_arguments_of_the_wrong_type_or_name(
+    server: Connected, tool: str, arguments: dict[str, Any], problem: str
+) -> None:
+    says(server.error(tool, **arguments), problem)
+
+
+# --- workspace roots ---------------------------------------------------------------------------------
+
+
+def refused(root: Path, *arguments: str, preexec_fn: Callable[[], None] | None = None) -> str:
+    """What `lsp-mcp` says on stderr of a root that it refuses: one line, and nothing on stdout."""
+    with raw("--workspace-root", str(root), *arguments, preexec_fn=preexec_fn) as server:
+        assert server.process.wait(BOUND) == 2
+        assert server.rest() == b""
+        (line,) = server.said().splitlines()
+    return line
+
+
+def test_a_root_that_does_not_exist(tmp_path: Path) -> None:
+    line = refused(tmp_path / "nowhere")
+    assert line == f"lsp-mcp: the workspace root {tmp_path}/nowhere does not exist; pass --workspace-root FOLDER"
+
+
+def test_a_root_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.go").write_text("package a\n")
+    says(refused(tmp_path / "a.go"), "a.go is not a folder; pass the folder that holds it")
+
+
+def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
+    root = tmp_path / "locked"
+    root.mkdir()
+    (root / "go.mod").write_text("module example.com/locked\n")
+    root.chmod(0)
+    try:
+        says(refused(root, preexec_fn=without_rights()), f"the workspace root {root} cannot be read")
+    finally:
+        root.chmod(0o700)
+
+
+def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(Path(__file__).parent / "fixtures" / "go", tmp_path / "root"))
+    locked = [root / "loan" / "loan_test.go", root / "shelf"]
+    for path in locked:
+        path.chmod(0)
+    try:
+        with raw("--workspace-root", str(root), preexec_fn=without_rights()) as server:
+            server.initialize()
+            for file, part in (("loan/loan_test.go", "cannot be read: Permission denied"), ("shelf/shelf.go", "shelf")):
+                error = server.call(LIST, file_path=file)
+                assert error["isError"] is True
+                says(error["content"][0]["text"], file, part)
+            assert server.call(LIST, file_path="loan/loan.go")["isError"] is False
+    finally:
+        for path in locked:
+            path.chmod(0o700)
+
+
+def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
+    line = refused(tmp_path)
+    says(line, f"nothing in {tmp_path} says which language server it needs", "--backend", "gopls")
+
+
+@pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])
+def test_a_root_that_is_no_module(tmp_path: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(content)
+    with connected("--workspace-root", str(tmp_path), "--backend", "gopls") as server:
+        answer = json.loads(server.answer(FIND, symbol_name="Found"))
+        assert answer["definitions"] == []
+        says(answer["status"], f"there is no go.mod in {tmp_path}", "--workspace-root")
+        says(server.error(USES, symbol_anchor="Found"), "there is no go.mod", "--workspace-root")
+
+
+def test_a_root_whose_module_file_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("modul example.com/a\n")
+    (tmp_path / "a.go").write_text("package a\n\nfunc Found() {}\n")
+    with connected("--workspace-root", str(tmp_path)) as server:
+        answer = json.loads(server.answer(FIND, symbol_name="Found"))
+        assert answer["definitions"] == []
+        says(answer["status"], "`go list -m` fails", "unknown directive: modul")
