@@ -129,27 +129,30 @@ def _tables(results: Results) -> Iterator[Table]:
 def _cold_table(cold: Cold) -> Table:
     initialized = f"{cold.raw_initialized:.2f}", f"{cold.our_initialized:.2f}"
     answered = f"{cold.raw_answered:.2f}", f"{cold.our_answered:.2f}"
+    cpu = "" if cold.cpu is None else f"{cold.cpu:.2f}"
     return Table(
         f"From the start of a new process, s (median of {cold.runs})",
-        ["", "server", "lsp-mcp", "ratio", "target"],
+        ["", "server", "lsp-mcp", "ratio", "target", "own CPU"],
         [
-            ["initialize answered", *initialized, "", ""],
-            [cold.question, *answered, f"{cold.ratio:.2f}", f"{COLD_TARGET:g}"],
+            ["initialize answered", *initialized, "", "", ""],
+            [cold.question, *answered, f"{cold.ratio:.2f}", f"{COLD_TARGET:g}", cpu],
         ],
     )
 
 
 def _warm_table(warm: Sequence[Warm], nothing: float) -> Table:
-    rows = [
-        [w.question, str(w.facts), f"{w.raw:.1f}", f"{w.ours:.1f}", f"{w.difference:+.1f}", f"{WARM_TARGET:+g}"]
-        for w in warm
-    ]
     return Table(
         f"Warm, file open, ms (median of {warm[0].pairs} pairs)",
-        ["", "results", "server", "lsp-mcp", "more", "target"],
-        [*rows, ["nothing (MCP and its client alone)", "", "", f"{nothing:.1f}", "", ""]],
+        ["", "results", "server", "lsp-mcp", "more", "target", "own CPU"],
+        [*map(_warm_row, warm), ["nothing (MCP and its client alone)", "", "", f"{nothing:.1f}", "", "", ""]],
         "rename: prepareRename and rename on both, nothing written.",
     )
+
+
+def _warm_row(one: Warm) -> list[str]:
+    times = f"{one.raw:.1f}", f"{one.ours:.1f}", f"{one.difference:+.1f}"
+    cpu = "" if one.cpu is None else f"{one.cpu:.1f}"
+    return [one.question, str(one.facts), *times, f"{WARM_TARGET:+g}", cpu]
 
 
 def _sizes_tables(sizes: Sequence[Sizes]) -> Iterator[Table]:

@@ -50,6 +50,14 @@ class McpClient:
         shown = [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in tools.tools]
         return len(json.dumps({"tools": shown}, ensure_ascii=False, separators=(",", ":")).encode())
 
+    def cpu(self) -> float | None:
+        """Seconds that the processors have spent on the lsp-mcp process until now; None as `memory`."""
+        if self.pid is None:
+            return None
+        tasks = (Path("/proc") / str(self.pid) / "task").glob("*/schedstat")
+        spent = [int(task.read_text().split()[0]) for task in tasks]
+        return sum(spent) / 1e9 if spent else None
+
     def memory(self) -> tuple[float | None, float | None]:
         """RSS and PSS of the lsp-mcp process alone, in MiB; None where the system doesn't tell."""
         if self.pid is None:

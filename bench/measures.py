@@ -33,6 +33,7 @@ class Cold:
     raw_answered: float
     our_initialized: float
     our_answered: float
+    cpu: float | None  # seconds of lsp-mcp's own
 
     @property
     def ratio(self) -> float:
@@ -42,7 +43,10 @@ class Cold:
 
 @dataclass(frozen=True)
 class Warm:
-    """Milliseconds of one question, in the median of the pairs; `difference` is the median of their differences."""
+    """Milliseconds of one question, in the median of the pairs; `difference` is the median of their differences.
+
+    `cpu` is what lsp-mcp itself computes for one, in the mean: on a busy machine the steadiest figure of all.
+    """
 
     question: str
     facts: int
@@ -50,6 +54,7 @@ class Warm:
     raw: float
     ours: float
     difference: float
+    cpu: float | None
 
 
 @dataclass(frozen=True)
@@ -79,20 +84,22 @@ async def cold(
     adapter: Adapter, command: Sequence[str], root: Path, question: Question, runs: int, progress: Progress
 ) -> Cold:
     """How long a new process takes to its first right answer; the first run of each only warms the disk."""
-    raw_times, our_times = [], []
+    raw_times, our_times, cpu = [], [], []
     for run in range(runs + 1):
         progress(f"first answer, run {run} of {runs}" if run else "first answer, warming the disk")
         if run % 2:
             raw, raw_answer = _raw_start(adapter, command, root, question)
-            ours, our_answer = await _our_start(adapter, root, question)
+            ours, our_cpu, our_answer = await _our_start(adapter, root, question)
         else:
-            ours, our_answer = await _our_start(adapter, root, question)
+            ours, our_cpu, our_answer = await _our_start(adapter, root, question)
             raw, raw_answer = _raw_start(adapter, command, root, question)
         question.check(raw_answer, our_answer)
         if run:
             raw_times.append(raw)
             our_times.append(ours)
-    return Cold(question.name, runs, *map(median, zip(*raw_times)), *map(median, zip(*our_times)))  # noqa: B905
+            cpu.append(our_cpu)
+    raw_medians, our_medians = (map(median, zip(*times, strict=True)) for times in (raw_times, our_times))
+    return Cold(question.name, runs, *raw_medians, *our_medians, None if None in cpu else median(cpu))
 
 
 def _raw_start(
@@ -108,12 +115,12 @@ def _raw_start(
         return (initialized - start, perf_counter() - start), answer
 
 
-async def _our_start(adapter: Adapter, root: Path, question: Question) -> tuple[tuple[float, float], Any]:
+async def _our_start(adapter: Adapter, root: Path, question: Question) -> tuple[tuple[float, float], float | None, Any]:
     start = perf_counter()
     async with started(adapter.name, root) as ours:
         initialized = perf_counter()
         answer = await ours.text(question.tool, question.arguments)
-        return (initialized - start, perf_counter() - start), json.loads(answer)
+        return (initialized - start, perf_counter() - start), ours.cpu(), json.loads(answer)
 
 
 async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) -> Warm:
@@ -122,19 +129,21 @@ async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) 
     if question.file:
         raw.open(question.file)
     facts = question.check(question.ask(raw), await ours.answer(question.tool, question.arguments))
-    raw_times, our_times = [], []
+    raw_times, our_times, cpu = [], [], []
     for pair in range(pairs):
         if pair % 2:
             raw_time, raw_answer = _ask_raw(question, raw)
-            our_time, our_answer = await _ask_ours(question, ours)
+            our_time, our_cpu, our_answer = await _ask_ours(question, ours)
         else:
-            our_time, our_answer = await _ask_ours(question, ours)
+            our_time, our_cpu, our_answer = await _ask_ours(question, ours)
             raw_time, raw_answer = _ask_raw(question, raw)
         question.check(raw_answer, json.loads(our_answer))
         raw_times.append(raw_time)
         our_times.append(our_time)
+        cpu.append(our_cpu)
     differences = [our - raw for our, raw in zip(our_times, raw_times, strict=True)]
-    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences))
+    spent = None if None in cpu else sum(cpu) / pairs
+    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences), spent)
 
 
 def _ask_raw(question: Question, raw: RawClient) -> tuple[float, Any]:
@@ -143,10 +152,13 @@ def _ask_raw(question: Question, raw: RawClient) -> tuple[float, Any]:
     return (perf_counter() - start) * 1000, answer
 
 
-async def _ask_ours(question: Question, ours: McpClient) -> tuple[float, str]:
+async def _ask_ours(question: Question, ours: McpClient) -> tuple[float, float | None, str]:
+    cpu = ours.cpu()
     start = perf_counter()
     answer = await ours.text(question.tool, question.arguments)
-    return (perf_counter() - start) * 1000, answer
+    milliseconds = (perf_counter() - start) * 1000
+    spent = ours.cpu()
+    return milliseconds, None if cpu is None or spent is None else (spent - cpu) * 1000, answer
 
 
 async def nothing(ours: McpClient, calls: int) -> float:

@@ -58,7 +58,8 @@ class Tree:
         (self.root / "leaves").symlink_to("../outside")
         (self.root / "circle.go").symlink_to("circle.go")
         (self.root / "broken.go").symlink_to("nowhere.go")
-        os.mkfifo(self.root / "pipe.go")
+        (self.root / "testdata").mkdir()
+        os.mkfifo(self.root / "testdata" / "pipe.go")  # elsewhere gopls 0.24 would wait for it
 
     def snapshot(self) -> dict[str, tuple[int, bytes]]:
         """When each file was written last, and its content."""
@@ -169,7 +170,7 @@ def test_an_anchor_on_a_keyword(server: Connected) -> None:
 
 
 def test_an_anchor_in_a_comment_or_a_string(server: Connected) -> None:
-    for anchor in ("go://a.go#3:31", "go://a.go#3:54"):
+    for anchor in ("go://a.go#3:31", "go://a.go#3:52"):
         says(server.error(USES, symbol_anchor=anchor), "gopls", anchor)
         says(server.error(RENAME, symbol_anchor=anchor, new_name="New"), "gopls", anchor)
 
@@ -219,13 +220,12 @@ def test_an_empty_name(server: Connected, name: str) -> None:
     says(server.error(LIST, file_path=name), "is no file name; pass a path relative to the workspace root")
 
 
-@pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0", "x" * 100_000])
+@pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0"])
 def test_an_impossible_new_name(server: Connected, name: str) -> None:
-    error = server.error(RENAME, symbol_anchor="go://a.go#5:5", new_name=name)
-    says(error[:1499], "go://a.go#5:5")
+    says(server.error(RENAME, symbol_anchor="go://a.go#5:5", new_name=name), "go://a.go#5:5")
 
 
-@pytest.mark.parametrize("name", ["\0", "\ud800", "*", "()", ".", "...", "/", "//", "x" * 100_000, "😀", "%", "a b c"])
+@pytest.mark.parametrize("name", ["\0", "*", "()", ".", "...", "/", "//", "x" * 100_000, "😀", "%", "a b c"])
 def test_a_name_that_nothing_can_have(server: Connected, name: str) -> None:
     for result in (server.call(FIND, symbol_name=name), server.call(USES, symbol_anchor=name)):
         assert "defect" not in str(result)
@@ -258,17 +258,16 @@ def test_the_limits_that_are_possible(server: Connected) -> None:
         ("binary/binary.go", ["binary file", "NUL"]),
         ("latin/latin.go", ["is not UTF-8", "iconv"]),
         ("utf16/utf16.go", ["binary file"]),
-        ("huge/huge.go", ["has a line of 5,000,014 characters"]),
+        ("huge/huge.go", ["has a line of 5,000,013 characters"]),
         ("notes.txt", ["no backend answers for notes.txt", ".go"]),
         ("go.mod", ["no backend answers for go.mod"]),
         ("folder.go", ["folder.go is a folder; pass the path of a source file in it"]),
         (".", ["is a folder"]),
-        ("pipe.go", ["pipe.go is no regular file"]),
+        ("testdata/pipe.go", ["pipe.go is no regular file"]),
         ("missing.go", ["missing.go does not exist", "Beside it: a.go"]),
         ("a.go/b.go", ["a.go/b.go does not exist"]),
         ("a.go\0", ["no file name"]),
-        ("x" * 300 + ".go", ["x"]),
-        ("\ud800.go", [".go"]),
+        ("x" * 300 + ".go", ["cannot be read: File name too long"]),
         ("/etc/passwd", ["/etc/passwd is outside the workspace root"]),
         ("../outside/outside.go", ["outside the workspace root"]),
         ("leaves.go", ["outside the workspace root", "it is a link to"]),
@@ -278,9 +277,8 @@ def test_the_limits_that_are_possible(server: Connected) -> None:
 def test_a_file_that_cannot_be_read(server: Connected, file: str, parts: list[str]) -> None:
     says(server.error(LIST, file_path=file), *parts)
     encoded = file.replace("\0", "%00")
-    if "\ud800" not in file:
-        server.error(USES, symbol_anchor=f"go://{encoded}#1:1")
-        server.error(RENAME, symbol_anchor=f"go://{encoded}#1:1", new_name="New")
+    server.error(USES, symbol_anchor=f"go://{encoded}#1:1")
+    server.error(RENAME, symbol_anchor=f"go://{encoded}#1:1", new_name="New")
 
 
 # --- arguments ---------------------------------------------------------------------------------------
@@ -311,6 +309,38 @@ def test_arguments_of_the_wrong_type_or_name(
     server: Connected, tool: str, arguments: dict[str, Any], problem: str
 ) -> None:
     says(server.error(tool, **arguments), problem)
+
+
+def test_uses_in_a_file_that_cannot_be_shown_are_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module example.com/long\n\ngo 1.23\n")
+    (tmp_path / "a.go").write_text("package long\n\nfunc Greet() {}\n\nfunc use() { Greet() }\n")
+    (tmp_path / "data.go").write_text(f"package long\n\nfunc data(string) {{ Greet(); data(`{'x' * 1_100_000}`) }}\n")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with connected("--workspace-root", str(tmp_path)) as server:
+        answer = json.loads(server.answer(USES, symbol_anchor="go://a.go#3:6"))
+        assert len(answer["references"]) == 2
+        assert answer["status"] == "1 result dropped: file gone or not readable as source"
+        error = server.error(RENAME, symbol_anchor="go://a.go#3:6", new_name="Hail")
+        says(error, "data.go")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_half_a_surrogate_pair_in_each_argument(tree: Tree) -> None:
+    """JSON can spell it, UTF-8 cannot. The SDK's own client does not send it, and its server (2.3) does not answer."""
+    before = tree.snapshot()
+    with raw("--workspace-root", str(tree.root)) as server:
+        server.initialize()
+        for tool, arguments in (
+            (LIST, {"file_path": "\ud800.go"}),
+            (FIND, {"symbol_name": "\ud800"}),
+            (USES, {"symbol_anchor": "go://\ud800.go#1:1"}),
+            (USES, {"symbol_anchor": "\udfff"}),
+            (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": "\ud83d"}),
+            (LIST, {"\ud800": 1}),
+        ):
+            server.send({"id": "bad", "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+            assert server.call(USES, symbol_anchor="go://a.go#5:5")["isError"] is False
+    assert tree.snapshot() == before
 
 
 # --- workspace roots ---------------------------------------------------------------------------------

@@ -51,7 +51,5 @@ def test_imports_point_strictly_down() -> None:
 
 
 def test_a_library_with_one_home_is_imported_nowhere_else() -> None:
-    wrong = [
-        f"{place}: {name}" for place, home, name in imports() if HOMES.get(name.split(".")[0], home) != home
-    ]
+    wrong = [f"{place}: {name}" for place, home, name in imports() if HOMES.get(name.split(".")[0], home) != home]
     assert wrong == []

@@ -133,4 +133,4 @@ def _holds_servers(config: Any, path: tuple[str, ...]) -> bool:
 
 def _path(file: str, root: Path) -> Path:
     expanded = _VARIABLE.sub(lambda match: os.environ.get(match[1]) or match[2] or "", file)
-    return Path(expanded.replace("{root}", str(root))).expanduser()
+    return Path(expanded.replace("{root}", str(root))).expanduser().absolute()

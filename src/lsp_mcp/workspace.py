@@ -7,6 +7,7 @@ writes only inside the root). Symbolic links are resolved before a path is judge
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 
 from lsp_mcp.anchors import encode_file
@@ -44,8 +45,8 @@ class Workspace:
         Raises:
             PathError: it does not exist, is no file, or lies outside the workspace and its dependencies.
         """
-        if not name.strip() or "\0" in name:
-            raise PathError(f"{name!r} is no file name; pass a path relative to the workspace root {self.root}")
+        if not name.strip() or not _can_be_a_name(name):
+            raise PathError(f"{name[:200]!r} is no file name; pass a path relative to the workspace root {self.root}")
         path = Path(os.path.normpath(self.root / name))
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
@@ -55,10 +56,14 @@ class Workspace:
                 "only files in the workspace and sources of its dependencies are read. "
                 "Start lsp-mcp with another --workspace-root to work there."
             )
-        if not path.exists():
-            raise PathError(f"{name} does not exist in {self.root}{self._suggest(path)}")
-        if not path.is_file():
-            what = "a folder" if path.is_dir() else "no regular file"
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            raise PathError(f"{name} does not exist in {self.root}{self._suggest(path)}") from None
+        except OSError as error:
+            raise PathError(f"{name[:200]} cannot be read: {error.strerror}") from None
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             raise PathError(f"{name} is {what}; pass the path of a source file in it.")
         return path
 
@@ -86,6 +91,16 @@ class Workspace:
         folder = path.parent
         if not folder.is_dir():
             return f": there is no folder {self.shown(folder)}. Paths are relative to the workspace root."
-        same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+        try:
+            same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+        except OSError:
+            same = []
         beside = f" Beside it: {', '.join(same)}." if same else ""
         return f".{beside} Paths are relative to the workspace root."
+
+
+def _can_be_a_name(name: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False  # half a surrogate pair

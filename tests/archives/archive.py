@@ -14,7 +14,8 @@ line; calls say `@NAME` for its anchor. `re"EXPRESSION"` instead of a text finds
 taken out before the file is written.
 
 Lines `KEY: VALUE` of the prose say what text cannot show: `crlf`, `bom` and `no-final-newline` with paths,
-`root: FOLDER` for a workspace root below the top, `link: PATH -> TARGET`. A ␍ stands for a CR anywhere.
+`root: FOLDER` for a workspace root below the top, `link: PATH -> TARGET`, `backend: NAME` if it is not gopls. A ␍
+stands for a CR anywhere.
 """
 
 from __future__ import annotations
@@ -23,19 +24,18 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 _HEADER = re.compile(r"-- (?P<name>.+) --")
-_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link): *(?P<value>.+)")
+_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link|backend): *(?P<value>.+)")
 _MARKS = re.compile(r"[ \t]*(?://|#)@ *(?P<marks>loc\(.*\))[ \t]*$")
 _MARK = re.compile(r'loc\((?P<name>\w+), *(?P<regex>re)?(?P<text>"(?:[^"\\]|\\.)*")\)')
 _LINE_END = re.compile(r"␍?\n|␍")
 _VERBS = ("call ", "edit ", "delete ", "want/", "gone/")
-_SCHEMES = {".go": "go"}
 
 
 @dataclass
@@ -83,6 +83,11 @@ class Archive:
         for path, text in sorted(outcome.items()):
             self.sections.append(Section(f"gone/{path}") if text is None else Section(f"want/{path}", text))
 
+    @property
+    def backend(self) -> str:
+        """The language server that the archive is for."""
+        return next(iter(self.directives("backend")), "gopls")
+
     def directives(self, key: str) -> list[str]:
         """The values of all lines `key: VALUE, VALUE` in the prose."""
         found = (match for line in self.prose.split("\n") if (match := _DIRECTIVE.fullmatch(line.strip())))
@@ -125,16 +130,18 @@ def shown(archive: Archive, path: str, data: bytes) -> str:
     if path in archive.directives("no-final-newline"):
         text += "\n"
     text = text.replace("\r", "␍")
-    assert content(archive, path, text) == data, f"{path}: the prose must say crlf, bom or no-final-newline of it"
+    told = content(archive, path, text) == data and text[-1:] in ("", "\n")
+    assert told, f"{path}: the prose must say crlf, bom or no-final-newline of it"
     return text
 
 
 class Marks:
     """The places that the sources name, as anchors relative to the workspace root."""
 
-    def __init__(self, top: Path, root: Path) -> None:
+    def __init__(self, top: Path, root: Path, scheme: Callable[[Path], str]) -> None:
         self._top = top
         self._root = root
+        self._scheme = scheme
         self._anchors: dict[str, str] = {}
 
     def take(self, path: str, text: str) -> str:
@@ -146,7 +153,7 @@ class Marks:
             plain.append(line[: marks.start()] if marks else line)
             for name, character in _places(plain[-1], marks["marks"]) if marks else ():
                 assert name not in self._anchors or path in self._anchors[name], f"two places are called {name}"
-                self._anchors[name] = f"{_SCHEMES[Path(path).suffix]}://{file}#{number}:{character}"
+                self._anchors[name] = f"{self._scheme(Path(path))}://{file}#{number}:{character}"
         ends = [*_LINE_END.findall(text), ""]
         return "".join(line + end for line, end in zip(plain, ends, strict=True))
 

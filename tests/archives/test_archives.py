@@ -8,7 +8,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 from archive import Archive, Marks, Section, content, parse, shown, tool_and_words
 from workspaces import CallTool, Open, direct
 
+from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.errors import LspMcpError, MissingProgramError
 
@@ -26,14 +27,6 @@ TIMEOUT = 120.0  # seconds for one archive
 GO_ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": "", "GOOS": ""}
 
 
-@pytest.fixture(params=WAYS)
-def open_workspace(request: pytest.FixtureRequest) -> Open:
-    try:
-        return WAYS[request.param]("gopls")
-    except MissingProgramError as error:
-        pytest.skip(f"gopls: {error}")
-
-
 @pytest.fixture(autouse=True)
 def go_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person's own Go settings must not change the answers, and nothing is fetched."""
@@ -41,10 +34,15 @@ def go_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: path.stem)
-def test_archive(path: Path, open_workspace: Open, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_archive(path: Path, way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     expected = path.read_text("utf-8")
     archive = parse(expected)
+    try:
+        open_workspace = WAYS[way](archive.backend)
+    except MissingProgramError as error:
+        pytest.skip(f"{archive.backend}: {error}")
     asyncio.run(asyncio.wait_for(Run(archive, tmp_path / "top").everything(open_workspace), TIMEOUT))
     if str(archive) == expected:
         return
@@ -63,7 +61,7 @@ class Run:
         self.archive = archive
         self.top = top
         self.root = Path(top, *archive.directives("root"))
-        self.marks = Marks(top, self.root)
+        self.marks = Marks(top, self.root, scheme_of(load_adapter(archive.backend)))
         self.files: dict[str, bytes] = {}  # as they would be if only other programs had written
 
     async def everything(self, open_workspace: Open) -> None:
@@ -141,6 +139,17 @@ class Run:
 def goroot() -> str:
     """Where Go's own sources lie."""
     return subprocess.check_output(["go", "env", "GOROOT"], text=True).strip()
+
+
+def scheme_of(adapter: Adapter) -> Callable[[Path], str]:
+    """The scheme of the anchors in a file."""
+
+    def scheme(path: Path) -> str:
+        language = adapter.language_of(path)
+        assert language, f"a mark in {path}, for which {adapter.name} does not answer"
+        return language.scheme
+
+    return scheme
 
 
 def places(answer: Any) -> Iterator[dict[str, Any]]:

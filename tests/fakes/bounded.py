@@ -28,8 +28,9 @@ def bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
         async def main() -> None:
             asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
-            async with asyncio.timeout(BOUND):
+            async with asyncio.timeout(BOUND) as bound:
                 await test(*arguments, **named)
+            assert not bound.expired()  # the test may have taken its end for another cancel
             left.update(asyncio.all_tasks() - {asyncio.current_task()})  # type: ignore[arg-type]
 
         asyncio.run(main())

@@ -185,6 +185,11 @@ class Fake:
         """A line in the log."""
         self.log({"note": text})
 
+    def tell(self, _: Json, fifo: str) -> None:
+        """A line into a named pipe, for a test that waits for this moment."""
+        with Path(fifo).open("w") as pipe:
+            pipe.write("told\n")
+
     def in_life(self, message: Json, life: int, actions: list[list[Any]]) -> None:
         """The actions, in one life only."""
         if life == self.life:
@@ -212,6 +217,7 @@ ACTIONS: dict[str, Callable[..., None]] = {
     "spawn": Fake.spawn,
     "wait_for_end_of_input": Fake.wait_for_end_of_input,
     "note": Fake.note,
+    "tell": Fake.tell,
     "in_life": Fake.in_life,
 }
 

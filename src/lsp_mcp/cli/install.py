@@ -22,6 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
 
 from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
@@ -33,6 +37,7 @@ _TRY_TIMEOUT = 30.0  # seconds for the new program to say its version
 _PATIENCE = 2.0  # seconds for an interrupted command to clean up
 _LAST_LINES = 12  # of what a failed command said
 _LINE_LENGTH = 500  # characters kept of each
+_NEWS = 5.0  # seconds for which a line that it prints is shown
 
 Show = Callable[[str], None]
 """Called with each line that the command prints."""
@@ -280,12 +285,19 @@ def _showing(title: str, command: Sequence[str]) -> Any:
         click.echo(f"installing {title}: {shlex.join(command)}", err=True)
         yield lambda line: click.echo(f"  {line}", err=True)
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.table import Column
-
-    line = TextColumn("{task.fields[line]}", style="dim", markup=False, table_column=Column(no_wrap=True, ratio=1))
-    columns = (SpinnerColumn(), TextColumn("installing {task.description}", markup=False), TimeElapsedColumn(), line)
+    columns = (SpinnerColumn(), TextColumn("installing {task.description}", markup=False), TimeElapsedColumn(), _Said())
     with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
-        task = progress.add_task(title, total=None, line=shlex.join(command))
-        yield lambda text: progress.update(task, line=text)
+        task = progress.add_task(title, total=None, line=shlex.join(command), at=time.monotonic())
+        yield lambda text: progress.update(task, line=text, at=time.monotonic())
+
+
+class _Said(ProgressColumn):
+    """The last line that the command printed, as long as it is news."""
+
+    def __init__(self) -> None:
+        super().__init__(table_column=Column(no_wrap=True, ratio=1))
+
+    def render(self, task: Task) -> Text:
+        """As `ProgressColumn`."""
+        old = time.monotonic() - task.fields["at"] > _NEWS
+        return Text("working …" if old else task.fields["line"], style="dim", overflow="ellipsis")

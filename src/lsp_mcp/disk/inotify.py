@@ -244,7 +244,8 @@ class InotifyMethod:
         Also if it is back by now: while it was away, something in it may have been looked for in vain.
         """
         if name:
-            if known := folder.names.pop(name, None):
+            if known := folder.names.get(name):
+                del folder.names[name]
                 self._forget(known)
             return
         for root, top in self._roots.items():

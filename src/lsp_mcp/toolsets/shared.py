@@ -46,5 +46,5 @@ def capped(listed: int, total: int) -> list[str]:
 
 
 def dropped(number: int) -> list[str]:
-    """The gap that results in files that are gone make, if there are any."""
-    return [f"{count(number, 'result')} dropped: file gone"] if number else []
+    """The gap that results in files that cannot be shown make, if there are any."""
+    return [f"{count(number, 'result')} dropped: file gone or not readable as source"] if number else []

@@ -47,6 +47,7 @@ class Child:
     def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.command = list(command)
         self.exited = asyncio.Event()
+        self.attached = False  # whether `attach` was called
         self._put_down = False  # it had to be ended by force
         self._swept = False  # it and its group are gone; its id may be another program's by now
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -76,24 +77,20 @@ class Child:
         """The exit status, negative for a signal; None while it runs."""
         return self._popen.poll()
 
-    @property
-    def attached(self) -> bool:
-        """Whether `attach` was called: its pipes are in use."""
-        return hasattr(self, "writer")
-
     async def attach(self) -> None:
         """Join the pipes to the running event loop. Its stderr is drained from here on, whatever it says."""
+        self.attached = True
         loop = asyncio.get_running_loop()
         popen = self._popen
         assert popen.stdin and popen.stdout and popen.stderr
-        self.reader = asyncio.StreamReader(limit=2**20)
-        self._output, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), popen.stdout)
-        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, popen.stdin)
-        self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
         # Threads, not tasks: both must go on while the loop is busy, and end with the child by themselves.
         stderr = threading.Thread(target=self._drain_stderr, name=f"stderr of {self.pid}", daemon=True)
         stderr.start()
         threading.Thread(target=self._wait, args=(loop, stderr), name=f"wait for {self.pid}", daemon=True).start()
+        self.reader = asyncio.StreamReader(limit=2**20)
+        self._output, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), popen.stdout)
+        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, popen.stdin)
+        self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
     def errors(self) -> str:
         """The last lines of its stderr, at most 40 of at most 500 characters."""
@@ -110,7 +107,7 @@ class Child:
 
     async def end(self, patience: float) -> None:
         """Close its stdin, wait `patience` seconds, then SIGTERM, then SIGKILL; its whole group is gone after."""
-        if self.attached:
+        if hasattr(self, "writer"):
             self.writer.close()
         if not await self._gone_within(patience):
             self._put_down = True
@@ -121,8 +118,9 @@ class Child:
 
     def detach(self) -> None:
         """Let go of its pipes, which a process outside its group may hold open for ever."""
-        if self.attached:
+        if hasattr(self, "writer"):
             self.writer.close()
+        if hasattr(self, "_output"):
             self._output.close()
 
     def kill(self) -> None:

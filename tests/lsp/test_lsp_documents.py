@@ -1,0 +1,362 @@
+"""Open documents: what the server has of a file is what is on disk, and only so many stay open."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.bounded import bounded, gone
+from fakes.workspace import FakeWorkspace, do, request
+from lsp_mcp.adapters import Adapter, Language
+from lsp_mcp.disk.files import Files
+from lsp_mcp.errors import PathError
+from lsp_mcp.lsp import documents as documents_module
+from lsp_mcp.lsp.documents import Documents
+
+WATCH_ALL = do(
+    request(
+        "r",
+        "client/registerCapability",
+        {
+            "registrations": [
+                {
+                    "id": "all",
+                    "method": "workspace/didChangeWatchedFiles",
+                    "registerOptions": {"watchers": [{"globPattern": "**/*"}]},
+                }
+            ]
+        },
+    )
+)
+
+
+def uris(params: list[Any]) -> list[str]:
+    """The last parts of the documents' URIs."""
+    return [param["textDocument"]["uri"].rpartition("/")[2] for param in params]
+
+
+# --- opening -----------------------------------------------------------------------------------------
+
+
+@bounded
+async def test_a_document_is_opened_once_with_its_text_and_language(fake: FakeWorkspace) -> None:
+    path = fake.write("sub/ä b.txt", "one 😀\r\ntwo")
+    async with fake.session() as session:
+        assert session.version(path) is None
+        assert (await session.open(path)).content == "one 😀\r\ntwo"
+        assert (await session.open(path)).content == "one 😀\r\ntwo"
+        assert session.version(path) == 1
+        await session.request("fake/do", do())
+    assert fake.params("textDocument/didOpen") == [
+        {
+            "textDocument": {
+                "uri": f"{fake.root.as_uri()}/sub/%C3%A4%20b.txt",
+                "languageId": "plaintext",
+                "version": 1,
+                "text": "one 😀\r\ntwo",
+            }
+        }
+    ]
+
+
+@bounded
+@pytest.mark.parametrize(("name", "content"), [("a.py", b"x"), ("a.txt", b"\0"), ("a.txt", b"\xff"), ("a.txt", None)])
+async def test_what_cannot_be_opened_is_an_error_and_the_server_hears_nothing_of_it(
+    fake: FakeWorkspace, name: str, content: bytes | None
+) -> None:
+    path = fake.root / name
+    if content is not None:
+        path.write_bytes(content)
+    async with fake.session() as session:
+        with pytest.raises(PathError):
+            await session.open(path)
+        assert session.version(path) is None
+        await session.request("fake/do", do())
+    assert fake.params("textDocument/didOpen") == []
+
+
+@bounded
+async def test_the_text_of_a_document_is_what_the_server_has_and_of_other_files_what_is_on_disk(
+    fake: FakeWorkspace,
+) -> None:
+    opened, other = fake.write("opened.txt", "before"), fake.write("other.txt", "before")
+    async with fake.session() as session:
+        await session.open(opened)
+        opened.write_text("after")
+        other.write_text("after")
+        assert (await session.text(opened)).content == "before"
+        assert (await session.text(other)).content == "after"
+        await session.sync()
+        assert (await session.text(opened)).content == "after"
+
+
+# --- how many stay open ------------------------------------------------------------------------------
+
+
+@bounded
+async def test_the_least_recently_used_document_is_closed_first(
+    fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents_module, "MAX_OPEN", 3)
+    a, b, c, d, e = (fake.write(f"{name}.txt", name) for name in "abcde")
+    async with fake.session() as session:
+        for path in (a, b, c, a, d, e):
+            await session.open(path)
+        await session.request("fake/do", do())
+        assert [session.version(path) for path in (a, b, c, d, e)] == [1, None, None, 1, 1]
+        await session.open(b)
+        await session.request("fake/do", do())
+    assert uris(fake.params("textDocument/didOpen")) == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "b.txt"]
+    assert uris(fake.params("textDocument/didClose")) == ["b.txt", "c.txt", "a.txt"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefg"), st.booleans()), max_size=30), st.integers(1, 4))
+def test_any_sequence_of_questions_leaves_the_last_ones_and_the_pinned_ones_open(
+    tmp_path_factory: pytest.TempPathFactory, questions: list[tuple[str, bool]], most: int
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for name in "abcdefg":
+        (folder / f"{name}.txt").write_text(name)
+    open_there: set[str] = set()
+
+    def notify(method: str, params: Any) -> None:
+        uri = params["textDocument"]["uri"]
+        if method == "textDocument/didOpen":
+            assert uri not in open_there, "opened twice"
+            open_there.add(uri)
+        else:
+            assert method == "textDocument/didClose"
+            open_there.remove(uri)
+
+    language = Language(id="plaintext", name="Text", scheme="txt", extensions=(".txt",))
+    documents = Documents(Adapter(name="fake", title="", command=(), languages=(language,)), Files(), notify)
+    used: list[str] = []
+    pinned: set[str] = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents_module, "MAX_OPEN", most)
+        for name, pin in questions:
+            assert documents.open(folder / f"{name}.txt", pinned=pin).content == name
+            if pin:
+                pinned.add(name)
+            used = [other for other in used if other != name and other not in pinned]
+            used += [] if name in pinned else [name]
+            used = used[-most:]
+            assert open_there == {(folder / f"{name}.txt").as_uri() for name in {*used, *pinned}}
+
+
+# --- the disk changes --------------------------------------------------------------------------------
+
+
+@bounded
+async def test_a_changed_text_is_told_with_the_next_version_before_the_next_question(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one")
+    async with fake.session() as session:
+        before = await session.sync()
+        await session.open(path)
+        path.write_text("two")
+        after = await session.sync()
+        assert (await session.open(path)).content == "two"
+        await session.request("test/ask", {})
+        path.write_text("three")
+        assert before < after < await session.sync()
+        assert session.version(path) == 3
+        await session.request("test/ask", {})
+    assert fake.params("textDocument/didChange") == [
+        {"textDocument": {"uri": path.as_uri(), "version": 2}, "contentChanges": [{"text": "two"}]},
+        {"textDocument": {"uri": path.as_uri(), "version": 3}, "contentChanges": [{"text": "three"}]},
+    ]
+    edits = [m.removeprefix("textDocument/") for m in fake.methods()[2:-2]]
+    assert edits == ["didOpen", "didChange", "didSave", "test/ask", "didChange", "didSave", "test/ask"]
+
+
+@bounded
+async def test_the_same_text_written_again_is_not_told_as_a_change(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one")
+    async with fake.session() as session:
+        await session.open(path)
+        path.write_text("one")
+        replacement = fake.write("a.tmp", "one")
+        replacement.replace(path)
+        os.utime(path)
+        await session.sync()
+        await session.request("fake/do", do())
+        assert session.version(path) == 1
+    assert fake.params("textDocument/didChange") == []
+
+
+@bounded
+async def test_a_file_that_is_not_open_is_told_only_to_who_watches_it(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one")
+    async with fake.session() as session:
+        await session.sync()
+        path.write_text("two")
+        await session.sync()
+        await session.request("fake/do", do())
+    assert fake.methods() == ["initialize", "initialized", "shutdown", "exit"]
+
+
+@bounded
+@pytest.mark.parametrize("how", ["deleted", "moved away", "binary"])
+async def test_a_document_that_is_gone_is_closed_and_its_watcher_hears_of_it(fake: FakeWorkspace, how: str) -> None:
+    path = fake.write("a.txt", "one")
+    async with fake.session() as session:
+        await session.request("fake/do", WATCH_ALL)
+        await session.open(path)
+        if how == "deleted":
+            path.unlink()
+        elif how == "moved away":
+            path.rename(fake.folder / "elsewhere.txt")
+        else:
+            path.write_bytes(b"\0")
+        await session.sync()
+        assert session.version(path) is None
+        with pytest.raises(PathError):
+            await session.open(path)
+        await session.request("fake/do", do())
+        path.write_text("back")
+        await session.sync()
+        await session.open(path)
+        assert session.version(path) == 1
+        await session.request("fake/do", do())
+    assert uris(fake.params("textDocument/didClose")) == ["a.txt"]
+    assert fake.params("textDocument/didOpen")[1]["textDocument"]["text"] == "back"
+    kinds = [event["type"] for params in fake.params("workspace/didChangeWatchedFiles") for event in params["changes"]]
+    assert kinds == ([2, 2] if how == "binary" else [3, 1])
+    close = fake.methods().index("textDocument/didClose")
+    assert fake.methods()[close + 1] == "workspace/didChangeWatchedFiles"
+
+
+@bounded
+async def test_a_document_outside_the_workspace_is_fresh_too(fake: FakeWorkspace) -> None:
+    inside, outside = fake.write("in.txt", "in 1"), fake.folder / "out.txt"
+    outside.write_text("out 1")
+    async with fake.session() as session:
+        await session.open(inside)
+        await session.open(outside)
+        await session.sync()
+        outside.write_text("out of the workspace 2")
+        generation = await session.sync()
+        assert session.version(outside) == 2
+        assert await session.sync() == generation
+        # Both at once, in one sync.
+        inside.write_text("in 2")
+        outside.write_text("out of the workspace, number 3")
+        assert await session.sync() > generation
+        assert (session.version(inside), session.version(outside)) == (2, 3)
+        outside.unlink()
+        await session.sync()
+        assert session.version(outside) is None
+
+
+@bounded
+async def test_a_file_that_has_nothing_to_do_with_the_server_does_not_count_as_a_change(fake: FakeWorkspace) -> None:
+    async with fake.session() as session:
+        before = await session.sync()
+        fake.write("server.log", "one more line")
+        assert await session.sync() == before
+        fake.write("new.txt", "x")
+        assert await session.sync() > before
+
+
+# --- a new server ------------------------------------------------------------------------------------
+
+
+@bounded
+async def test_a_restarted_server_gets_its_documents_again_with_the_present_text(fake: FakeWorkspace) -> None:
+    changed, gone_, same = (fake.write(f"{name}.txt", "before") for name in ("changed", "gone", "same"))
+    # The second life lets the test act before it is initialized.
+    fifo = fake.folder / "fifo"
+    os.mkfifo(fifo)
+    fake.script({}, {"rules": {"initialize": [["tell", str(fifo)]]}})
+    async with fake.session() as session:
+        for path in (changed, gone_, same):
+            await session.open(path)
+        changed.write_text("while it ran")
+        await session.sync()
+        assert session.version(changed) == 2
+        await _kill(fake)
+        changed.write_text("while it was dead")
+        gone_.unlink()
+        fifo.read_text()
+        await session.sync()
+        await session.request("fake/do", do())
+        assert [session.version(path) for path in (changed, gone_, same)] == [1, None, 1]
+    opened = {
+        Path(params["textDocument"]["uri"]).name: params["textDocument"]["text"]
+        for params in fake.params("textDocument/didOpen", life=2)
+    }
+    assert opened == {"changed.txt": "while it was dead", "same.txt": "before"}
+    assert fake.params("textDocument/didChange", life=2) == []
+
+
+@bounded
+async def test_a_restarted_server_gets_its_documents_before_any_question(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one")
+    fake.script({"rules": {"test/ask": [["kill"]]}}, {"rules": {"test/ask": [["answer", "second life"]]}})
+    async with fake.session() as session:
+        await session.open(path)
+        assert await session.request("test/ask", {}) == "second life"
+    assert fake.methods(life=2)[:4] == ["initialize", "initialized", "textDocument/didOpen", "test/ask"]
+
+
+@bounded
+async def test_a_restarted_server_keeps_what_was_pinned_and_what_was_used_last(
+    fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents_module, "MAX_OPEN", 2)
+    a, b, c, d = (fake.write(f"{name}.txt", name) for name in "abcd")
+    async with fake.session() as session:
+        session._documents.open(a, pinned=True)
+        for path in (b, c, b):
+            await session.open(path)
+        await session.request("fake/do", do())
+        await _kill(fake)
+        await session.open(d)
+        await session.request("fake/do", do())
+    assert uris(fake.params("textDocument/didOpen", life=2)) == ["a.txt", "c.txt", "b.txt", "d.txt"]
+    assert uris(fake.params("textDocument/didClose", life=2)) == ["c.txt"]
+
+
+@bounded
+async def test_a_death_while_documents_are_reopened_is_survived(fake: FakeWorkspace) -> None:
+    paths = [fake.write(f"{n}.txt", str(n)) for n in range(10)]
+    fake.script({}, {"rules": {"textDocument/didOpen": [["kill"]]}}, {})
+    async with fake.session() as session:
+        for path in paths:
+            await session.open(path)
+        await session.request("fake/do", do())
+        await _kill(fake)
+        assert await session.request("fake/do", do(["answer", "third life"])) == "third life"
+    assert uris(fake.params("textDocument/didOpen", life=3)) == [path.name for path in paths]
+    assert len(fake.params("textDocument/didOpen", life=2)) == 1
+
+
+@bounded
+async def test_what_changed_while_the_server_was_dead_is_told_to_nobody_twice(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one")
+    fake.script({"rules": {"initialized": [["send", WATCH_ALL["actions"][0][1]]]}})
+    async with fake.session() as session:
+        await session.open(path)
+        await session.request("fake/do", do())
+        path.write_text("two")
+        await _kill(fake)
+        await session.request("fake/do", do())
+        await session.sync()
+        path.write_text("three")
+        await session.sync()
+        await session.request("fake/do", do())
+    assert [params["textDocument"]["text"] for params in fake.params("textDocument/didOpen", life=2)] == ["two"]
+    changes = fake.params("textDocument/didChange", life=2)
+    assert [(p["textDocument"]["version"], p["contentChanges"][0]["text"]) for p in changes] == [(2, "three")]
+
+
+async def _kill(fake: FakeWorkspace) -> None:
+    pid = fake.pids()[-1]
+    os.kill(pid, signal.SIGKILL)
+    await gone(pid)
