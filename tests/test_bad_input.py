@@ -347,17 +347,19 @@ def test_half_a_surrogate_pair_in_each_argument(tree: Tree) -> None:
 
 
 def refused(root: Path, *arguments: str, preexec_fn: Callable[[], None] | None = None) -> str:
-    """What `lsp-mcp` says on stderr of a root that it refuses: one line, and nothing on stdout."""
+    """What every call answers when the root is refused; the process lives, since a client hides its last words."""
     with raw("--workspace-root", str(root), *arguments, preexec_fn=preexec_fn) as server:
-        assert server.process.wait(BOUND) == 2
-        assert server.rest() == b""
-        (line,) = server.said().splitlines()
-    return line
+        server.initialize()
+        errors = [server.call(LIST, file_path="a.go") for _ in range(2)]
+        assert server.process.poll() is None
+    assert errors[0] == errors[1]
+    assert errors[0]["isError"] is True
+    return str(errors[0]["content"][0]["text"])
 
 
 def test_a_root_that_does_not_exist(tmp_path: Path) -> None:
     line = refused(tmp_path / "nowhere")
-    assert line == f"lsp-mcp: the workspace root {tmp_path}/nowhere does not exist; pass --workspace-root FOLDER"
+    assert line == f"the workspace root {tmp_path}/nowhere does not exist; pass --workspace-root FOLDER"
 
 
 def test_a_root_that_is_a_file(tmp_path: Path) -> None:

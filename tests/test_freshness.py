@@ -15,8 +15,8 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import AnchorError, LspMcpError, MissingProgramError, PathError
 from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.tool import Call, tools_of
+from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
 QUESTIONS = 500
@@ -35,7 +35,7 @@ def asking(root: Path, question: Callable[[Ask], Awaitable[None]]) -> None:
 
     async def run() -> None:
         sessions = Sessions(Workspace(root), [load_adapter("gopls")], {})
-        tools = {tool.name: tool for tool in tools_of(CodeTools(sessions))}
+        tools = {tool.name: tool for tool in offered_tools(sessions)}
 
         async def ask(name: str, **arguments: Any) -> dict[str, Any]:
             return json.loads(await tools[name].call(Call(), arguments))

@@ -67,8 +67,6 @@ def test_the_rule_sees_a_count(code: str) -> None:
     assert counts(code) == [1]
 
 
-@pytest.mark.parametrize(
-    "code", ["index + 1", "len(line) + 1", "line + 2", "lines[-1]", "line + other", "offset - 1"]
-)
+@pytest.mark.parametrize("code", ["index + 1", "len(line) + 1", "line + 2", "lines[-1]", "line + other", "offset - 1"])
 def test_the_rule_leaves_other_sums_alone(code: str) -> None:
     assert counts(code) == []

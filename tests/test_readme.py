@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from lsp_mcp.cli.main import main
-from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.tool import _MARK, _model
+from lsp_mcp.errors import CallerError
+from lsp_mcp.toolsets.offered import tools_without_sessions
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 
@@ -13,11 +13,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 def test_the_tool_table_lists_every_tool_with_every_argument() -> None:
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (.+) \|$", README.partition("<!-- tools")[2], re.M)
     table = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in rows}
-    tools = {
-        name: list(_model(name, function).model_fields)
-        for name, function in vars(CodeTools).items()
-        if hasattr(function, _MARK)
-    }
+    tools = {tool.name: list(tool.model.model_fields) for tool in tools_without_sessions(CallerError("only looked at"))}
     assert table == tools
 
 

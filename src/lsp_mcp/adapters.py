@@ -44,6 +44,7 @@ class Workspace(_Data, frozen=True):
 
     root_markers: tuple[str, ...] = ()
     ignored_folders: tuple[str, ...] = (".git",)  # names of folders that are not watched
+    dependency_folder_names: tuple[str, ...] = ()  # folders of dependencies' sources: read, never written
     dependency_folders_command: tuple[str, ...] = ()  # prints one readable folder a line
 
 

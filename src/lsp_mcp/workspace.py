@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import OrderedDict
 from pathlib import Path, PurePosixPath
 
 from lsp_mcp.anchors import encode_file
 from lsp_mcp.errors import ConfigError, PathError
+
+_MOST_NAMED = 10_000  # files outside the root that are remembered as readable
 
 
 class Workspace:
@@ -34,6 +37,7 @@ class Workspace:
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise ConfigError(f"the workspace root {root} cannot be read: permission denied")
         self.dependency_folders: tuple[Path, ...] = ()
+        self._named: OrderedDict[Path, None] = OrderedDict()  # files outside the root that a server named
 
     def contains(self, path: Path) -> bool:
         """Whether `path`, its symbolic links resolved, lies in the root: only such files are ever written."""
@@ -47,7 +51,7 @@ class Workspace:
         """
         if not name.strip() or not _can_be_a_name(name):
             raise PathError(f"{name[:200]!r} is no file name; pass a path relative to the workspace root {self.root}")
-        path = Path(os.path.normpath(self.root / name))
+        path = self._without_folder_links(Path(os.path.normpath(self.root / name)))
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
             how = "" if path == real else f" (it is a link to {real})"
@@ -67,6 +71,14 @@ class Workspace:
             raise PathError(f"{name} is {what}; pass the path of a source file in it.")
         return path
 
+    def allow(self, path: Path) -> None:
+        """Let `path` be read from now on: a server named it, so it is a source of a dependency."""
+        if not path.is_relative_to(self.root):
+            self._named[path] = None
+            self._named.move_to_end(path)
+            if len(self._named) > _MOST_NAMED:
+                self._named.popitem(last=False)
+
     def shown(self, path: Path) -> str:
         """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
         if path.is_relative_to(self.root):
@@ -78,7 +90,12 @@ class Workspace:
         return encode_file(self.shown(path))
 
     def _is_dependency(self, real: Path) -> bool:
-        return any(real.is_relative_to(folder) for folder in self.dependency_folders)
+        return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
+
+    def _without_folder_links(self, path: Path) -> Path:
+        """`path` by the real name of its folder, the one that servers use; a file that is a link stays one."""
+        folder = self._resolve(path.parent)
+        return folder / path.name if folder.is_relative_to(self.root) else path
 
     def _resolve(self, path: Path) -> Path:
         try:

@@ -10,8 +10,8 @@ from typing import Any
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.tool import Call, tools_of
+from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
 CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
@@ -33,7 +33,7 @@ def direct(backend: str) -> Open:
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
         sessions = Sessions(Workspace(root), [adapter], {})
-        tools = {tool.name: tool for tool in tools_of(CodeTools(sessions))}
+        tools = {tool.name: tool for tool in offered_tools(sessions)}
         sessions.begin()
         try:
             yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)

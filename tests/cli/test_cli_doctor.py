@@ -183,9 +183,9 @@ def test_json_says_all_that_the_table_says(project: Path, go: Programs, run: Run
 
 
 def test_an_option_that_is_for_serving_is_refused_by_name(run: Run) -> None:
-    result = run("doctor", "--transport", "stdio")
+    result = run("doctor", "--response-format", "text")
     assert result.exit_code == 2
-    assert "--transport means nothing to `doctor`" in result.stderr
+    assert "--response-format means nothing to `doctor`" in result.stderr
 
 
 def test_the_output_fits_a_terminal_of_80_columns(

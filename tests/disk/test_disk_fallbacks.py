@@ -14,7 +14,9 @@ import pytest
 from disk_helpers import Open, told, write
 
 from lsp_mcp.disk import Watch, watch
+from lsp_mcp.disk.changes import Ledger
 from lsp_mcp.disk.mounts import network_mount
+from lsp_mcp.disk.snapshot import Snapshot
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 by = pytest.mark.parametrize
@@ -181,6 +183,20 @@ def test_without_inotify_the_answers_come_by_scan(
     assert watch.changes().note == "watching by scan: fs.inotify.max_user_instances ran out"
 
 
+@linux
+@by("method", ["inotify"], indirect=True)
+def test_an_overflow_after_the_fall_back_is_of_no_interest(
+    open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = open_watch(root)
+    run_out_of_watches(monkeypatch, 1)
+    write(root / "new" / "a.go")
+    overflow(root)
+    watched.changes()  # overflowed and could not start over
+    watched.drain()
+    assert watched.changes().note == "watching by scan: fs.inotify.max_user_watches ran out"
+
+
 # --- network file systems --------------------------------------------------------------------------
 
 
@@ -218,15 +234,15 @@ MOUNTS = r"""22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
         ("/home/me", "nfs4"),
         ("/home/me/my code", "nfs4"),
         ("/home/me/my code/project", "nfs4"),
-        ("/home/me/my code too", ""),
-        ("/mnt/project", ""),
+        ("/home/me/my code too", "local"),
+        ("/mnt/project", "local"),
         ("/data", "fuse.sshfs"),
-        ("/data/deep/shared", ""),
-        ("/usb/project", ""),
+        ("/data/deep/shared", "local"),
+        ("/usb/project", "local"),
     ],
 )
 def test_the_mount_that_holds_a_folder_or_lies_in_it_decides(folder: str, type_: str) -> None:
-    assert (network_mount(folder, MOUNTS) or "") in type_.split() or (not type_ and not network_mount(folder, MOUNTS))
+    assert (network_mount(folder, MOUNTS) or "local") in type_.split()
 
 
 # --- watchfiles ------------------------------------------------------------------------------------
@@ -246,6 +262,36 @@ def test_when_the_sentinel_does_not_come_the_answers_come_by_scan(
     assert changes.note == "watching by scan: no events came"
     write(root / "sub" / "c.go")
     assert told(watched.changes(), root) == ({"sub/c.go"}, set(), set())
+
+
+@by("method", ["watchfiles"], indirect=True)
+def test_a_burst_is_answered_by_a_scan_since_events_may_have_been_lost(open_watch: Open, root: Path) -> None:
+    write(root / "lost.go")
+    watched = open_watch(root)
+    method: Any = watched._method
+
+    class Forgetful:
+        def watch(self, *arguments: Any) -> Any:
+            found = real.watch(*arguments)
+            return found if isinstance(found, str) else {(k, path) for k, path in found if "lost" not in path}
+
+        def close(self) -> None:
+            real.close()
+
+    real, method._watcher = method._watcher, Forgetful()
+    write(root / "lost.go")
+    for number in range(100):
+        write(root / f"{number}.go")
+    assert told(watched.changes(), root) == ({f"{number}.go" for number in range(100)}, {"lost.go"}, set())
+
+
+def test_a_file_that_an_event_names_changed_whatever_a_coarse_clock_says(root: Path) -> None:
+    write(root / "a.go")
+    ledger = Ledger()
+    snapshot = Snapshot(ledger, frozenset())
+    snapshot.learn(str(root))
+    snapshot.scan([str(root)], {str(root / "a.go")})
+    assert told(ledger.take(None), root) == (set(), {"a.go"}, set())
 
 
 @by("method", ["watchfiles"], indirect=True)
@@ -277,6 +323,34 @@ def break_watcher(watched: Watch, behave: Callable[..., str]) -> Callable[[], No
         method._watcher = real
 
     return restore
+
+
+# --- what comes and goes while a folder is read ----------------------------------------------------
+
+
+@linux
+@by("method", ["inotify"], indirect=True)
+def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_what_it_is(
+    open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = open_watch(root)
+    x = root / "p" / "x"
+
+    def scandir(path: str) -> Any:
+        if path == str(root / "p"):
+            x.touch()
+            x.unlink()
+            x.mkdir()
+        return real(path)
+
+    real = os.scandir
+    (root / "p").mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert not watched.changes()
+    monkeypatch.undo()
+    x.rmdir()
+    write(x)
+    assert told(watched.changes(), root) == ({"p/x"}, set(), set())
 
 
 # --- folders that cannot be read, or go away meanwhile ---------------------------------------------

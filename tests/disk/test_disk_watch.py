@@ -19,6 +19,14 @@ def run_python(script: str, *arguments: str) -> None:
     subprocess.run([sys.executable, "-c", script, *arguments], check=True)
 
 
+def text_of(path: Path) -> str:
+    """The content of a file that may be gone meanwhile."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
 # --- single files ----------------------------------------------------------------------------------
 
 
@@ -212,16 +220,20 @@ for number in range(150):
     if number % 5 == 0:
         shutil.rmtree(root / f"moved{number - number % 3}", ignore_errors=True)
 """
-    known: set[Path] = set()
+    known: dict[Path, str] = {}
     with subprocess.Popen([sys.executable, "-c", script, str(root)]) as writer:
         ended = False
         while not ended:
             ended = writer.poll() is not None
             changes = watch.changes()
-            assert not changes.created & known
-            assert changes.deleted <= known
-            known = (known | changes.created) - changes.deleted
+            assert not changes.created & known.keys()
+            assert changes.changed | changes.deleted <= known.keys()
+            for path in changes.deleted:
+                del known[path]
+            for path in changes.created | changes.changed:
+                known[path] = text_of(path)
     assert {path.relative_to(root).as_posix() for path in known} == listing(root)
+    assert all(path.read_text() == text for path, text in known.items())
     assert {path.relative_to(root).as_posix() for path in watch.files()} == listing(root)
 
 
@@ -411,6 +423,17 @@ def test_a_root_added_above_knows_what_is_there_and_tells_each_change_once(open_
     assert told(watch.changes(), root) == (set(), set(), {"module/a.go"})
     write(root / "module" / "a.go")
     assert told(watch.changes(), root) == ({"module/a.go"}, set(), set())
+
+
+def test_a_root_added_above_one_that_was_just_replaced_hides_no_change(open_watch: Open, root: Path) -> None:
+    write(root / "module" / "a.go")
+    write(root / "module" / "b.go")
+    watch = open_watch(root / "module")
+    shutil.rmtree(root / "module")
+    write(root / "module" / "a.go")
+    write(root / "module" / "c.go")
+    watch.add_root(root)
+    assert told(watch.changes(), root) == ({"module/c.go"}, {"module/a.go"}, {"module/b.go"})
 
 
 def test_a_root_added_inside_changes_nothing(open_watch: Open, root: Path) -> None:

@@ -9,6 +9,7 @@ import gc
 import os
 import select
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 BOUND = 30  # seconds for a whole test: a hang, not a measurement
@@ -61,6 +62,28 @@ async def gone(pid: int) -> None:
         finally:
             loop.remove_reader(descriptor)
             os.close(descriptor)
+
+
+async def told(fifo: Path) -> None:
+    """Wait until somebody writes into the named pipe `fifo`."""
+    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+def wait_told(fifo: Path) -> bool:
+    """Whether somebody writes into the named pipe `fifo`, waited for without a loop."""
+    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return bool(select.select([descriptor], [], [], BOUND)[0])
+    finally:
+        os.close(descriptor)
 
 
 def wait_gone(pid: int) -> bool:

@@ -60,6 +60,12 @@ class FakeWorkspace:
         path.chmod(0o755)
         return path
 
+    def fifo(self) -> Path:
+        """A new named pipe for the action `tell`."""
+        path = self.folder / f"fifo{len(list(self.folder.iterdir()))}"
+        os.mkfifo(path)
+        return path
+
     def write(self, name: str, text: str) -> Path:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -11,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.bounded import bounded, gone
+from fakes.bounded import bounded, gone, told
 from fakes.workspace import FakeWorkspace, do, request
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp import documents as documents_module
 from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.session import Session
 
 WATCH_ALL = do(
     request(
@@ -283,7 +285,7 @@ async def test_a_restarted_server_gets_its_documents_again_with_the_present_text
         await _kill(fake)
         changed.write_text("while it was dead")
         gone_.unlink()
-        fifo.read_text()
+        await told(fifo)
         await session.sync()
         await session.request("fake/do", do())
         assert [session.version(path) for path in (changed, gone_, same)] == [1, None, 1]
@@ -316,7 +318,7 @@ async def test_a_restarted_server_keeps_what_was_pinned_and_what_was_used_last(
         for path in (b, c, b):
             await session.open(path)
         await session.request("fake/do", do())
-        await _kill(fake)
+        await _kill(fake, session)
         await session.open(d)
         await session.request("fake/do", do())
     assert uris(fake.params("textDocument/didOpen", life=2)) == ["a.txt", "c.txt", "b.txt", "d.txt"]
@@ -331,7 +333,7 @@ async def test_a_death_while_documents_are_reopened_is_survived(fake: FakeWorksp
         for path in paths:
             await session.open(path)
         await session.request("fake/do", do())
-        await _kill(fake)
+        await _kill(fake, session)
         assert await session.request("fake/do", do(["answer", "third life"])) == "third life"
     assert uris(fake.params("textDocument/didOpen", life=3)) == [path.name for path in paths]
     assert len(fake.params("textDocument/didOpen", life=2)) == 1
@@ -356,7 +358,10 @@ async def test_what_changed_while_the_server_was_dead_is_told_to_nobody_twice(fa
     assert [(p["textDocument"]["version"], p["contentChanges"][0]["text"]) for p in changes] == [(2, "three")]
 
 
-async def _kill(fake: FakeWorkspace) -> None:
+async def _kill(fake: FakeWorkspace, session: Session | None = None) -> None:
+    """End the server, and wait until `session` has seen it."""
     pid = fake.pids()[-1]
     os.kill(pid, signal.SIGKILL)
     await gone(pid)
+    if session and session._connection:
+        await asyncio.wait([session._connection.dead])

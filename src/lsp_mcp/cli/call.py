@@ -12,8 +12,8 @@ import click
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.tool import Call, Tool, tools_of
+from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions
+from lsp_mcp.toolsets.tool import Call, Tool
 
 
 def list_tools(*, as_json: bool) -> None:
@@ -47,7 +47,7 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
     people = sys.stdout.isatty() and not as_json
     sessions = flags.sessions()
     try:
-        tool = next(tool for tool in tools_of(CodeTools(sessions)) if tool.name == name)
+        tool = next(tool for tool in offered_tools(sessions) if tool.name == name)
         answer = asyncio.run(_call(sessions, tool, arguments, Call(format="compact" if people else "json")))
     except LspMcpError as error:
         click.echo(f"{name}: {str(error).removeprefix(f'{name}: ')}", err=True)
@@ -90,7 +90,7 @@ class _Waiting:
 
 def _known_tools() -> dict[str, Tool]:
     """The tools by name, to look at: no server is started, so none of these can be called."""
-    return {tool.name: tool for tool in tools_of(CodeTools.__new__(CodeTools))}
+    return {tool.name: tool for tool in tools_without_sessions(CallerError("no server was started"))}
 
 
 def _usage(tool: Tool) -> str:

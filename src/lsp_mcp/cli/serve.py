@@ -8,18 +8,31 @@ import logging
 from typing import Any
 
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.errors import ConfigError
 from lsp_mcp.sessions import Sessions
+
+log = logging.getLogger(__name__)
 
 
 def serve(flags: ServerFlags, form: str, response_format: str) -> None:
     """Run until stdin ends or a signal comes. Does not return.
 
-    Raises:
-        ConfigError: see `ServerFlags.sessions`.
+    With flags that cannot be used it runs as well: every tool then says what is wrong with them.
     """
-    sessions = flags.sessions()
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    asyncio.run(_serve(sessions, form, response_format))
+    try:
+        sessions = flags.sessions()
+    except ConfigError as error:
+        log.error("%s", error)
+        asyncio.run(_refuse(error))
+    else:
+        asyncio.run(_serve(sessions, form, response_format))
+
+
+async def _refuse(reason: ConfigError) -> None:
+    from lsp_mcp.server.serving import serve_refusals
+
+    await serve_refusals(reason)
 
 
 async def _serve(sessions: Sessions, form: Any, response_format: Any) -> None:

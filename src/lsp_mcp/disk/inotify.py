@@ -142,7 +142,7 @@ class InotifyMethod:
 
     def _look_at_file(self, folder: _Folder, name: str) -> None:
         if folder.names.get(name):
-            self._look_at_folder(folder, name)
+            self._look_at_folder(folder, name)  # its own event may come later in the queue
             if folder.names.get(name):
                 return
         path = folder.prefix + name
@@ -166,9 +166,6 @@ class InotifyMethod:
             self._forget(known)
         if wd is None:
             return
-        if name in parent.names:  # as a file
-            self._links.pop(path, None)
-            self._ledger.vanished(path)
         if folder := self._enter(parent, name, wd):
             self._report(self._fill(folder))
 
@@ -183,9 +180,6 @@ class InotifyMethod:
             if known.wd == self._watch(root, _ROOT):
                 return
             self._close_root(root, known)
-        elif self._find(root):
-            del self._roots[root]  # it came into being below another root
-            return
         if folder := self._open_root(root):
             self._report(self._fill(folder))
 

@@ -6,7 +6,7 @@ Pure: it is told texts, it reads nothing.
 from __future__ import annotations
 
 import difflib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from lsp_mcp.errors import AnchorError
 from lsp_mcp.text import Point, Text
 
 _VERSIONS = 4  # texts remembered per file
+_MOVES = 1_000  # renamed files and folders remembered
 _NEAREST = 5  # candidates for a symbol that is gone
 _CHARACTERS = 16_000_000  # of remembered text in all; the files asked about longest ago are forgotten first
 
@@ -44,6 +45,7 @@ class AnchorMemory:
     def __init__(self) -> None:
         self._files: OrderedDict[Path, list[_Version]] = OrderedDict()
         self._characters = 0
+        self._moved: deque[tuple[Path, Path]] = deque(maxlen=_MOVES)
 
     def remember(self, path: Path, text: Text, points: Iterable[Point]) -> None:
         """Anchors to `points` of `text` were handed out."""
@@ -72,6 +74,19 @@ class AnchorMemory:
     def knows(self, path: Path, point: Point, now: Text) -> bool:
         """Whether an anchor to `point` was handed out from this very text."""
         return any(version.text == now and point in version.points for version in self._files.get(path, []))
+
+    def moved(self, old: Path, new: Path) -> None:
+        """We renamed the file or folder `old` to `new` ourselves: anchors below it lead there."""
+        self._moved.append((old, new))
+        for path in [path for path in self._files if path.is_relative_to(old)]:
+            self._files[new / path.relative_to(old)] = self._files.pop(path)
+
+    def place_of(self, path: Path) -> Path:
+        """Where the file that was `path` when an anchor was handed out is now, as far as we moved it."""
+        for old, new in self._moved:
+            if path.is_relative_to(old):
+                path = new / path.relative_to(old)
+        return path
 
     def follow(self, path: Path, point: Point, now: Text) -> Point:
         """Where the symbol that an anchor at `point` named is in the text `now`.

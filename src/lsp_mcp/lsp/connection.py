@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 INITIALIZE_TIMEOUT = 60.0  # seconds; a server that loads a large workspace before it answers needs some
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
 _EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
+_SILENT_PATIENCE = 0.2  # seconds between the end of the input of a server that did not shut down, and SIGTERM
 _LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pipe
 _ERROR, _WARNING = 1, 2  # LSP 3.17, `MessageType`
 
@@ -72,13 +73,15 @@ class Connection:
     async def end(self) -> None:
         """Shut the server down within 3 s, whatever it does; nothing of its process group is left."""
         self._ending = True
+        patience = _SILENT_PATIENCE
         if hasattr(self, "_peer"):
             try:
                 await self._peer.request("shutdown", None, timeout=_SHUTDOWN_TIMEOUT)
                 self._peer.notify("exit", None)
+                patience = _EXIT_PATIENCE
             except LspMcpError as error:
                 log.debug("%s did not shut down by itself: %s", self.adapter.name, error)
-        await self._child.end(_EXIT_PATIENCE)
+        await self._child.end(patience)
         await self._gone()
 
     async def abandon(self) -> None:

@@ -9,7 +9,8 @@ packages, and never in comments or strings.
 
 - Don't know where it is: find_symbol_definitions_by_name. Know the file: list_symbols_in_file.
 - Every result has an anchor SCHEME://FILE#LINE:CHAR, from 1, in characters. Hand it to \
-find_symbol_references_by_anchor or rename_symbol_by_anchor, or pass an unambiguous name such as Type.Method. \
+find_symbol_references_by_anchor, find_callers_by_anchor, find_callees_by_anchor, find_type_hierarchy_by_anchor or \
+rename_symbol_by_anchor, or pass an unambiguous name such as Type.Method. \
 In compact answers put a file's heading and a line:char together.
 - Anchors survive edits: one whose symbol moved is followed, one whose symbol is gone is refused with candidates.
 - `status` is `complete`, or says what is missing (still indexing, capped, not searched). Trust `complete`.

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 END_TIMEOUT = 2.5  # seconds for all servers to shut down
 
 
-async def serve(server: Server[dict[str, Any]], sessions: Sessions) -> None:
+async def serve(server: Server[dict[str, Any]], sessions: Sessions | None) -> None:
     """Answer on stdin and stdout until stdin ends or a signal comes; then end every language server.
 
     Does not return: the SDK's reader thread would wait for stdin for ever.
@@ -34,7 +34,8 @@ async def serve(server: Server[dict[str, Any]], sessions: Sessions) -> None:
     if running in done and (error := running.exception()):
         log.error("stdio ended: %s", error, exc_info=error)
         status = 1
-    await end(sessions)
+    if sessions:
+        await end(sessions)
     os._exit(status)
 
 

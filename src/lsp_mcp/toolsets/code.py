@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.apply import apply_plan
-from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
 from lsp_mcp.features.asking import settled
@@ -158,7 +158,7 @@ class CodeTools(AnchorToolset):
             return target, plan
 
         (target, plan), gaps = await settled(handle.backend, ask)
-        self._check_inside(target.name, plan)
+        self._check_inside(target, plan)
         gaps += await handle.backend.notes(target.path, target.name)
         if apply:
             self._apply(plan, gaps)
@@ -200,9 +200,15 @@ class CodeTools(AnchorToolset):
             )
         return found, gaps
 
-    def _check_inside(self, name: str, plan: EditPlan) -> None:
-        """Refuse a rename, and its preview, that would write outside the workspace root."""
-        workspace = self._sessions.workspace
+    def _check_inside(self, target: Target, plan: EditPlan) -> None:
+        """Refuse a rename, and its preview, that would write outside the workspace root or into dependencies."""
+        workspace, name = self._sessions.workspace, target.name
+        dependencies = set(target.backend.adapter.workspace.dependency_folder_names)
+        if vendored := [path for path in plan.files if dependencies & set(workspace.shown(path).split("/")[:-1])]:
+            raise RefusedError(
+                f"{name} cannot be renamed: it also stands in {workspace.shown(vendored[0])}, a dependency's source, "
+                "which is read but never written. Rename it where that dependency is developed."
+            )
         if outside := [path for path in plan.files if not workspace.contains(path)]:
             raise RefusedError(
                 f"{name} cannot be renamed from here: it also stands in {workspace.shown(outside[0])}, outside the "
@@ -219,5 +225,8 @@ class CodeTools(AnchorToolset):
             )
         apply_plan(plan, self._sessions.workspace.root)
         for step in plan.steps:
-            if isinstance(step, FileChange):
-                self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
+            match step:
+                case FileChange():
+                    self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
+                case RenameFile():
+                    self._sessions.memory.moved(step.old, step.new)

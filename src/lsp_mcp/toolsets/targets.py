@@ -115,16 +115,18 @@ class Targets:
     async def _file(self, anchor: Anchor, spelled: str) -> Path:
         try:
             return await self._sessions.file(anchor.file)
-        except PathError:
-            # A file whose name really has a percent sign, in an anchor that was put together by hand.
-            raw = spelled.strip().partition("://")[2].rpartition("#")[0]
-            if raw == anchor.file:
-                raise
-            try:
-                return await self._sessions.file(raw)
-            except PathError:
-                pass
-            raise
+        except PathError as error:
+            missing = error
+        # Where we moved it ourselves; or its name really has a percent sign, and the anchor was written by hand.
+        moved = self._sessions.memory.place_of(self._workspace.root / anchor.file)
+        raw = spelled.strip().partition("://")[2].rpartition("#")[0]
+        for other in (self._workspace.shown(moved), raw):
+            if other != anchor.file:
+                try:
+                    return await self._sessions.file(other)
+                except PathError:
+                    continue
+        raise missing
 
     def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
         shown = self._workspace.shown(path)
@@ -202,4 +204,5 @@ class Targets:
         for place in places:
             by_text.setdefault((place.path, place.text), []).append(place.span.start)
         for (path, text), points in by_text.items():
+            self._workspace.allow(path)
             self._sessions.memory.remember(path, text, points)

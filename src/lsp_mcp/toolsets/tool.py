@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -43,9 +43,9 @@ class Tool:
 
     name: str
     title: str
-    description: str
     read_only: bool
     destructive: bool
+    description: str
     model: type[BaseModel]
     method: Callable[..., Awaitable[str]]
 
@@ -94,16 +94,20 @@ def tool(*, title: str, read_only: bool, destructive: bool = False) -> Callable[
     return mark
 
 
+def declared_tools(toolset: type) -> list[Tool]:
+    """The tools that a toolset's class declares, in the order in which they are written; bound to nothing yet."""
+    return [
+        Tool(
+            name, mark[0], mark[1], mark[2], inspect.cleandoc(function.__doc__ or ""), _model(name, function), function
+        )
+        for name, function in vars(toolset).items()
+        if (mark := getattr(function, _MARK, None))
+    ]
+
+
 def tools_of(toolset: object) -> list[Tool]:
-    """The tools of a toolset, in the order in which they are written."""
-    found = []
-    for name, function in vars(type(toolset)).items():
-        if mark := getattr(function, _MARK, None):
-            title, read_only, destructive = mark
-            description = inspect.cleandoc(function.__doc__ or "")
-            method = getattr(toolset, name)
-            found.append(Tool(name, title, description, read_only, destructive, _model(name, function), method))
-    return found
+    """The tools of a toolset, ready to be called."""
+    return [replace(tool, method=getattr(toolset, tool.name)) for tool in declared_tools(type(toolset))]
 
 
 def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
