@@ -58,6 +58,7 @@ class Projects(_Data, frozen=True):
     implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
     check_command: tuple[str, ...] = ()  # run in the project's folder: fails with a reason if it cannot be loaded
+    excluded_command: tuple[str, ...] = ()  # given folders: prints the source files in them that the build leaves out
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
 

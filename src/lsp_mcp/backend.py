@@ -87,5 +87,8 @@ class Backend(Protocol):
     async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
         """What makes answers about `path` (None: the whole workspace) incomplete now; empty when nothing does.
 
-        With `identifier`, only what could hide uses of that word.
+        With `identifier`, also what could hide uses of that word.
         """
+
+    def news(self) -> list[str]:
+        """What happened since the last answer that its reader should know, though it hides nothing; each once."""

@@ -172,7 +172,7 @@ def test_when_watches_run_out_the_ones_taken_are_given_back(
 def test_without_inotify_the_answers_come_by_scan(
     open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import lsp_mcp.disk.inotify as module
+    import lsp_mcp.disk.descriptors as module
 
     def refuse(**_: object) -> None:
         raise fail(errno.EMFILE)
@@ -188,11 +188,13 @@ def test_without_inotify_the_answers_come_by_scan(
 def test_an_overflow_after_the_fall_back_is_of_no_interest(
     open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from inotify_simple import Event, INotify, flags
+
     watched = open_watch(root)
     run_out_of_watches(monkeypatch, 1)
     write(root / "new" / "a.go")
-    overflow(root)
-    watched.changes()  # overflowed and could not start over
+    watched.changes()
+    monkeypatch.setattr(INotify, "read", lambda *_, **__: [Event(-1, flags.Q_OVERFLOW, 0, "")])
     watched.drain()
     assert watched.changes().note == "watching by scan: fs.inotify.max_user_watches ran out"
 
@@ -268,6 +270,25 @@ def test_when_the_sentinel_does_not_come_the_answers_come_by_scan(
 def test_a_burst_is_answered_by_a_scan_since_events_may_have_been_lost(open_watch: Open, root: Path) -> None:
     write(root / "lost.go")
     watched = open_watch(root)
+    lose_events_of_lost_files(watched)
+    write(root / "lost.go")
+    for number in range(100):
+        write(root / f"{number}.go")
+    assert told(watched.changes(), root) == ({f"{number}.go" for number in range(100)}, {"lost.go"}, set())
+
+
+@by("method", ["watchfiles"], indirect=True)
+def test_after_a_new_folder_a_second_scan_sees_what_came_before_it_was_watched(open_watch: Open, root: Path) -> None:
+    watched = open_watch(root)
+    lose_events_of_lost_files(watched)
+    (root / "new").mkdir()
+    assert not watched.changes()
+    write(root / "new" / "lost.go")
+    assert told(watched.changes(), root) == ({"new/lost.go"}, set(), set())
+
+
+def lose_events_of_lost_files(watched: Watch) -> None:
+    """Let the Rust watcher lose the events of files with "lost" in their name."""
     method: Any = watched._method
 
     class Forgetful:
@@ -279,10 +300,6 @@ def test_a_burst_is_answered_by_a_scan_since_events_may_have_been_lost(open_watc
             real.close()
 
     real, method._watcher = method._watcher, Forgetful()
-    write(root / "lost.go")
-    for number in range(100):
-        write(root / f"{number}.go")
-    assert told(watched.changes(), root) == ({f"{number}.go" for number in range(100)}, {"lost.go"}, set())
 
 
 def test_a_file_that_an_event_names_changed_whatever_a_coarse_clock_says(root: Path) -> None:
@@ -312,12 +329,8 @@ def break_watcher(watched: Watch, behave: Callable[..., str]) -> Callable[[], No
     class Broken:
         watch = staticmethod(behave)
 
-        def close(self) -> None:
-            real.close()
-
     method: Any = watched._method
-    real = method._watcher
-    method._watcher = Broken()
+    real, method._watcher = method._watcher, Broken()
 
     def restore() -> None:
         method._watcher = real
@@ -351,6 +364,29 @@ def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_what_it_i
     x.rmdir()
     write(x)
     assert told(watched.changes(), root) == ({"p/x"}, set(), set())
+
+
+@linux
+@by("method", ["inotify"], indirect=True)
+def test_a_file_that_was_looked_for_while_its_folder_was_away_is_found_when_the_folder_is_back(
+    open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "n").mkdir()
+    watched = open_watch(root)
+
+    def lstat(path: str) -> os.stat_result:
+        (root / "n").rename(root / "t")
+        try:
+            return real(path)
+        finally:
+            (root / "t").rename(root / "n")
+
+    real = os.lstat
+    write(root / "n" / "x")
+    monkeypatch.setattr(os, "lstat", lstat)
+    watched.drain()
+    monkeypatch.undo()
+    assert told(watched.changes(), root) == ({"n/x"}, set(), set())
 
 
 # --- folders that cannot be read, or go away meanwhile ---------------------------------------------

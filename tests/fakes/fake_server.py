@@ -20,6 +20,7 @@ anything is done about it, as `{"life": 1, "message": …}`; `started` and `ende
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -190,6 +191,16 @@ class Fake:
         with Path(fifo).open("w") as pipe:
             pipe.write("told\n")
 
+    def wait_for_file(self, _: Json, name: str) -> None:
+        """Stop until there is a file `name` in the folder. A test makes it while nothing else goes on here."""
+        folder = os.fsencode(self.log_file.parent)
+        libc = ctypes.CDLL(None, use_errno=True)
+        watch = libc.inotify_init()
+        libc.inotify_add_watch(watch, folder, 0x100)  # IN_CREATE
+        while not (self.log_file.parent / name).exists():
+            os.read(watch, 4096)
+        os.close(watch)
+
     def in_life(self, message: Json, life: int, actions: list[list[Any]]) -> None:
         """The actions, in one life only."""
         if life == self.life:
@@ -218,6 +229,7 @@ ACTIONS: dict[str, Callable[..., None]] = {
     "wait_for_end_of_input": Fake.wait_for_end_of_input,
     "note": Fake.note,
     "tell": Fake.tell,
+    "wait_for_file": Fake.wait_for_file,
     "in_life": Fake.in_life,
 }
 

@@ -169,7 +169,7 @@ async def test_a_server_that_dies_while_it_is_waited_for_is_restarted_and_waited
         assert not waiting.done()
         await session.request("fake/do", do(progress("end")))
         await waiting
-        assert await session.notes(None, None) == ["fake restarted"]
+        assert session.news() == ["fake restarted"]
 
 
 @bounded

@@ -303,8 +303,8 @@ async def test_a_server_that_dies_during_a_request_is_restarted_and_asked_once_m
     fake.script({"rules": {"test/ask": [death]}}, {"rules": {"test/ask": [["answer", "second life"]]}})
     async with fake.session() as session:
         assert await session.request("test/ask", {"x": 1}) == "second life"
-        assert await session.notes(None, None) == ["fake restarted"]
-        assert await session.notes(None, None) == [], "it is said once"
+        assert session.news() == ["fake restarted"]
+        assert session.news() == [], "it is said once"
     assert fake.params("test/ask", life=1) == fake.params("test/ask", life=2) == [{"x": 1}]
     assert len(fake.pids()) == 2
 
@@ -316,7 +316,7 @@ async def test_a_server_that_dies_before_a_request_is_restarted_by_itself(fake: 
         os.kill(pid, signal.SIGKILL)
         await gone(pid)
         assert await session.request("fake/pid", {}) == fake.pids()[1] != pid
-        assert await session.notes(None, None) == ["fake restarted"]
+        assert session.news() == ["fake restarted"]
 
 
 @bounded
@@ -411,7 +411,7 @@ async def test_a_death_between_initialize_and_the_first_request_is_survived(fake
     fake.script({"rules": {"initialized": [["exit", 1]]}}, {})
     async with fake.session() as session:
         assert await session.request("fake/pid", {}) == fake.pids()[1]
-        assert await session.notes(None, None) == ["fake restarted"]
+        assert session.news() == ["fake restarted"]
 
 
 @bounded
@@ -460,7 +460,7 @@ async def test_a_server_that_dies_in_initialize_is_tried_four_times_and_its_last
         assert len(fake.pids()) == 4
         fake.script({})
         assert await session.request("fake/pid", {}) == fake.pids()[4]
-        assert await session.notes(None, None) == [], "a server that never ran did not restart"
+        assert session.news() == [], "a server that never ran did not restart"
 
 
 @bounded

@@ -103,6 +103,10 @@ class Feed:
         """All files with one of these names, sorted."""
         return sorted(path for path in self._hub.files() if path.name in names)
 
+    def files(self) -> Iterable[Path]:
+        """All files."""
+        return self._hub.files()
+
     def files_below(self, folder: Path) -> Iterator[Path]:
         """All files below `folder`."""
         return (path for path in self._hub.files() if path.is_relative_to(folder))

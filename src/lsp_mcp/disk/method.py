@@ -42,7 +42,8 @@ class EventsLostError(Exception):
 
 def lasting_note(reason: str | None, missing: Iterable[str], unreadable: Iterable[str]) -> str | None:
     """Why the answers are not by events, which roots are not there, which folders cannot be read; or None."""
-    notes = [reason, _some("no such folder", missing), _some("cannot be read", unreadable)]
+    absent = set(missing).difference(unreadable)
+    notes = [reason, _some("no such folder", absent), _some("cannot be read", unreadable)]
     return "; ".join(filter(None, notes)) or None
 
 

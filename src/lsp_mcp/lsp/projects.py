@@ -71,7 +71,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
     projects: list[Project] = []
     joined: dict[Path, frozenset[Path]] = {}
     for file in files:
-        if file.name == rules.marker and not _ignored(file, rules, root):
+        if file.name == rules.marker and not ignored(file, rules, root):
             content = read(file)
             name = re.search(rules.name_pattern, content)
             projects.append(
@@ -81,7 +81,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
                     frozenset(re.split(r'[\s"()]+', content)),
                 )
             )
-        elif rules.joined_by and file.name == rules.joined_by and not _ignored(file, rules, root):
+        elif rules.joined_by and file.name == rules.joined_by and not ignored(file, rules, root):
             joined[file.parent] = _folders_named_in(file, read(file))
     return ProjectMap(projects, joined, rules.implied)
 
@@ -93,13 +93,20 @@ def above(root: Path, rules: Projects) -> list[Path]:
 
 
 def _folders_named_in(file: Path, content: str) -> frozenset[Path]:
-    """Every word of a joining file that names a folder, relative to the file."""
-    lines = (line.split("//")[0] for line in content.split("\n"))
-    words = {word.strip('"') for line in lines for word in re.split(r"[\s()]+", line) if word}
-    return frozenset(Path(os.path.normpath(file.parent / word)) for word in words if word)
+    """Every word of a joining file that may name a folder, relative to the file."""
+    folders: set[Path] = set()
+    for line in content.split("\n"):
+        words = [word.strip('"') for word in re.split(r"[\s()]+", line.split("//")[0]) if word.strip('"')]
+        if "=>" in words:
+            continue  # something is replaced, not joined
+        if len(words) > 1 or "(" in line:
+            del words[0]  # a keyword: a folder may have the same name
+        folders.update(Path(os.path.normpath(file.parent / word)) for word in words)
+    return frozenset(folders)
 
 
-def _ignored(file: Path, rules: Projects, root: Path) -> bool:
+def ignored(file: Path, rules: Projects, root: Path) -> bool:
+    """Whether `file` lies in a folder that holds no project, by the rules."""
     if not file.is_relative_to(root):
         return False
     folders = file.relative_to(root).parts[:-1]

@@ -268,17 +268,19 @@ class Session:
     async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
         """See `Backend.notes`."""
         notes = []
-        if self._restarts > self._restarts_told:
-            notes.append(f"{self.name} restarted")
-            self._restarts_told = self._restarts
         if connection := self._connection:
             ready = self.adapter.ready
             if ready.progress_title and (work := connection.progress.pending(ready.progress_title)):
                 notes.append(str(work))
             if connection.shown_error:
                 notes.append(f"{self.name} says: {connection.shown_error}")
-        notes += self._feed.take_notes()
         return notes + await self._projects.notes(path, identifier)
+
+    def news(self) -> list[str]:
+        """See `Backend.news`."""
+        restarted = [f"{self.name} restarted"] if self._restarts > self._restarts_told else []
+        self._restarts_told = self._restarts
+        return [*restarted, *self._feed.take_notes()]
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -362,8 +364,12 @@ class Session:
 
         Unless it dies again and again without having answered anything: then the next question starts it.
         """
-        if not self._closing and connection is self._connection and self._tries < len(_PAUSES):
+        if self._closing or connection is not self._connection:
+            return
+        if self._tries < len(_PAUSES):
             self.begin()
+        else:
+            log.error("%s died %d times without an answer: the next question starts it again", self.name, self._tries)
 
     def _spawn(self) -> Child:
         try:

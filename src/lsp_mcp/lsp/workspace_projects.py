@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.lsp.projects import Project, ProjectMap, above, map_projects
+from lsp_mcp.lsp.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.projects import Project, ProjectMap, above, ignored, map_projects
+from lsp_mcp.lsp.words import Words
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 _MOST_LOADED = 16  # projects loaded for questions to the whole workspace; each costs the server memory
+_MOST_NAMED = 3  # files named in one note
 _CHECK_TIMEOUT = 20.0  # seconds for one check command
 
 
@@ -34,14 +36,23 @@ class WorkspaceProjects:
         self._map: ProjectMap | None = None
         self._closed = False
         self._checks: dict[Path, asyncio.Task[str]] = {}
-        self._mentioning: dict[tuple[Path, str], bool] = {}  # whether a project has a word
+        self._words = Words()
+        command = adapter.projects.excluded_command if adapter.projects else ()
+        self._excluded = ExcludedFiles(command) if command else None
+        self._folders_by_project: dict[Path, list[Path]] | None = None
 
-    def changed(self, paths: Iterable[Path]) -> None:
+    def changed(self, paths: Sequence[Path]) -> None:
         """Forget what `paths` may have changed: who has which word, and if they say so what the projects are."""
         rules = self._rules
-        self._mentioning = {}
+        sources = [path for path in paths if path.suffix in self._adapter.extensions]
+        self._words.changed()
+        if self._excluded:
+            self._excluded.changed(sources)
+        known = {folder for folders in (self._folders_by_project or {}).values() for folder in folders}
+        if any(path.parent not in known for path in sources):
+            self._folders_by_project = None
         if rules and any(path.name in (rules.marker, rules.joined_by) for path in paths):
-            self._map = None
+            self._map = self._folders_by_project = None
             for check in self._checks.values():
                 check.cancel()
             self._checks.clear()
@@ -77,8 +88,10 @@ class WorkspaceProjects:
                     f"{count} projects below the root, {_MOST_LOADED} of them loaded: "
                     "start lsp-mcp with a narrower --workspace-root"
                 )
+            if identifier:
+                notes += await self._excluded_uses(projects.projects, identifier)
         elif (project := projects.of(path)) and identifier:
-            notes += await self._unseen_uses(self._rules, project, projects, identifier)
+            notes += await self._hidden_uses(self._rules, project, identifier)
         return notes
 
     async def close(self) -> None:
@@ -139,28 +152,56 @@ class WorkspaceProjects:
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
         return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.shown(folder)}: {reason[:400]}"
 
-    async def _unseen_uses(self, rules: Projects, project: Project, projects: ProjectMap, identifier: str) -> list[str]:
-        """Projects that depend on `project`, are not looked into, and do have the word `identifier`."""
-        dependents = projects.unseen_dependents(project)
-        if not dependents:
-            return []
-        known = self._mentioning  # replaced when a file changes, also while this looks
-        for other in dependents:
-            if (other.folder, identifier) not in known:
-                sources = list(self._sources(other))
-                known[other.folder, identifier] = await asyncio.to_thread(_any_has, identifier, sources)
-        mentioning = [other for other in dependents if known[other.folder, identifier]]
-        if not mentioning:
-            return []
-        folders = [project.folder, *(other.folder for other in mentioning)]
-        # As a shell and `go work` want them: `.`, `./cmd`.
-        shown = (self._workspace.shown(folder) for folder in folders)
-        hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in shown))
-        names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in mentioning)
-        return [
-            f"not searched: {names}, which uses {project.name} and has the word {identifier}; "
-            f"{self._adapter.name} answers for several projects at once only after: {hint}"
+    async def _hidden_uses(self, rules: Projects, project: Project, identifier: str) -> list[str]:
+        """Where `identifier`, a word of `project`, stands in files that the server doesn't look into."""
+        projects = self._projects()
+        unseen = [
+            other
+            for other in projects.unseen_dependents(project)
+            if await self._words.files_with(identifier, other.folder, self._sources(other))
         ]
+        notes = await self._excluded_uses([project], identifier)
+        if unseen:
+            names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in unseen)
+            # As a shell and `go work` want them: `.`, `./cmd`.
+            shown = [self._workspace.shown(folder) for folder in (project.folder, *(other.folder for other in unseen))]
+            hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in shown))
+            notes.append(
+                f"not searched: {names}, which uses {project.name} and has the word {identifier}; "
+                f"{self._adapter.name} answers for several projects at once only after: {hint}"
+            )
+        return notes
+
+    async def _excluded_uses(self, projects: Iterable[Project], identifier: str) -> list[str]:
+        """The same for files that the build leaves out."""
+        excluded: list[Path] = []
+        for project in projects:
+            left_out = await self._excluded_files(project)
+            excluded += await self._words.files_with(identifier, ("excluded", project.folder), left_out)
+        if not excluded:
+            return []
+        named = ", ".join(self._workspace.shown(file) for file in excluded[:_MOST_NAMED])
+        more = f" and {len(excluded) - _MOST_NAMED} more" if len(excluded) > _MOST_NAMED else ""
+        return [f"not searched: {named}{more}, not in this build, with the word {identifier}"]
+
+    async def _excluded_files(self, project: Project) -> list[Path]:
+        if not self._excluded:
+            return []
+        return await self._excluded.below(project.folder, self._source_folders().get(project.folder, []))
+
+    def _source_folders(self) -> dict[Path, list[Path]]:
+        """The folders with sources, by the folder of the project that they belong to; sorted."""
+        if self._folders_by_project is None:
+            assert self._rules
+            folders = {file.parent for file in self._feed.files() if file.suffix in self._adapter.extensions}
+            by_project: dict[Path, list[Path]] = {}
+            for folder in sorted(folders):
+                # As if a file in it were asked about.
+                project = self._projects().of(folder / self._rules.marker)
+                if project and not ignored(folder / self._rules.marker, self._rules, self._root):
+                    by_project.setdefault(project.folder, []).append(folder)
+            self._folders_by_project = by_project
+        return self._folders_by_project
 
     def _sources(self, project: Project) -> Iterator[Path]:
         projects = self._projects()
@@ -180,16 +221,3 @@ def _content(file: Path) -> str:
     except OSError as error:
         log.warning("%s cannot be read: %s", file, error)
         return ""
-
-
-def _any_has(identifier: str, files: Iterable[Path]) -> bool:
-    """Whether one of `files` has `identifier` as a whole word."""
-    word = re.compile(rb"(?<!\w)" + re.escape(identifier.encode()) + rb"(?!\w)")
-    return any(word.search(_bytes(file)) for file in files)
-
-
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""  # gone since it was listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from pydantic import Field
@@ -55,6 +56,7 @@ class CodeTools(AnchorToolset):
                 message=message,
                 arguments=call.arguments,
                 gaps=[*gaps, *capped(len(shown), total)],
+                infos=backend.news(),
                 path=path,
                 symbols=symbols,
                 with_code=include_code,
@@ -95,6 +97,7 @@ class CodeTools(AnchorToolset):
                 message=message,
                 arguments=call.arguments,
                 gaps=[*gaps, *capped(len(symbols), total)],
+                infos=[news for backend in self._sessions.backends for news in backend.news()],
                 symbols=symbols,
                 with_code=include_code,
             ),
@@ -121,7 +124,7 @@ class CodeTools(AnchorToolset):
             return target, found
 
         (target, found), gaps = await settled(handle.backend, ask)
-        gaps += await handle.backend.notes(target.path, target.name)
+        gaps += await self._targets.gaps(target)
         gaps += [*dropped(found.dropped), *capped(len(found.places), found.total)]
         self._targets.remember(found.places)
         message = f"Found {count(found.total, 'reference')}" if found.total else "No references found"
@@ -131,7 +134,7 @@ class CodeTools(AnchorToolset):
                 message=f"{message} for the symbol anchor.",
                 arguments=call.arguments,
                 gaps=gaps,
-                infos=target.infos,
+                infos=[*target.infos, *handle.backend.news()],
                 places=found.places,
                 with_code=include_code,
             ),
@@ -144,6 +147,7 @@ class CodeTools(AnchorToolset):
         symbol_anchor: SymbolAnchor,
         new_name: Annotated[str, Field(description="New name, a valid identifier")],
         apply: Annotated[bool, Field(description="false: only preview the edits")] = True,
+        allow_partial: Annotated[bool, Field(description="Apply even if uses may be missed, as status says")] = False,
         format: FormatChoice = None,
     ) -> str:
         """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
@@ -159,9 +163,14 @@ class CodeTools(AnchorToolset):
 
         (target, plan), gaps = await settled(handle.backend, ask)
         self._check_inside(target, plan)
-        gaps += await handle.backend.notes(target.path, target.name)
+        gaps += await self._targets.gaps(target)
+        if apply and gaps and not allow_partial:
+            raise RefusedError(
+                f"{target.name} was not renamed, no file changed, because uses may be missed: {'; '.join(gaps)}. "
+                "Mend that, preview with apply=false, or accept it with allow_partial=true and check those places."
+            )
         if apply:
-            self._apply(plan, gaps)
+            self._apply(plan)
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
         edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
         return self._render(
@@ -170,7 +179,7 @@ class CodeTools(AnchorToolset):
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
                 gaps=gaps,
-                infos=target.infos,
+                infos=[*target.infos, *handle.backend.news()],
                 plan=plan,
             ),
         )
@@ -191,7 +200,8 @@ class CodeTools(AnchorToolset):
             return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
 
         found, gaps = await settled(backend, ask)
-        gaps += await backend.notes(None, None)
+        # Of a qualified name, the part that a definition spells.
+        gaps += await backend.notes(None, (re.findall(r"\w+", name) or [None])[-1])
         gaps += dropped(found.dropped)
         if found.capped:
             most = backend.adapter.symbols.workspace_symbol_cap
@@ -216,13 +226,8 @@ class CodeTools(AnchorToolset):
                 "lsp-mcp with a --workspace-root that holds it."
             )
 
-    def _apply(self, plan: EditPlan, gaps: list[str]) -> None:
-        """Write the plan. A rename that would miss uses is refused: it would break what it misses."""
-        if gaps:
-            raise RefusedError(
-                f"not renamed, no file changed, because not all uses are known: {'; '.join(gaps)}. "
-                "Mend that, or preview with apply=false."
-            )
+    def _apply(self, plan: EditPlan) -> None:
+        """Write the plan, and follow anchors through it."""
         apply_plan(plan, self._sessions.workspace.root)
         for step in plan.steps:
             match step:

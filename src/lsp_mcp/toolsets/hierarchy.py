@@ -96,7 +96,7 @@ class HierarchyTools(AnchorToolset):
 
         (target, trees), gaps = await settled(handle.backend, ask)
         # What a function calls stands in its own body, whatever other projects say.
-        gaps += await handle.backend.notes(target.path, None if "callees" in walks else target.name)
+        gaps += await (handle.backend.notes(target.path, None) if "callees" in walks else self._targets.gaps(target))
         found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
         self._targets.remember(place for nodes in found.values() for node in nodes for place in _places(node))
         counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
@@ -109,7 +109,7 @@ class HierarchyTools(AnchorToolset):
             message=f"Found {said} of {target.name}.",
             arguments=call.arguments,
             gaps=gaps,
-            infos=target.infos,
+            infos=[*target.infos, *handle.backend.news()],
             trees=found,
             with_code=with_code,
         )

@@ -14,6 +14,7 @@ from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
 from lsp_mcp.features.anchor_memory import LostError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.scope import is_local
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
 from lsp_mcp.sessions import Sessions
@@ -102,6 +103,14 @@ class Targets:
         if now != point:
             infos = (*infos, f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}")
         return Target(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+
+    async def gaps(self, target: Target) -> list[str]:
+        """What could hide uses of the target from its server."""
+        notes = await target.backend.notes(target.path, target.name)
+        # Other files matter only to what can be used there; that is worth asking only when they would.
+        if notes and await is_local(target.backend, target.path, target.identifier.start):
+            notes = await target.backend.notes(target.path, None)
+        return notes
 
     async def refused(self, target: Target, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""

@@ -1,0 +1,126 @@
+"""`Descriptors` are the kernel's numbers for watched folders (inotify(7)), in step with a tree of `Folder`s."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from inotify_simple import Event, INotify, flags
+
+from lsp_mcp.disk.method import EventsLostError
+
+# CLOSE_WRITE because a file that was written through a memory map has no MODIFY.
+_EVENTS = flags.CLOSE_WRITE | flags.MODIFY | flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
+_ROOT = int(_EVENTS | flags.EXCL_UNLINK | flags.ONLYDIR | flags.MOVE_SELF)
+_FOLDER = int(_EVENTS | flags.EXCL_UNLINK | flags.ONLYDIR | flags.DONT_FOLLOW)
+
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_RAN_OUT = {
+    errno.ENOSPC: "fs.inotify.max_user_watches ran out",
+    errno.EMFILE: "fs.inotify.max_user_instances ran out",
+    errno.ENOMEM: "the kernel has no memory for watches",
+}
+
+
+class Folder:
+    """A watched folder: what is in it by name, a file being None."""
+
+    __slots__ = ("names", "prefix", "wd")
+
+    def __init__(self, path: str, wd: int) -> None:
+        self.prefix = path.rstrip(os.sep) + os.sep
+        self.wd = wd  # the kernel's number for the folder itself, wherever it is moved
+        self.names: dict[str, Folder | None] = {}
+
+    @property
+    def path(self) -> str:
+        """The path of the folder, as it was when the folder was entered in the tree."""
+        return self.prefix.rstrip(os.sep) or os.sep
+
+
+class Descriptors:
+    """The folders by watch descriptor, and the kernel's queue of events about them.
+
+    Raises:
+        EventsLostError: there is no inotify to be had.
+    """
+
+    def __init__(self) -> None:
+        # Several folders have one wd when a bind mount or a symlinked root shows a folder twice, and for a
+        # moment when a folder was moved and its old name is not forgotten yet.
+        self._folders: dict[int, tuple[Folder, ...]] = {}
+        self.unreadable: set[str] = set()
+        try:
+            self._inotify = INotify(nonblocking=True)
+        except OSError as error:
+            raise _events_lost(error) from error
+
+    def events(self) -> Iterable[Event]:
+        """What is in the queue, which is empty then. Does not wait."""
+        return self._inotify.read(timeout=0)  # type: ignore[no-any-return]
+
+    def fileno(self) -> int:
+        """The descriptor that is readable when the queue is not empty."""
+        return int(self._inotify.fileno())
+
+    def close(self) -> None:
+        """Give everything back to the kernel."""
+        self._inotify.close()
+
+    def watch_root(self, path: str) -> int | None:
+        """As `watch`, for a folder that may be a symlink to one."""
+        return self._watch(path, _ROOT)
+
+    def watch(self, path: str) -> int | None:
+        """The wd of the folder at `path`, or None if there is none. The same folder always has the same one.
+
+        A folder that may not be watched counts as none, and is added to `unreadable`.
+
+        Raises:
+            EventsLostError: the kernel gives no more watches.
+        """
+        return self._watch(path, _FOLDER)
+
+    def folders(self, wd: int) -> tuple[Folder, ...]:
+        """The folders of the tree that events for `wd` are about."""
+        return self._folders.get(wd, ())
+
+    def enter(self, path: str, wd: int) -> Folder:
+        """A new, empty folder for the tree."""
+        folder = Folder(path, wd)
+        self._folders[wd] = (*self.folders(wd), folder)
+        return folder
+
+    def leave(self, folder: Folder) -> None:
+        """The folder is in the tree no more: events about it are of no interest."""
+        others = tuple(other for other in self.folders(folder.wd) if other is not folder)
+        if others:
+            self._folders[folder.wd] = others
+        elif self._folders.pop(folder.wd, None):
+            self._unwatch(folder.wd)
+
+    def leave_all(self) -> None:
+        """No folder is in the tree any more."""
+        for wd in self._folders:
+            self._unwatch(wd)
+        self._folders.clear()
+
+    def _watch(self, path: str, mask: int) -> int | None:
+        try:
+            return int(self._inotify.add_watch(path, mask))
+        except OSError as error:
+            if error.errno in _RAN_OUT:
+                raise _events_lost(error) from error
+            if error.errno not in _NOT_THERE:
+                self.unreadable.add(path)
+            return None
+
+    def _unwatch(self, wd: int) -> None:
+        with suppress(OSError):  # a deleted folder took its watch along
+            self._inotify.rm_watch(wd)
+
+
+def _events_lost(error: OSError) -> EventsLostError:
+    return EventsLostError(_RAN_OUT.get(error.errno or 0, str(error)))

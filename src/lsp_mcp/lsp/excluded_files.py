@@ -1,0 +1,61 @@
+"""Source files that the build which a server sees leaves out (another system's, another build tag's): `ExcludedFiles`.
+
+The server doesn't look into them, so a use in one is a use that an answer misses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lsp_mcp.errors import UnavailableError
+from lsp_mcp.wire.process import run
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 400  # folders named in one command
+_TIMEOUT = 30.0  # seconds for one command
+
+
+class ExcludedFiles:
+    """Asks a command, given folders, for the files in them that are left out; remembers until a folder changes."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._by_folder: dict[Path, frozenset[Path]] = {}
+        self._asking = asyncio.Lock()
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Files in the folders of `paths` came, changed or went."""
+        for path in paths:
+            self._by_folder.pop(path.parent, None)
+
+    async def below(self, project: Path, folders: Sequence[Path]) -> list[Path]:
+        """The files directly in `folders` that are left out; the command runs in the folder `project`."""
+        async with self._asking:
+            unknown = [folder for folder in folders if folder not in self._by_folder]
+            for start in range(0, len(unknown), _AT_ONCE):
+                await self._ask(project, unknown[start : start + _AT_ONCE])
+        return sorted(file for folder in folders for file in self._by_folder.get(folder, ()))
+
+    async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
+        arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]
+        try:
+            code, output = await run([*self._command, *arguments], cwd=project, timeout=_TIMEOUT)
+        except UnavailableError as error:
+            log.warning("files that the build leaves out are not known: %s", error)
+            return
+        if code:
+            log.warning("files that the build leaves out are not known: %s", output[:500])
+            return
+        found: dict[Path, set[Path]] = {folder: set() for folder in folders}
+        for line in output.split("\n"):
+            file = Path(line.strip())
+            # The command may know the folder by another name, if a link leads to it.
+            folder = file.parent if file.parent in found else Path(os.path.realpath(file.parent))
+            if folder in found:
+                found[folder].add(folder / file.name)
+        self._by_folder.update({folder: frozenset(files) for folder, files in found.items()})

@@ -1,0 +1,39 @@
+"""Which files have a word: `Words`, for what a server doesn't look into."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+
+
+class Words:
+    """Searches files for whole words, and remembers what it found until something changes."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Hashable, str], tuple[Path, ...]] = {}
+
+    def changed(self) -> None:
+        """Some file is not as it was."""
+        # Replaced, not emptied: a search that goes on meanwhile must not be remembered.
+        self._found = {}
+
+    async def files_with(self, word: str, scope: Hashable, files: Iterable[Path]) -> tuple[Path, ...]:
+        """Those of `files`, which are the files of `scope`, that have `word`; read in a thread."""
+        known = self._found
+        if (scope, word) not in known:
+            known[scope, word] = await asyncio.to_thread(_having, word, list(files))
+        return known[scope, word]
+
+
+def _having(word: str, files: Iterable[Path]) -> tuple[Path, ...]:
+    whole = re.compile(rb"(?<!\w)" + re.escape(word.encode("utf-8", "surrogatepass")) + rb"(?!\w)")
+    return tuple(file for file in files if whole.search(_bytes(file)))
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""  # gone since it was listed

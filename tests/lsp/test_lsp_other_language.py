@@ -1,0 +1,111 @@
+"""The core is not made for one language: the tools on a language of words, with a pygls server and one TOML file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.bounded import bounded, gone
+from lsp_mcp.adapters import read_adapter
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.code import CodeTools
+from lsp_mcp.toolsets.tool import Call, tools_of
+from lsp_mcp.workspace import Workspace
+
+SERVER = Path(__file__).parent.parent / "fakes" / "word_server.py"
+ADAPTER = """
+name = "words"
+title = "the server of words"
+command = {command}
+
+[[languages]]
+id = "words"
+name = "Words"
+scheme = "words"
+extensions = [".words"]
+
+[positions]
+offers = ["{unit}"]
+"""
+
+ANIMALS = "= Animals\n: cat\n: dog\nA 😀 cat and a dog, cat.\n"
+STORY = "= Story\n😀😀 the cat met a dog 😀 cat\n"
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+@contextlib.asynccontextmanager
+async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Sessions]]:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "animals.words").write_text(ANIMALS, "utf-8")
+    (root / "sub" / "story.words").write_text(STORY, "utf-8")
+    toml = tmp_path / "words.toml"
+    command = json.dumps([sys.executable, str(SERVER), str(root)])
+    toml.write_text(ADAPTER.format(command=command, unit=unit), "utf-8")
+    sessions = Sessions(Workspace(root), [read_adapter(toml)], {})
+    tools = {tool.name: tool for tool in tools_of(CodeTools(sessions))}
+
+    async def ask(name: str, **arguments: Any) -> dict[str, Any]:
+        return json.loads(await tools[name].call(Call(), arguments))
+
+    sessions.begin()
+    try:
+        yield root, ask, sessions
+        await sessions.close()
+    finally:
+        sessions.kill()
+
+
+@bounded
+@pytest.mark.parametrize("unit", ["utf-8", "utf-16", "utf-32"])
+async def test_every_code_tool_works_for_a_language_of_words(tmp_path: Path, unit: str) -> None:
+    async with asking(tmp_path, unit) as (root, ask, sessions):
+        outline = await ask("list_symbols_in_file", file_path="animals.words")
+        (animals,) = outline["file_symbols"]
+        assert animals["name"] == "Animals"
+        assert [child["name"] for child in animals["children"]] == ["cat", "dog"]
+
+        found = await ask("find_symbol_definitions_by_name", symbol_name="cat")
+        assert "words://animals.words#2:3" in json.dumps(found)
+
+        uses = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="words://animals.words#2:3"))
+        anchors = re.findall(r'"anchor": ?"words://([^"]+)"', uses)
+        assert anchors == [
+            "animals.words#2:3",
+            "animals.words#4:5",
+            "animals.words#4:20",
+            "sub/story.words#2:8",
+            "sub/story.words#2:24",
+        ]
+
+        # The server dies; the next answer is right, and says that it did.
+        (session,) = sessions._sessions
+        assert session._child
+        assert session.encoding.unit == unit
+        pid = session._child.pid
+        os.kill(pid, signal.SIGKILL)
+        await gone(pid)
+        again = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="cat"))
+        assert "Found 5 references" in again
+        assert "words restarted" in again
+
+        # Written by somebody else, and asked about at once.
+        (root / "new.words").write_text("a cat\n", "utf-8")
+        fresh = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="cat"))
+        assert "Found 6 references" in fresh
+
+        await ask("rename_symbol_by_anchor", symbol_anchor="words://animals.words#2:3", new_name="tiger")
+        assert (root / "animals.words").read_text("utf-8") == ANIMALS.replace("cat", "tiger")
+        assert (root / "sub" / "story.words").read_text("utf-8") == STORY.replace("cat", "tiger")
+        renamed = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="tiger"))
+        assert "Found 6 references" in renamed
