@@ -21,8 +21,8 @@ def test_where_only_lf_ends_a_line_every_offset_has_a_position_of_its_own(
 
 def test_where_only_lf_ends_a_line_a_range_may_take_the_cr_away() -> None:
     range_ = {"start": {"line": 0, "character": 1}, "end": {"line": 0, "character": 2}}
-    assert Text("a\r\nb").contains_range(range_, PositionEncoding(lone_cr_ends_line=False))
-    assert not Text("a\r\nb").contains_range(range_, PositionEncoding())
+    assert Text("a\r\nb").range_offsets(range_, PositionEncoding(lone_cr_ends_line=False))
+    assert Text("a\r\nb").range_offsets(range_, PositionEncoding()) is None
 
 
 def test_where_only_lf_ends_a_line_the_cr_is_still_no_character_of_a_point() -> None:

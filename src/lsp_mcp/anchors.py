@@ -15,7 +15,7 @@ from lsp_mcp.text import Point
 
 _ANCHOR = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<file>.+)#(?P<line>\d{1,9}):(?P<char>\d{1,9})", re.S)
 _FORM = "an anchor is SCHEME://FILE#LINE:CHAR with LINE and CHAR from 1, for example go://calculator.go#6:6"
-_UNESCAPED = "/-._~!$&'()*+,;=:@[]{}"
+_MAYBE_ESCAPED = re.compile(r"[^A-Za-z0-9/\-._~!$&'()*+,;=:@\[\]{}]")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,9 @@ def encode_file(file: str) -> str:
 
     Letters of any script stay readable (RFC 3987); `parse_anchor` takes both forms.
     """
-    return "".join(
-        c if c.isprintable() and not c.isspace() and ord(c) > 127 else quote(c, safe=_UNESCAPED) for c in file
-    )
+    return _MAYBE_ESCAPED.sub(lambda match: _escaped(match[0]), file)
+
+
+def _escaped(character: str) -> str:
+    plain = ord(character) > 127 and character.isprintable() and not character.isspace()
+    return character if plain else quote(character, safe="")

@@ -7,6 +7,7 @@ Features ask a `Backend`; nothing above it knows how the server is reached.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,14 @@ from lsp_mcp.text import PositionEncoding, Text
 Json = dict[str, Any]
 Report = Callable[[float, float | None, str], Awaitable[None]]
 """Called with (done, total, message) while somebody waits."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a use of a symbol looks like to somebody who only reads text."""
+
+    identifier: str
+    folder: Path | None = None  # a file elsewhere must name this folder too, to import the symbol from it
 
 
 class Backend(Protocol):
@@ -84,10 +93,10 @@ class Backend(Protocol):
             UnavailableError: it died twice over the request, or did not answer in time.
         """
 
-    async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
+    async def notes(self, path: Path | None, use: Use | None) -> list[str]:
         """What makes answers about `path` (None: the whole workspace) incomplete now; empty when nothing does.
 
-        With `identifier`, also what could hide uses of that word.
+        With `use`, also what could hide such uses.
         """
 
     def news(self) -> list[str]:

@@ -166,12 +166,12 @@ class Text:
         """LSP `Range` → `Span`, clamped."""
         return Span(self.position_point(range_["start"], encoding), self.position_point(range_["end"], encoding))
 
-    def contains_range(self, range_: Json, encoding: PositionEncoding) -> bool:
-        """Whether an LSP `Range` lies in the document as it stands, with nothing clamped."""
-        return all(
-            self.offset_position(self.position_offset(position, encoding), encoding) == position
-            for position in ({"line": p["line"], "character": p["character"]} for p in range_.values())
-        )
+    def range_offsets(self, range_: Json, encoding: PositionEncoding) -> tuple[int, int] | None:
+        """LSP `Range` → the offsets of its ends; None if it does not lie in the document as it stands."""
+        positions = [{"line": end["line"], "character": end["character"]} for end in (range_["start"], range_["end"])]
+        start, end = (self.position_offset(position, encoding) for position in positions)
+        exact = [self.offset_position(offset, encoding) for offset in (start, end)] == positions
+        return (start, end) if exact else None
 
     # --- identifiers -------------------------------------------------------------------------------
 

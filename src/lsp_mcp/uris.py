@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from lsp_mcp.errors import PathError
 
 _FILE_URI = re.compile(r"file:(?://(?P<host>[^/?#]*)|(?!//))(?P<path>/[^?#]*)", re.IGNORECASE | re.DOTALL)
+_REMEMBERED = 8192  # conversions; answers name the same files over and over
 _DRIVE = re.compile(r"/[A-Za-z]:(/|$)")
 
 
+@lru_cache(_REMEMBERED)
 def path_uri(path: Path) -> str:
     """The `file:` URI of an absolute path; all but ASCII letters, digits and `-._~/` is percent-encoded.
 
@@ -33,6 +36,7 @@ def path_uri(path: Path) -> str:
     return f"file:{_quote(posix)}" if path.drive else f"file://{_quote(posix)}"
 
 
+@lru_cache(_REMEMBERED)
 def uri_path(uri: str) -> Path:
     """The absolute path that a `file:` URI names; takes each form and each escape that a server may choose.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
-from pathlib import Path, PurePosixPath
+from functools import lru_cache
+from pathlib import Path
 
-from lsp_mcp.anchors import encode_file
 from lsp_mcp.errors import ConfigError, PathError
 
 _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
@@ -81,13 +81,7 @@ class Workspace:
 
     def shown(self, path: Path) -> str:
         """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
-        if path.is_relative_to(self.root):
-            return PurePosixPath(path.relative_to(self.root)).as_posix()
-        return path.as_posix()
-
-    def encoded(self, path: Path) -> str:
-        """`path` as it stands in an anchor."""
-        return encode_file(self.shown(path))
+        return _shown(path, self.root)
 
     def _is_dependency(self, real: Path) -> bool:
         return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
@@ -114,6 +108,12 @@ class Workspace:
             same = []
         beside = f" Beside it: {', '.join(same)}." if same else ""
         return f".{beside} Paths are relative to the workspace root."
+
+
+@lru_cache(4096)
+def _shown(path: Path, root: Path) -> str:
+    name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+    return name.encode("utf-8", "replace").decode()  # bytes of a name that are no UTF-8 fit into no answer
 
 
 def _can_be_a_name(name: str) -> bool:

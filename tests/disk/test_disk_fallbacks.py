@@ -91,6 +91,26 @@ def test_after_an_overflow_comings_and_goings_are_exact_and_the_rest_counts_as_c
 
 @linux
 @by("method", ["inotify"], indirect=True)
+def test_after_an_overflow_only_the_watches_of_folders_that_are_gone_are_given_back(
+    open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Giving back makes events: more than 16,384 would overflow the queue again, and so on for ever.
+    from inotify_simple import INotify
+
+    for number in range(20):
+        write(root / f"{number}" / "a.go")
+    watched = open_watch(root)
+    overflow(root)
+    shutil.rmtree(root / "7")
+    given_back: list[int] = []
+    monkeypatch.setattr(INotify, "rm_watch", lambda _, wd: given_back.append(wd))
+    watched.changes()
+    assert len(given_back) == 1
+    assert len(list(watched.files())) == 19
+
+
+@linux
+@by("method", ["inotify"], indirect=True)
 def test_what_was_drained_before_an_overflow_is_still_told_right(open_watch: Open, root: Path) -> None:
     write(root / "goes")
     write(root / "returns")
@@ -343,7 +363,7 @@ def break_watcher(watched: Watch, behave: Callable[..., str]) -> Callable[[], No
 
 @linux
 @by("method", ["inotify"], indirect=True)
-def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_what_it_is(
+def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_a_file(
     open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = open_watch(root)
@@ -364,6 +384,31 @@ def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_what_it_i
     x.rmdir()
     write(x)
     assert told(watched.changes(), root) == ({"p/x"}, set(), set())
+
+
+@linux
+@by("method", ["inotify"], indirect=True)
+def test_a_name_that_changes_its_kind_while_its_folder_is_read_ends_as_a_folder(
+    open_watch: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = open_watch(root)
+    x = root / "p" / "x"
+
+    def scandir(path: str) -> Any:
+        if path == str(root / "p"):
+            x.mkdir()
+            x.rmdir()
+            x.touch()
+        return real(path)
+
+    real = os.scandir
+    (root / "p").mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert told(watched.changes(), root) == ({"p/x"}, set(), set())
+    monkeypatch.undo()
+    x.unlink()
+    write(x / "y")
+    assert told(watched.changes(), root) == ({"p/x/y"}, set(), {"p/x"})
 
 
 @linux

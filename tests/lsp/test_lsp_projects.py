@@ -11,6 +11,7 @@ import pytest
 from fakes.bounded import bounded, gone, told
 from fakes.workspace import FakeWorkspace, do
 from lsp_mcp.adapters import Projects, load_adapter
+from lsp_mcp.backend import Use
 from lsp_mcp.lsp import workspace_projects
 from lsp_mcp.lsp.projects import ProjectMap, above, map_projects
 
@@ -321,19 +322,19 @@ async def test_uses_in_a_project_that_is_not_looked_into_are_said_to_be_missing(
     fake.write("c/c.txt", "Words only")
     async with fake.session(rules()) as session:
         await session.sync()
-        assert await session.notes(path, "Word") == [
+        assert await session.notes(path, Use("Word")) == [
             "not searched: b (b), which uses a and has the word Word; "
             "fake answers for several projects at once only after: join ./a ./b"
         ]
         assert await session.notes(path, None) == []
-        assert await session.notes(path, "Other") == []
+        assert await session.notes(path, Use("Other")) == []
         use.write_text("nothing")
         await session.sync()
-        assert await session.notes(path, "Word") == []
+        assert await session.notes(path, Use("Word")) == []
         use.write_text("a Word again")
         fake.write("join", "with a\nwith b\n")
         await session.sync()
-        assert await session.notes(path, "Word") == []
+        assert await session.notes(path, Use("Word")) == []
 
 
 @bounded
@@ -357,7 +358,7 @@ async def test_a_server_without_projects_has_nothing_to_say_of_them(fake: FakeWo
     async with fake.session() as session:
         await session.sync()
         await session.load_projects()
-        assert await session.notes(path, "x") == []
+        assert await session.notes(path, Use("x")) == []
         assert await session.notes(None, None) == []
         await session.request("fake/do", do())
     assert fake.params("textDocument/didOpen") == []

@@ -101,11 +101,16 @@ class Descriptors:
         elif self._folders.pop(folder.wd, None):
             self._unwatch(folder.wd)
 
-    def leave_all(self) -> None:
-        """No folder is in the tree any more."""
-        for wd in self._folders:
-            self._unwatch(wd)
+    def leave_all(self) -> set[int]:
+        """No folder is in the tree any more. The watches stay until `unwatch`: these are their wds."""
+        wds = set(self._folders)
         self._folders.clear()
+        return wds
+
+    def unwatch(self, wds: set[int]) -> None:
+        """Give back the watches that were not entered again."""
+        for wd in wds - self._folders.keys():
+            self._unwatch(wd)
 
     def _watch(self, path: str, mask: int) -> int | None:
         try:

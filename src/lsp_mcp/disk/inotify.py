@@ -95,7 +95,7 @@ class InotifyMethod:
 
     def release(self) -> None:
         """Watch nothing any more. The descriptor stays open, for whoever waits for it."""
-        self._descriptors.leave_all()
+        self._descriptors.unwatch(self._descriptors.leave_all())
         self._roots.clear()
 
     def close(self) -> None:
@@ -130,6 +130,9 @@ class InotifyMethod:
             self._forget(known)
         if wd is None:
             return
+        if name in parent.names:  # as a file, whose own event may come later in the queue
+            self._links.pop(path, None)
+            self._ledger.vanished(path)
         if folder := self._enter(parent, name, wd):
             self._report(self._fill(folder))
 
@@ -261,8 +264,10 @@ class InotifyMethod:
                 self._ledger.vanished(path)
             self._roots[root] = None
         self._links.clear()
-        self._descriptors.leave_all()
+        # The kernel has an event for each watch given back: giving back all could overflow its queue again.
+        watched = self._descriptors.leave_all()
         self._look_at_roots()
+        self._descriptors.unwatch(watched)
         self._ledger.note("the kernel lost events (too many at once, or an unmount): every file counts as changed")
 
     def _find(self, path: str) -> Folder | None:

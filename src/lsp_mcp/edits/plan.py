@@ -209,9 +209,10 @@ def _edit_text(
 
 def _offsets(text: Text, edits: Sequence[_TextEdit], encoding: PositionEncoding) -> Iterator[tuple[int, int, str]]:
     for range_, new_text in edits:
-        if not text.contains_range(range_, encoding):
+        offsets = text.range_offsets(range_, encoding)
+        if offsets is None:
             raise EditError(f"has a range that is not in the text: {range_} (LSP's own numbers)")
-        start, end = (text.position_offset(range_[edge], encoding) for edge in ("start", "end"))
+        start, end = offsets
         if start > end:
             raise EditError(f"has a range that ends before it starts: {range_} (LSP's own numbers)")
         yield start, end, new_text

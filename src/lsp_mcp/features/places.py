@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
@@ -42,8 +43,13 @@ def shown_line(text: Text, span: Span) -> str:
 def location_key(location: Json, root: Path) -> tuple[bool, str, int, int]:
     """Sorts `Location`s: the workspace first, then by file, line and character, as the file shows them."""
     start = location["range"]["start"]
-    path = uri_path(location["uri"])
-    return not path.is_relative_to(root), str(path), start["line"], start["character"]
+    return (*_file_key(location["uri"], root), start["line"], start["character"])
+
+
+@lru_cache(4096)
+def _file_key(uri: str, root: Path) -> tuple[bool, str]:
+    path = uri_path(uri)
+    return not path.is_relative_to(root), str(path)
 
 
 def distinct(locations: Iterable[Json], root: Path) -> list[Json]:
@@ -59,7 +65,5 @@ async def place_of(backend: Backend, location: Json) -> Place | None:
         text = await backend.text(path)
     except PathError:
         return None
-    if not text.contains_range(location["range"], backend.encoding):
-        return None
-    span = text.range_span(location["range"], backend.encoding)
-    return Place(path, span, text, str(location.get("containerName") or ""))
+    offsets = text.range_offsets(location["range"], backend.encoding)
+    return Place(path, text.offsets_span(*offsets), text, str(location.get("containerName") or "")) if offsets else None

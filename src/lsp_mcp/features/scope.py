@@ -1,11 +1,11 @@
-"""textDocument/definition and documentSymbol: whether a symbol can be used outside its own file (LSP 3.17)."""
+"""textDocument/definition and documentSymbol: where a symbol can be used at all (LSP 3.17)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.symbols import flat
@@ -13,22 +13,30 @@ from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
 
 
-async def is_local(backend: Backend, path: Path, point: Point) -> bool:
-    """Whether the symbol at `point` is defined in its file but in nobody's outline: a variable, a parameter, a label.
+async def outside_use(backend: Backend, path: Path, point: Point, identifier: str) -> Use | None:
+    """What a use of the symbol at `point` in another file looks like; None if there can be none.
 
-    False whenever that is not known for certain.
+    A local variable or a parameter is in nobody's outline. What is at the top of one is used elsewhere by
+    importing it from its folder; a member may be used by whoever has a value. If in doubt, any use counts.
     """
+    anywhere = Use(identifier)
     try:
         text = await backend.open(path)
         position = text.point_position(point, backend.encoding)
         params = {"textDocument": {"uri": path_uri(path)}, "position": position}
         definitions = _locations(await backend.request("textDocument/definition", params))
-        if len(definitions) != 1 or uri_path(definitions[0]["uri"]) != path:
-            return False
-        defined = text.range_span(definitions[0]["range"], backend.encoding).start
-        return all(symbol.place.span.start != defined for symbol in flat(await document_symbols(backend, path)))
+        if len(definitions) != 1:
+            return anywhere
+        file = uri_path(definitions[0]["uri"])
+        outline = await document_symbols(backend, file)
+        defined = (await backend.text(file)).range_span(definitions[0]["range"], backend.encoding).start
     except LspMcpError:
-        return False
+        return anywhere
+    if any(symbol.place.span.start == defined for symbol in outline):
+        return Use(identifier, file.parent)
+    if any(symbol.place.span.start == defined for symbol in flat(outline)):
+        return anywhere
+    return None if file == path else anywhere
 
 
 def _locations(result: Any) -> list[Json]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Json, Report
+from lsp_mcp.backend import Json, Report, Use
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
@@ -265,7 +265,7 @@ class Session:
                 "If this repeats, run: lsp-mcp doctor"
             ) from None
 
-    async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
+    async def notes(self, path: Path | None, use: Use | None) -> list[str]:
         """See `Backend.notes`."""
         notes = []
         if connection := self._connection:
@@ -274,7 +274,7 @@ class Session:
                 notes.append(str(work))
             if connection.shown_error:
                 notes.append(f"{self.name} says: {connection.shown_error}")
-        return notes + await self._projects.notes(path, identifier)
+        return notes + await self._projects.notes(path, use)
 
     def news(self) -> list[str]:
         """See `Backend.news`."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Projects
+from lsp_mcp.backend import Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.lsp.excluded_files import ExcludedFiles
@@ -71,7 +72,7 @@ class WorkspaceProjects:
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._plain_file(project))]
 
-    async def notes(self, path: Path | None, identifier: str | None) -> list[str]:
+    async def notes(self, path: Path | None, use: Use | None) -> list[str]:
         """What of the projects makes answers about `path` incomplete; see `Backend.notes`."""
         if not self._rules:
             return []
@@ -88,10 +89,10 @@ class WorkspaceProjects:
                     f"{count} projects below the root, {_MOST_LOADED} of them loaded: "
                     "start lsp-mcp with a narrower --workspace-root"
                 )
-            if identifier:
-                notes += await self._excluded_uses(projects.projects, identifier)
-        elif (project := projects.of(path)) and identifier:
-            notes += await self._hidden_uses(self._rules, project, identifier)
+            if use:
+                notes += await self._excluded_uses(projects.projects, use)
+        elif (project := projects.of(path)) and use:
+            notes += await self._hidden_uses(self._rules, project, use)
         return notes
 
     async def close(self) -> None:
@@ -152,37 +153,48 @@ class WorkspaceProjects:
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
         return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.shown(folder)}: {reason[:400]}"
 
-    async def _hidden_uses(self, rules: Projects, project: Project, identifier: str) -> list[str]:
-        """Where `identifier`, a word of `project`, stands in files that the server doesn't look into."""
+    async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[str]:
+        """Which files that the server doesn't look into may hold a `use` of something of `project`."""
         projects = self._projects()
         unseen = [
             other
             for other in projects.unseen_dependents(project)
-            if await self._words.files_with(identifier, other.folder, self._sources(other))
+            if await self._users(use, other.folder, self._sources(other))
         ]
-        notes = await self._excluded_uses([project], identifier)
+        notes = await self._excluded_uses([project], use)
         if unseen:
             names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in unseen)
             # As a shell and `go work` want them: `.`, `./cmd`.
             shown = [self._workspace.shown(folder) for folder in (project.folder, *(other.folder for other in unseen))]
             hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in shown))
             notes.append(
-                f"not searched: {names}, which uses {project.name} and has the word {identifier}; "
+                f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
                 f"{self._adapter.name} answers for several projects at once only after: {hint}"
             )
         return notes
 
-    async def _excluded_uses(self, projects: Iterable[Project], identifier: str) -> list[str]:
+    async def _users(self, use: Use, scope: Hashable, files: Iterable[Path]) -> tuple[Path, ...]:
+        """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
+        users = await self._words.files_with(use.identifier, scope, files)
+        if use.folder is None or not users:
+            return users
+        project = self._projects().of(use.folder / "file")
+        # A project's own folder may have any name; others import it by the project's.
+        name = project.name.rpartition("/")[2] if project and project.folder == use.folder else use.folder.name
+        importers = await self._words.files_with(name, (scope, use.identifier), users)
+        return tuple(file for file in users if file.parent == use.folder or file in importers)
+
+    async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[str]:
         """The same for files that the build leaves out."""
         excluded: list[Path] = []
         for project in projects:
             left_out = await self._excluded_files(project)
-            excluded += await self._words.files_with(identifier, ("excluded", project.folder), left_out)
+            excluded += await self._users(use, ("excluded", project.folder), left_out)
         if not excluded:
             return []
         named = ", ".join(self._workspace.shown(file) for file in excluded[:_MOST_NAMED])
         more = f" and {len(excluded) - _MOST_NAMED} more" if len(excluded) > _MOST_NAMED else ""
-        return [f"not searched: {named}{more}, not in this build, with the word {identifier}"]
+        return [f"not searched: {named}{more}, not in this build, with the word {use.identifier}"]
 
     async def _excluded_files(self, project: Project) -> list[Path]:
         if not self._excluded:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Use
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile
 from lsp_mcp.errors import CallerError, RefusedError
@@ -201,7 +201,8 @@ class CodeTools(AnchorToolset):
 
         found, gaps = await settled(backend, ask)
         # Of a qualified name, the part that a definition spells.
-        gaps += await backend.notes(None, (re.findall(r"\w+", name) or [None])[-1])
+        words = re.findall(r"\w+", name)
+        gaps += await backend.notes(None, Use(words[-1]) if words else None)
         gaps += dropped(found.dropped)
         if found.capped:
             most = backend.adapter.symbols.workspace_symbol_cap

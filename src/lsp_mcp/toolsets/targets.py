@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Use
 from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
 from lsp_mcp.features.anchor_memory import LostError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.scope import is_local
+from lsp_mcp.features.scope import outside_use
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
 from lsp_mcp.sessions import Sessions
@@ -57,14 +57,16 @@ class Targets:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._workspace = sessions.workspace
+        self._beginning = lru_cache(4096)(self._beginning_of)
 
     def anchor(self, path: Path, point: Point | None) -> str:
         """The anchor of `point` in `path`; without a point its beginning up to `#`."""
+        beginning = self._beginning(path)
+        return beginning if point is None else f"{beginning}{point.line}:{point.character}"
+
+    def _beginning_of(self, path: Path) -> str:
         language = self._sessions.for_path(path).adapter.language_of(path)
-        scheme = language.scheme if language else "file"
-        if point is None:
-            return f"{scheme}://{encode_file(self._workspace.shown(path))}#"
-        return str(Anchor(scheme, self._workspace.shown(path), point))
+        return f"{language.scheme if language else 'file'}://{encode_file(self._workspace.shown(path))}#"
 
     async def handle(self, call: Call, symbol_anchor: str) -> Handle:
         """The place that `symbol_anchor`, an anchor or an unambiguous name, stands for; its backend is ready.
@@ -106,11 +108,12 @@ class Targets:
 
     async def gaps(self, target: Target) -> list[str]:
         """What could hide uses of the target from its server."""
-        notes = await target.backend.notes(target.path, target.name)
-        # Other files matter only to what can be used there; that is worth asking only when they would.
-        if notes and await is_local(target.backend, target.path, target.identifier.start):
-            notes = await target.backend.notes(target.path, None)
-        return notes
+        backend, path, point = target.backend, target.path, target.identifier.start
+        notes = await backend.notes(path, Use(target.name))
+        if not notes:
+            return []
+        # How it can be used there at all is worth asking only now.
+        return await backend.notes(path, await outside_use(backend, path, point, target.name))
 
     async def refused(self, target: Target, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""
