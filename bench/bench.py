@@ -107,16 +107,18 @@ async def _measure(
 
 def _setting(adapter: Adapter, command: Sequence[str], asked: Workload) -> str:
     """On what all this was measured."""
-    version = (
-        subprocess.run([command[0], *adapter.version_command[1:]], capture_output=True, text=True, check=False)
-        .stdout.split("\n")[0]
-        .rpartition("/")[2]
-    )
-    load = os.getloadavg()[0]
     return (
-        f"{version} on {asked.module} {asked.version}; Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores, load {load:.1f}"
+        f"{_version(adapter, command)} on {asked.module} {asked.version}; Python {platform.python_version()}, "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
+
+
+def _version(adapter: Adapter, command: Sequence[str]) -> str:
+    if not adapter.version_command:
+        return adapter.name
+    asking = [command[0], *adapter.version_command[1:]]
+    printed = subprocess.run(asking, capture_output=True, text=True, check=False).stdout
+    return printed.split("\n")[0].rpartition("/")[2]
 
 
 def _tables(results: Results) -> Iterator[Table]:
@@ -132,7 +134,7 @@ def _cold_table(cold: Cold) -> Table:
     cpu = "" if cold.cpu is None else f"{cold.cpu:.2f}"
     return Table(
         f"From the start of a new process, s (median of {cold.runs})",
-        ["", "server", "lsp-mcp", "ratio", "target", "own CPU"],
+        ["", "server", "lsp-mcp", "ratio", "target", "CPU"],
         [
             ["initialize answered", *initialized, "", "", ""],
             [cold.question, *answered, f"{cold.ratio:.2f}", f"{COLD_TARGET:g}", cpu],
@@ -143,9 +145,9 @@ def _cold_table(cold: Cold) -> Table:
 def _warm_table(warm: Sequence[Warm], nothing: float) -> Table:
     return Table(
         f"Warm, file open, ms (median of {warm[0].pairs} pairs)",
-        ["", "results", "server", "lsp-mcp", "more", "target", "own CPU"],
-        [*map(_warm_row, warm), ["nothing (MCP and its client alone)", "", "", f"{nothing:.1f}", "", "", ""]],
-        "rename: prepareRename and rename on both, nothing written.",
+        ["", "hits", "server", "lsp-mcp", "more", "target", "CPU"],
+        [*map(_warm_row, warm), ["nothing (MCP alone)", "", "", f"{nothing:.1f}", "", "", ""]],
+        "CPU: what lsp-mcp itself computes. rename: a preview, prepareRename and rename.",
     )
 
 
@@ -160,13 +162,13 @@ def _sizes_tables(sizes: Sequence[Sizes]) -> Iterator[Table]:
         return s.raw, s.json, s.compact, s.places_only
 
     yield Table(
-        "Bytes of an answer",
-        ["", "places", "files", "LSP", "JSON", "compact", "no code"],
+        "Bytes of an answer (bare: compact, without code)",
+        ["", "refs", "files", "LSP", "JSON", "compact", "bare"],
         [[s.question, *(f"{n:,}" for n in (s.places, s.files, *answers(s)))] for s in sizes],
     )
     yield Table(
-        f"Bytes per reference (targets: {BYTES_TARGET} compact, {BYTES_ONLY_TARGET} without code)",
-        ["", "LSP", "JSON", "compact", "no code"],
+        f"Bytes per reference (targets: compact {BYTES_TARGET}, bare {BYTES_ONLY_TARGET} where files have several)",
+        ["", "LSP", "JSON", "compact", "bare"],
         [[s.question, *(f"{n / s.places:.0f}" for n in answers(s))] for s in sizes],
     )
 

@@ -1,4 +1,4 @@
-"""Tables for a terminal, for a pipe, and for the README: `Table` knows all three forms."""
+"""Tables for people and for the README: `Table` knows both forms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True)
@@ -18,22 +17,12 @@ class Table:
     rows: Sequence[Sequence[str]]
     note: str = ""
 
-    def rich(self) -> RichTable:
-        """For a terminal."""
-        table = RichTable(title=self.title, title_justify="left", title_style="bold", caption=self.note or None)
-        table.caption_justify = "left"
-        for index, name in enumerate(self.head):
-            table.add_column(name, justify="right" if index else "left")
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-    def plain(self) -> str:
-        """For a pipe: columns of spaces."""
-        lines = [self.head, *self.rows]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(self.head))]
-        body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
-        return "\n".join([self.title, *(f"  {line}" for line in body), *([f"  {self.note}"] if self.note else [])])
+    @property
+    def lines(self) -> list[str]:
+        """Head and rows in columns, with nothing but spaces between them."""
+        every = [self.head, *self.rows]
+        widths = [max(len(line[column]) for line in every) for column in range(len(self.head))]
+        return ["  ".join(_aligned(line, widths)).rstrip() for line in every]
 
     def markdown(self) -> str:
         """For a README."""
@@ -43,15 +32,20 @@ class Table:
 
 
 def show(tables: Sequence[Table], *, markdown: bool) -> None:
-    """Print the tables in the form that fits stdout."""
-    console = Console()
+    """Print the tables, with some colour on a terminal."""
+    console = Console(highlight=False, soft_wrap=True, markup=False)
     for table in tables:
         if markdown:
             print(table.markdown(), end="\n\n")
-        elif console.is_terminal:
-            console.print(table.rich(), end="\n\n")
-        else:
-            print(table.plain(), end="\n\n")
+            continue
+        head, *rows = table.lines
+        console.print(table.title, style="bold")
+        console.print(f"  {head}", style="cyan")
+        for row in rows:
+            console.print(f"  {row}")
+        if table.note:
+            console.print(f"  {table.note}", style="dim")
+        console.print()
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:

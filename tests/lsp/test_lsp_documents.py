@@ -363,5 +363,5 @@ async def _kill(fake: FakeWorkspace, session: Session | None = None) -> None:
     pid = fake.pids()[-1]
     os.kill(pid, signal.SIGKILL)
     await gone(pid)
-    if session and session._connection:
-        await asyncio.wait([session._connection.dead])
+    if session and session._lifetime.connection:
+        await asyncio.wait([session._lifetime.connection.dead])

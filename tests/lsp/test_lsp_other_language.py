@@ -90,9 +90,9 @@ async def test_every_code_tool_works_for_a_language_of_words(tmp_path: Path, uni
 
         # The server dies; the next answer is right, and says that it did.
         (session,) = sessions._sessions
-        assert session._child
+        assert session._lifetime._child
         assert session.encoding.unit == unit
-        pid = session._child.pid
+        pid = session._lifetime._child.pid
         os.kill(pid, signal.SIGKILL)
         await gone(pid)
         again = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="cat"))

@@ -91,8 +91,8 @@ async def test_a_session_that_was_never_used_closes(fake: FakeWorkspace) -> None
         pass
     async with fake.session() as session:
         session.spawn()
-        assert session._child
-        pid = session._child.pid
+        assert session._lifetime._child
+        pid = session._lifetime._child.pid
     await gone(pid)
 
 
@@ -161,7 +161,7 @@ async def test_closing_while_the_watch_starts_kills_a_server_that_was_spawned_ea
 async def test_closing_in_the_pause_between_two_tries_starts_nothing(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.session._PAUSES", (0.0, 1000.0))
+    monkeypatch.setattr("lsp_mcp.lsp.lifetime._PAUSES", (0.0, 1000.0))
     fake.script({"rules": {"initialize": [["exit", 1]]}})
     async with fake.session() as session:
         call = asyncio.create_task(session.request("fake/pid", {}))

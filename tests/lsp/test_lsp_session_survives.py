@@ -12,9 +12,10 @@ import pytest
 from fakes.bounded import bounded, gone, steps
 from fakes.workspace import FakeWorkspace, do, end_process, notification, replies, request
 from lsp_mcp.errors import DiedError, MissingProgramError, RefusedError, SilentError, UnavailableError
-from lsp_mcp.lsp import session as session_module
+from lsp_mcp.lsp import lifetime as lifetime_module
+from lsp_mcp.lsp.session import Session
 
-REAL_PAUSES = session_module._PAUSES
+REAL_PAUSES = lifetime_module._PAUSES
 
 # --- what it says ------------------------------------------------------------------------------------
 
@@ -391,7 +392,12 @@ async def test_the_death_of_a_server_is_seen_though_a_child_of_it_holds_its_pipe
     fake.script({"rules": {"test/ask": [outlive, ["kill"]]}}, {"rules": {"test/ask": [["answer", "second life"]]}})
     try:
         async with fake.session() as session:
+            session.spawn()
+            first = session._lifetime._child
             assert await session.request("test/ask", {}) == "second life"
+            await steps()
+            assert first
+            assert first.reader.at_eof(), "its pipe is let go"
     finally:
         for pid in fake.spawned():
             end_process(pid)
@@ -487,6 +493,17 @@ async def test_two_callers_at_once_start_one_server_and_get_the_same_reason(fake
         assert pids == [fake.pids()[4]] * 5
 
 
+@bounded
+async def test_a_start_that_fails_while_nobody_waits_is_tried_again_by_the_first_question(fake: FakeWorkspace) -> None:
+    fake.script({"at_start": [["exit", 1]]})
+    async with fake.session() as session:
+        session.begin()
+        await _until_idle(session)
+        fake.script({})
+        assert await session.request("fake/pid", {}) == fake.pids()[-1]
+    # `bounded` fails the test if the error of the start that nobody awaited is reported as unseen.
+
+
 def test_pauses_between_tries_grow_and_end() -> None:
     assert sorted(REAL_PAUSES) == list(REAL_PAUSES)
     assert REAL_PAUSES[0] == 0
@@ -504,7 +521,7 @@ async def test_each_try_waits_longer_than_the_one_before(fake: FakeWorkspace, mo
             paused.append(seconds)
         return await real_sleep(0, result)
 
-    monkeypatch.setattr(session_module, "_PAUSES", (0.0, 1000.0, 2000.0, 3000.0))
+    monkeypatch.setattr(lifetime_module, "_PAUSES", (0.0, 1000.0, 2000.0, 3000.0))
     monkeypatch.setattr(asyncio, "sleep", sleep)
     fake.script({"rules": {"initialize": [["exit", 1]]}})
     async with fake.session() as session:
@@ -562,12 +579,13 @@ async def test_a_server_that_never_answers_initialize_is_unavailable_and_killed(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lsp_mcp.lsp.connection.INITIALIZE_TIMEOUT", 0.05)
-    fake.script({"at_start": [["shut_ears"]], "rules": {"initialize": [["hold"]]}}, {})
+    fake.script({"at_start": [["shut_ears"]], "rules": {"initialize": [["hold"]]}})
     async with fake.session() as session:
         with pytest.raises(UnavailableError, match="fake could not be started: fake did not answer initialize"):
             await session.request("fake/pid", {})
         assert len(fake.pids()) <= 1, "one that is silent is not waited for four times"
         monkeypatch.setattr("lsp_mcp.lsp.connection.INITIALIZE_TIMEOUT", 20.0)
+        fake.script({})
         assert await session.request("fake/pid", {}) == fake.pids()[-1]
 
 
@@ -599,7 +617,7 @@ async def test_a_missing_program_names_what_gets_it_and_works_once_it_is_there(
 async def test_a_named_program_that_does_not_exist_is_named(fake: FakeWorkspace) -> None:
     program = fake.folder / "my-server"
     async with fake.session(INSTALL, command=("unused",)) as session:
-        session._options = session_module.SessionOptions(command=(str(program),))
+        session._lifetime._command = (str(program),)
         with pytest.raises(MissingProgramError, match="my-server cannot be started: No such file"):
             await session.request("fake/pid", {})
         fake.program(program)
@@ -634,27 +652,27 @@ async def _silent(asking: Any) -> bool:
     return False
 
 
-def fake_pid(session: session_module.Session) -> int:
-    assert session._child
-    return session._child.pid
+def fake_pid(session: Session) -> int:
+    assert session._lifetime._child
+    return session._lifetime._child.pid
 
 
-async def _until_restarted(session: session_module.Session) -> None:
+async def _until_restarted(session: Session) -> None:
     """Wait for a death and for the start after it, without asking anything."""
-    assert session._connection
-    await asyncio.wait([session._connection.dead])
+    assert session._lifetime.connection
+    await asyncio.wait([session._lifetime.connection.dead])
     await steps()
-    assert session._starting, "the session starts its server again by itself"
-    await asyncio.wait([session._starting])
+    assert session._lifetime._starting, "the session starts its server again by itself"
+    await asyncio.wait([session._lifetime._starting])
 
 
-async def _until_idle(session: session_module.Session) -> None:
+async def _until_idle(session: Session) -> None:
     """Wait until nothing is being started and nothing will be."""
     while True:
-        if session._starting:
-            await asyncio.wait([session._starting])
-        elif session._connection and not session._connection.dead.done():
-            await asyncio.wait([session._connection.dead])
+        if session._lifetime._starting:
+            await asyncio.wait([session._lifetime._starting])
+        elif session._lifetime.connection and not session._lifetime.connection.dead.done():
+            await asyncio.wait([session._lifetime.connection.dead])
         else:
             return
         await steps()

@@ -8,11 +8,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from fakes.bounded import bounded, gone, wait_gone
+from fakes.bounded import BOUND, bounded, gone, wait_gone
 from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.wire.process import Child, run
 
@@ -57,6 +58,33 @@ async def test_a_megabyte_on_stderr_holds_nothing_up_and_its_last_lines_are_kept
     assert words.endswith(" | short of | memory")
     assert len(words) < 1000
     await child.end(0)
+
+
+@bounded
+async def test_its_last_words_are_complete_when_its_end_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The thread that reads stderr is made to lag until somebody waits for it.
+    waited_for = threading.Event()
+    drain, join = Child._drain_stderr, threading.Thread.join
+
+    def slow_drain(child: Child) -> None:
+        waited_for.wait(BOUND)
+        drain(child)
+
+    def telling_join(thread: threading.Thread, timeout: float | None = None) -> None:
+        if thread.name.startswith("stderr of"):
+            waited_for.set()
+        join(thread, timeout)
+
+    monkeypatch.setattr(Child, "_drain_stderr", slow_drain)
+    monkeypatch.setattr(threading.Thread, "join", telling_join)
+    child = python("os.write(2, b'panic: nil\\n'); sys.exit(2)", tmp_path)
+    await child.attach()
+    await child.exited.wait()
+    words = child.last_words()
+    waited_for.set()
+    assert words == "exited with status 2; its last words: panic: nil"
 
 
 @bounded

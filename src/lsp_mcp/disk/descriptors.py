@@ -13,8 +13,11 @@ from lsp_mcp.disk.method import EventsLostError
 
 # CLOSE_WRITE because a file that was written through a memory map has no MODIFY.
 _EVENTS = flags.CLOSE_WRITE | flags.MODIFY | flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
-_ROOT = int(_EVENTS | flags.EXCL_UNLINK | flags.ONLYDIR | flags.MOVE_SELF)
-_FOLDER = int(_EVENTS | flags.EXCL_UNLINK | flags.ONLYDIR | flags.DONT_FOLLOW)
+# MASK_ADD because a watch is asked for again to learn whether it is the same folder. Without it the kernel (seen
+# with 6.18) clears the old mask before it sets the new one, and loses the events that come in between.
+_HOW = flags.MASK_ADD | flags.ONLYDIR | flags.EXCL_UNLINK
+_ROOT = int(_EVENTS | flags.MOVE_SELF | _HOW)
+_FOLDER = int(_EVENTS | flags.DONT_FOLLOW | _HOW)
 
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _RAN_OUT = {

@@ -15,29 +15,18 @@ from lsp_mcp.backend import Json, Report, Use
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import (
-    DiedError,
-    LspMcpError,
-    MissingProgramError,
-    PathError,
-    RefusedError,
-    SilentError,
-    UnavailableError,
-)
+from lsp_mcp.errors import DiedError, LspMcpError, PathError
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.offers import initialize_params
-from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
-from lsp_mcp.wire.process import Child
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-_PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that keeps dying
 
 
 @dataclass(frozen=True)
@@ -65,28 +54,23 @@ class Session:
         self._files = files
         self._feed = feed
         self._options = options
-        self._connection: Connection | None = None
-        self._starting: asyncio.Task[Connection] | None = None
-        self._closing = False
         self._syncing = asyncio.Lock()
         self._generation = 0
         self._to_load: set[Path] = set()  # changed files that the server may have to be asked about
-        self._tries = 0  # starts since the server last answered anything
-        self._restarts = 0
         self._restarts_told = 0
         self._projects = WorkspaceProjects(adapter, workspace, feed)
         self._documents = Documents(adapter, files, self._notify)
-        self._child: Child | None = None
-
-    def spawn(self) -> None:
-        """Start the server's process now, before any event loop: it loads while this program still imports.
-
-        A missing program is not an error yet: whoever asks is told, and it may have been installed by then.
-        """
-        try:
-            self._child = self._spawn()
-        except MissingProgramError as error:
-            log.error("%s", error)
+        self._lifetime = Lifetime(
+            adapter,
+            workspace.root,
+            options.command,
+            options.env,
+            # Watching begins before the server reads its first file, or a change in between would be missed.
+            before=feed.start,
+            started=self._started,
+            # It may be one of the documents that the server dies of.
+            given_up=self._documents.forget,
+        )
 
     @property
     def name(self) -> str:
@@ -101,46 +85,35 @@ class Session:
     @property
     def encoding(self) -> PositionEncoding:
         """As agreed with the present connection."""
-        return self._connection.encoding if self._connection else PositionEncoding()
+        return self._lifetime.connection.encoding if self._lifetime.connection else PositionEncoding()
 
     @property
     def capabilities(self) -> Json:
         """As the present connection has announced."""
-        return self._connection.capabilities if self._connection else {}
+        return self._lifetime.connection.capabilities if self._lifetime.connection else {}
 
     # --- lifetime ----------------------------------------------------------------------------------
 
+    def spawn(self) -> None:
+        """Start the server's process, before any event loop; see `Lifetime.spawn`."""
+        self._lifetime.spawn()
+
     def begin(self) -> None:
         """Start initializing in the background, so that the first question waits less."""
-        if self._starting is None and not self._closing:
-            if self._tries == len(_PAUSES):
-                # All tries were used up. New ones, but without the documents: it may be one of them that it dies of.
-                self._tries = 0
-                self._documents.forget()
-            self._starting = asyncio.create_task(self._start(), name=f"start {self.name}")
-            self._starting.add_done_callback(_retrieve)
-
-    async def close(self) -> None:
-        """End the server, within 3 s; idempotent."""
-        self._closing = True
-        if self._starting and not self._starting.done():
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
-        if self._connection:
-            await self._connection.end()
-        if self._child:
-            self._child.kill()
-        await self._projects.close()
+        self._lifetime.begin()
 
     def kill(self) -> None:
         """End the server at once, without a loop."""
-        self._closing = True
-        if self._child:
-            self._child.kill()
+        self._lifetime.kill()
+
+    async def close(self) -> None:
+        """End the server, within 3 s; idempotent."""
+        await self._lifetime.close()
+        await self._projects.close()
 
     async def ready(self, report: Report) -> None:
         """See `Backend.ready`."""
-        await self._live()
+        await self._lifetime.live()
         await self._known(report)
 
     async def _known(self, report: Report | None = None) -> None:
@@ -151,7 +124,7 @@ class Session:
         try:
             async with asyncio.timeout(self._options.ready_timeout):
                 for seen in itertools.count():
-                    progress = (await self._live()).progress
+                    progress = (await self._lifetime.live()).progress
                     changed = progress.changed  # taken before the look: what comes while it is reported counts
                     work = progress.pending(title)
                     if work is None:
@@ -168,7 +141,7 @@ class Session:
         """See `Backend.sync`."""
         # Nobody may ask before what another caller's changes made the server load is loaded.
         async with self._syncing:
-            connection = await self._live()
+            connection = await self._lifetime.live()
             self._feed.watch_also(connection.watched.outside_folders())
             changes = self._feed.changes()
             told = self._tell(connection, changes) if changes else False
@@ -223,7 +196,7 @@ class Session:
 
     async def open(self, path: Path) -> Text:
         """See `Backend.open`."""
-        await self._live()
+        await self._lifetime.live()
         return self._documents.open(path)
 
     async def text(self, path: Path) -> Text:
@@ -238,7 +211,7 @@ class Session:
 
     async def load_projects(self) -> None:
         """See `Backend.load_projects`."""
-        await self._live()
+        await self._lifetime.live()
         for path in self._projects.files_to_open():
             if path not in self._documents:
                 try:
@@ -254,7 +227,7 @@ class Session:
         try:
             return await self._ask(method, params, timeout)
         except DiedError as death:
-            if self._closing:
+            if self._lifetime.closing:
                 raise
             log.warning("asking %s again: %s", method, death)
         try:
@@ -268,7 +241,7 @@ class Session:
     async def notes(self, path: Path | None, use: Use | None) -> list[str]:
         """See `Backend.notes`."""
         notes = []
-        if connection := self._connection:
+        if connection := self._lifetime.connection:
             ready = self.adapter.ready
             if ready.progress_title and (work := connection.progress.pending(ready.progress_title)):
                 notes.append(str(work))
@@ -278,111 +251,23 @@ class Session:
 
     def news(self) -> list[str]:
         """See `Backend.news`."""
-        restarted = [f"{self.name} restarted"] if self._restarts > self._restarts_told else []
-        self._restarts_told = self._restarts
+        restarted = [f"{self.name} restarted"] if self._lifetime.restarts > self._restarts_told else []
+        self._restarts_told = self._lifetime.restarts
         return [*restarted, *self._feed.take_notes()]
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _ask(self, method: str, params: Json, timeout: float) -> Any:
-        connection = await self._live()
+        connection = await self._lifetime.live()
         answer = await connection.request(method, params, timeout=timeout)
-        self._tries = 0
+        self._lifetime.answered()
         return answer
 
-    def _notify(self, method: str, params: Any) -> None:
-        if self._connection:
-            self._connection.notify(method, params)
-
-    async def _live(self) -> Connection:
-        """The initialized connection; waits for one that is being started, starts one if there is none.
-
-        Raises:
-            UnavailableError: it cannot be started, or died again and again while it was.
-        """
-        if self._closing:
-            raise UnavailableError(f"{self.name} is being shut down")
-        if self._connection and not self._connection.dead.done():
-            return self._connection
-        self.begin()
-        assert self._starting
-        starting = self._starting
-        try:
-            # Shielded: a caller that gives up must not end the start for the others.
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            caller = asyncio.current_task()
-            if starting.cancelled() and caller and not caller.cancelling():
-                raise UnavailableError(f"{self.name} is being shut down") from None
-            raise
-
-    async def _start(self) -> Connection:
-        """Start and initialize the server, with growing pauses; announces itself when done."""
-        try:
-            while True:
-                self._tries += 1
-                await asyncio.sleep(_PAUSES[self._tries - 1])
-                try:
-                    return await self._start_once()
-                except DiedError as death:
-                    log.warning("%s, try %d of %d: %s", self.name, self._tries, len(_PAUSES), death)
-                    if self._closing or self._tries == len(_PAUSES):
-                        raise UnavailableError(
-                            f"{self.name} could not be started in {self._tries} tries: {death}. Run: lsp-mcp doctor"
-                        ) from None
-                except MissingProgramError:
-                    self._tries = 0
-                    raise
-                except (SilentError, RefusedError) as error:
-                    self._tries = 0
-                    raise UnavailableError(f"{self.name} could not be started: {error}. Run: lsp-mcp doctor") from None
-        finally:
-            self._starting = None
-
-    async def _start_once(self) -> Connection:
-        # Watching begins before the server reads its first file, or a change in between would be missed.
-        await self._feed.start()
-        if self._child is None or self._child.attached:
-            self._child = self._spawn()
-        connection = Connection(self.adapter, self._child, self.workspace.root)
-        try:
-            await connection.start()
-        except BaseException:
-            await connection.abandon()
-            raise
-        first = self._connection is None
-        self._connection = connection
-        connection.dead.add_done_callback(lambda _: self._died(connection))
-        if not first:
-            self._restarts += 1
-            self._documents.reopen_all()
+    def _started(self) -> None:
+        """A new server knows of no document."""
+        self._documents.reopen_all()
         self._projects.check()
-        return connection
 
-    def _died(self, connection: Connection) -> None:
-        """Start the server again at once: the next question should find it warm.
-
-        Unless it dies again and again without having answered anything: then the next question starts it.
-        """
-        if self._closing or connection is not self._connection:
-            return
-        if self._tries < len(_PAUSES):
-            self.begin()
-        else:
-            log.error("%s died %d times without an answer: the next question starts it again", self.name, self._tries)
-
-    def _spawn(self) -> Child:
-        try:
-            command = self._options.command or find_command(self.adapter)
-            return Child(command, cwd=self.workspace.root, env=self._options.env)
-        except MissingProgramError as error:
-            how = f" Get it with: lsp-mcp install {self.name}" if self.adapter.install else ""
-            raise MissingProgramError(f"{error}.{how}") from None
-
-
-def _retrieve(task: asyncio.Task[Any]) -> None:
-    """A start that nobody waits for may fail; the next question tries again and says why."""
-    if not task.cancelled() and (error := task.exception()):
-        log.error("%s", error)
-        if not isinstance(error, LspMcpError):
-            raise error
+    def _notify(self, method: str, params: Any) -> None:
+        if self._lifetime.connection:
+            self._lifetime.connection.notify(method, params)

@@ -1,0 +1,185 @@
+"""A language server that is started again when it dies: `Lifetime` leads from one `Connection` to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.errors import (
+    DiedError,
+    LspMcpError,
+    MissingProgramError,
+    RefusedError,
+    SilentError,
+    UnavailableError,
+)
+from lsp_mcp.lsp.connection import Connection
+from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.wire.process import Child
+
+log = logging.getLogger(__name__)
+
+_PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that keeps dying
+
+
+class Lifetime:
+    """Starts a server, notices its death, and starts it again: four tries with growing pauses, then when asked.
+
+    `before` is awaited before each start; `started` is called with each new connection, before anyone gets it;
+    `given_up` when all tries were used up and new ones begin.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        root: Path,
+        command: tuple[str, ...],
+        env: Mapping[str, str] | None,
+        *,
+        before: Callable[[], Awaitable[None]],
+        started: Callable[[], None],
+        given_up: Callable[[], None],
+    ) -> None:
+        self.connection: Connection | None = None  # the present one, or the last
+        self.restarts = 0
+        self.closing = False
+        self._adapter = adapter
+        self._root = root
+        self._command = command
+        self._env = env
+        self._before = before
+        self._started = started
+        self._given_up = given_up
+        self._starting: asyncio.Task[Connection] | None = None
+        self._tries = 0  # starts since the server last answered anything
+        self._child: Child | None = None
+
+    def spawn(self) -> None:
+        """Start the server's process now, before any event loop: it loads while this program still imports.
+
+        A missing program is not an error yet: whoever asks is told, and it may have been installed by then.
+        """
+        try:
+            self._child = self._spawn()
+        except MissingProgramError as error:
+            log.debug("%s", error)
+
+    def begin(self) -> None:
+        """Start and initialize the server in the background, unless that is going on."""
+        if self._starting is None and not self.closing:
+            if self._tries == len(_PAUSES):
+                self._tries = 0
+                self._given_up()
+            self._starting = asyncio.create_task(self._start(), name=f"start {self._adapter.name}")
+            self._starting.add_done_callback(_retrieve)
+
+    async def live(self) -> Connection:
+        """The initialized connection; waits for one that is being started, starts one if there is none.
+
+        Raises:
+            UnavailableError: it cannot be started, or died again and again while it was.
+        """
+        if self.closing:
+            raise UnavailableError(f"{self._adapter.name} is being shut down")
+        if self.connection and not self.connection.dead.done():
+            return self.connection
+        self.begin()
+        assert self._starting
+        starting = self._starting
+        try:
+            # Shielded: a caller that gives up must not end the start for the others.
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if starting.cancelled() and caller and not caller.cancelling():
+                raise UnavailableError(f"{self._adapter.name} is being shut down") from None
+            raise
+
+    def answered(self) -> None:
+        """The server has answered something, so its next death is a new one."""
+        self._tries = 0
+
+    async def close(self) -> None:
+        """End the server, within 3 s; idempotent."""
+        self.closing = True
+        if self._starting and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        if self.connection:
+            await self.connection.end()
+        if self._child:
+            self._child.kill()
+
+    def kill(self) -> None:
+        """End the server at once, without a loop."""
+        self.closing = True
+        if self._child:
+            self._child.kill()
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _start(self) -> Connection:
+        name = self._adapter.name
+        try:
+            while True:
+                self._tries += 1
+                await asyncio.sleep(_PAUSES[self._tries - 1])
+                try:
+                    return await self._start_once()
+                except DiedError as death:
+                    log.warning("%s, try %d of %d: %s", name, self._tries, len(_PAUSES), death)
+                    if self.closing or self._tries == len(_PAUSES):
+                        raise UnavailableError(
+                            f"{name} could not be started in {self._tries} tries: {death}. Run: lsp-mcp doctor"
+                        ) from None
+                except MissingProgramError:
+                    self._tries = 0
+                    raise
+                except (SilentError, RefusedError) as error:
+                    self._tries = 0
+                    raise UnavailableError(f"{name} could not be started: {error}. Run: lsp-mcp doctor") from None
+        finally:
+            self._starting = None
+
+    async def _start_once(self) -> Connection:
+        await self._before()
+        if self._child is None or self._child.attached:
+            self._child = self._spawn()
+        connection = Connection(self._adapter, self._child, self._root)
+        try:
+            await connection.start()
+        except BaseException:
+            await connection.abandon()
+            raise
+        self.restarts += self.connection is not None
+        self.connection = connection
+        connection.dead.add_done_callback(lambda _: self._died(connection))
+        self._started()
+        return connection
+
+    def _died(self, connection: Connection) -> None:
+        """Start the server again at once: the next question should find it warm.
+
+        Unless it dies again and again without having answered anything: then the next question starts it.
+        """
+        if not self.closing and connection is self.connection and self._tries < len(_PAUSES):
+            self.begin()
+
+    def _spawn(self) -> Child:
+        try:
+            return Child(self._command or find_command(self._adapter), cwd=self._root, env=self._env)
+        except MissingProgramError as error:
+            how = f" Get it with: lsp-mcp install {self._adapter.name}" if self._adapter.install else ""
+            raise MissingProgramError(f"{error}.{how}") from None
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """A start that nobody waits for may fail; the next question tries again and says why."""
+    if not task.cancelled() and (error := task.exception()):
+        log.info("%s", error)
+        if not isinstance(error, LspMcpError):
+            raise error
