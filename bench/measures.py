@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
@@ -98,8 +98,10 @@ async def cold(
             raw_times.append(raw)
             our_times.append(ours)
             cpu.append(our_cpu)
-    raw_medians, our_medians = (map(median, zip(*times, strict=True)) for times in (raw_times, our_times))
-    return Cold(question.name, runs, *raw_medians, *our_medians, None if None in cpu else median(cpu))
+    raw_initialized, raw_answered = map(median, zip(*raw_times, strict=True))
+    our_initialized, our_answered = map(median, zip(*our_times, strict=True))
+    spent = _mean(cpu)
+    return Cold(question.name, runs, raw_initialized, raw_answered, our_initialized, our_answered, spent)
 
 
 def _raw_start(
@@ -142,8 +144,13 @@ async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) 
         our_times.append(our_time)
         cpu.append(our_cpu)
     differences = [our - raw for our, raw in zip(our_times, raw_times, strict=True)]
-    spent = None if None in cpu else sum(cpu) / pairs
-    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences), spent)
+    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences), _mean(cpu))
+
+
+def _mean(figures: Sequence[float | None]) -> float | None:
+    """The mean of `figures`; None where the system doesn't tell them."""
+    known = [figure for figure in figures if figure is not None]
+    return mean(known) if known else None
 
 
 def _ask_raw(question: Question, raw: RawClient) -> tuple[float, Any]:

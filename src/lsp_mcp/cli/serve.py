@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import importlib
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 from lsp_mcp.cli.options import ServerFlags
@@ -35,8 +38,20 @@ async def _refuse(reason: ConfigError) -> None:
     await serve_refusals(reason)
 
 
+@contextlib.contextmanager
+def _importing() -> Iterator[None]:
+    """Imports make hundreds of thousands of objects that stay: looking for garbage among them is lost time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 async def _serve(sessions: Sessions, form: Any, response_format: Any) -> None:
     sessions.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
-    serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
+    with _importing():
+        serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
     await serving.serve_stdio(sessions, form, response_format)

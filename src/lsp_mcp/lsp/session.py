@@ -147,6 +147,7 @@ class Session:
             told = self._tell(connection, changes) if changes else False
             if self._documents.refresh_outside(self._feed.folders()) or told:
                 self._generation += 1
+            self._projects.begin()
             self._to_load.update(changes.created, changes.changed)
             await self._load(connection)
         return self._generation

@@ -7,6 +7,7 @@ import logging
 import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.backend import Use
@@ -36,6 +37,7 @@ class WorkspaceProjects:
         self._feed = feed
         self._map: ProjectMap | None = None
         self._closed = False
+        self._warming: asyncio.Task[None] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
         self._words = Words()
         command = adapter.projects.excluded_command if adapter.projects else ()
@@ -57,6 +59,15 @@ class WorkspaceProjects:
             for check in self._checks.values():
                 check.cancel()
             self._checks.clear()
+
+    def begin(self) -> None:
+        """Find out in the background, while the first question is asked, what its answer will have to say."""
+        if self._excluded and not self._warming:
+            self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        for project in self._projects().projects[:_MOST_LOADED]:
+            await self._excluded_files(project)
 
     def check(self) -> None:
         """Begin to check whether the projects can be loaded at all."""
@@ -98,7 +109,7 @@ class WorkspaceProjects:
     async def close(self) -> None:
         """End the checks that still run."""
         self._closed = True
-        checks = list(self._checks.values())
+        checks: list[asyncio.Task[Any]] = [*self._checks.values(), *([self._warming] if self._warming else [])]
         self._checks.clear()
         for check in checks:
             check.cancel()

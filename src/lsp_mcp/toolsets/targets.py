@@ -22,6 +22,7 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.tool import Call
 
 _SEARCHED = 100  # definitions looked at for one name
+_USES = 1_000  # symbols whose way of being used elsewhere is remembered
 _LISTED = 10  # candidates listed in an error
 
 
@@ -57,6 +58,7 @@ class Targets:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._workspace = sessions.workspace
+        self._uses: dict[tuple[Path, Point], tuple[int, Use | None]] = {}  # with the generation they were found in
         self._beginning = lru_cache(4096)(self._beginning_of)
 
     def anchor(self, path: Path, point: Point | None) -> str:
@@ -112,8 +114,15 @@ class Targets:
         notes = await backend.notes(path, Use(target.name))
         if not notes:
             return []
-        # How it can be used there at all is worth asking only now.
-        return await backend.notes(path, await outside_use(backend, path, point, target.name))
+        # How it can be used there at all is worth asking only now, and once while nothing changes.
+        generation = await backend.sync()
+        known = self._uses.get((path, point))
+        if known is None or known[0] != generation:
+            known = generation, await outside_use(backend, path, point, target.name)
+            self._uses[path, point] = known
+            if len(self._uses) > _USES:
+                del self._uses[next(iter(self._uses))]
+        return await backend.notes(path, known[1])
 
     async def refused(self, target: Target, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""
