@@ -40,7 +40,8 @@ async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Sy
 
 def first(symbols: tuple[Symbol, ...], limit: int) -> tuple[tuple[Symbol, ...], int]:
     """The first `limit` symbols in reading order, and how many there are in all."""
-    return cut(symbols, limit), sum(symbol.count() for symbol in symbols)
+    total = sum(symbol.count() for symbol in symbols)
+    return (symbols if total <= limit else cut(symbols, limit)), total
 
 
 def name_span(text: Text, span: Span, name: str) -> Span:
@@ -49,8 +50,10 @@ def name_span(text: Text, span: Span, name: str) -> Span:
     For servers that give the whole declaration where the name is wanted.
     """
     words = re.findall(r"\w+", name)
-    if words and words[-1] != text.slice(span):
+    if words:
         start, end = text.point_offset(span.start), text.point_offset(span.end)
+        if text.content[start:end] == words[-1]:
+            return span
         if found := re.compile(rf"(?<!\w){re.escape(words[-1])}(?!\w)").search(text.content, start, end):
             return text.offsets_span(found.start(), found.end())
     return span
@@ -84,9 +87,14 @@ def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ..
             members.setdefault(match["owner"], []).append(symbol)
         else:
             top.append(symbol)
-    return tuple(replace(symbol, children=(*symbol.children, *members.pop(symbol.name, []))) for symbol in top)
+    return tuple(
+        replace(symbol, children=(*symbol.children, *members.pop(symbol.name))) if symbol.name in members else symbol
+        for symbol in top
+    )
 
 
 def _in_order(symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
     ordered = sorted(symbols, key=lambda symbol: symbol.place.span)
-    return tuple(replace(symbol, children=_in_order(symbol.children)) for symbol in ordered)
+    return tuple(
+        replace(symbol, children=_in_order(symbol.children)) if symbol.children else symbol for symbol in ordered
+    )
