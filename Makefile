@@ -40,5 +40,6 @@ demo: env ## show what the program does, with gopls on a small project
 	@scripts/tools.sh gopls
 	.venv/bin/python scripts/demo.py $(WITH_BACKEND) $(ARGS)
 
-bench: tools ## measure the program against its language server
+bench: env ## measure the program against its language server
+	@scripts/tools.sh gopls
 	.venv/bin/python bench/bench.py $(WITH_BACKEND) $(ARGS)

@@ -149,3 +149,22 @@ def test_a_range_that_we_made_is_in_the_document_and_a_longer_one_is_not(
     assert text.range_offsets(range_, encoding) == (text.point_offset(Point(1, 1)), text.point_offset(last))
     beyond = {"line": range_["end"]["line"], "character": range_["end"]["character"] + 1}
     assert text.range_offsets({"start": range_["start"], "end": beyond}, encoding) is None
+
+
+@given(
+    st.text("ab é😀\r\n", max_size=20),
+    ENCODINGS,
+    st.integers(0, 5),
+    st.integers(0, 9),
+    st.integers(0, 5),
+    st.integers(0, 9),
+)
+def test_a_range_is_its_two_positions_whichever_way_it_is_converted(
+    content: str, encoding: PositionEncoding, first: int, start: int, last: int, end: int
+) -> None:
+    text = Text(content)
+    range_ = {"start": {"line": first, "character": start}, "end": {"line": last, "character": end}}
+    expected = Span(*(text.position_point(position, encoding) for position in range_.values()))
+    assert text.range_span(range_, encoding) == expected
+    contained = text.contained_range_span(range_, encoding)
+    assert contained == (expected if text.range_offsets(range_, encoding) else None)

@@ -164,7 +164,16 @@ class Text:
 
     def range_span(self, range_: Json, encoding: PositionEncoding) -> Span:
         """LSP `Range` → `Span`, clamped."""
-        return Span(self.position_point(range_["start"], encoding), self.position_point(range_["end"], encoding))
+        return self._plain_span(range_) or Span(
+            self.position_point(range_["start"], encoding), self.position_point(range_["end"], encoding)
+        )
+
+    def contained_range_span(self, range_: Json, encoding: PositionEncoding) -> Span | None:
+        """LSP `Range` → `Span`; None if it does not lie in the document as it stands, with nothing clamped."""
+        if span := self._plain_span(range_):
+            return span
+        offsets = self.range_offsets(range_, encoding)
+        return self.offsets_span(*offsets) if offsets else None
 
     def range_offsets(self, range_: Json, encoding: PositionEncoding) -> tuple[int, int] | None:
         """LSP `Range` → the offsets of its ends; None if it does not lie in the document as it stands."""
@@ -197,6 +206,24 @@ class Text:
             for match in _WORD.finditer(_marked(self.line(line)))
             if not match.group()[0].isdigit()
         ]
+
+    def _plain_span(self, range_: Json) -> Span | None:
+        """The span of a range in one line, where all ways to count agree; None anywhere else.
+
+        Nearly every place of an answer is such a one, and this takes a tenth of the time of the way by offsets.
+        """
+        line, first, last = range_["start"]["line"], range_["start"]["character"], range_["end"]["character"]
+        starts = self._spec_starts
+        if not self._is_plain or line != range_["end"]["line"] or not 0 <= line < len(starts) - 1:
+            return None
+        if not 0 <= first <= last < starts[line + 1] - starts[line]:
+            return None
+        return Span(Point(line + 1, first + 1), Point(line + 1, last + 1))
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether each character is one unit in every encoding, and only LF ends lines."""
+        return self.content.isascii() and "\r" not in self.content
 
     # --- line tables -------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ class Workspace:
 
     def allow(self, path: Path) -> None:
         """Let `path` be read from now on: a server named it, so it is a source of a dependency."""
-        if not path.is_relative_to(self.root):
+        if self.shown(path) == path.as_posix():  # outside the root
             self._named[path] = None
             self._named.move_to_end(path)
             if len(self._named) > _MOST_NAMED:

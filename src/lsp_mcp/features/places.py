@@ -54,16 +54,37 @@ def _file_key(uri: str, root: Path) -> tuple[bool, str]:
 
 def distinct(locations: Iterable[Json], root: Path) -> list[Json]:
     """`locations` in their stable order, each place once (a file can be in several of a server's packages)."""
-    by_key = {location_key(location, root): location for location in locations}
-    return [by_key[key] for key in sorted(by_key)]
+    by_file: dict[tuple[bool, str], dict[tuple[int, int], Json]] = {}
+    for location in locations:
+        start = location["range"]["start"]
+        by_file.setdefault(_file_key(location["uri"], root), {})[start["line"], start["character"]] = location
+    return [by_file[file][start] for file in sorted(by_file) for start in sorted(by_file[file])]
+
+
+class Locator:
+    """Makes places of the `Location`s in one answer of `backend`; each file is looked at once."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._texts: dict[Path, Text | None] = {}
+
+    async def place(self, location: Json) -> Place | None:
+        """The place of an LSP `Location`; None when its file is gone or no longer has that place."""
+        path = uri_path(location["uri"])
+        if path not in self._texts:
+            self._texts[path] = await _text_or_none(self._backend, path)
+        text = self._texts[path]
+        span = text.contained_range_span(location["range"], self._backend.encoding) if text else None
+        return Place(path, span, text, str(location.get("containerName") or "")) if text and span else None
 
 
 async def place_of(backend: Backend, location: Json) -> Place | None:
-    """The place of an LSP `Location`; None when its file is gone or no longer has that place."""
-    path = uri_path(location["uri"])
+    """See `Locator.place`; for one location alone."""
+    return await Locator(backend).place(location)
+
+
+async def _text_or_none(backend: Backend, path: Path) -> Text | None:
     try:
-        text = await backend.text(path)
+        return await backend.text(path)
     except PathError:
         return None
-    offsets = text.range_offsets(location["range"], backend.encoding)
-    return Place(path, text.offsets_span(*offsets), text, str(location.get("containerName") or "")) if offsets else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.features.places import Place, distinct, place_of
+from lsp_mcp.features.places import Locator, Place, distinct
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
@@ -38,10 +38,11 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
     found: list[Place] = []
     dropped = 0
     locations = distinct(result, backend.root)
+    locator = Locator(backend)
     for location in locations:
         if len(found) == limit:
             break
-        if place := await place_of(backend, location):
+        if place := await locator.place(location):
             found.append(place)
         else:
             dropped += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
-from lsp_mcp.features.places import Place, location_key, place_of
+from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
 
 
@@ -49,10 +49,11 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     result = sorted(by_place.values(), key=lambda item: _order(item, name, root))
     symbols: list[Symbol] = []
     dropped = 0
+    locator = Locator(backend)
     for item in result:
         if len(symbols) == limit:
             break
-        if place := await place_of(backend, item["location"]):
+        if place := await locator.place(item["location"]):
             symbols.append(_symbol(item, place))
         else:
             dropped += 1
