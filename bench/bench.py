@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +19,17 @@ import click
 import measures
 import msgspec
 import workload
-from mcp_client import started
 from measures import Cold, Own, Progress, Sizes, Warm
 from questions import Questions
-from raw_client import RawClient
 from report import Table, show
 from rich.console import Console
+from sides import Sides
 from workload import Peers, Workload
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.programs import find_command
 
-COLD_TARGET = 1.3  # times the server alone
 WARM_TARGET = 3.0  # ms over the server alone
 MEMORY_TARGET = 100  # MiB
 BYTES_TARGET = 90  # per reference, with its line of code
@@ -43,7 +43,8 @@ class Results:
     """Everything that one run measured."""
 
     setting: str
-    cold: Cold
+    cold_target: float  # times the server alone
+    cold: list[Cold]
     warm: list[Warm]
     nothing: float  # ms
     sizes: list[Sizes]
@@ -67,34 +68,36 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
         sys.exit(1)
     if not markdown:
         print(f"{results.setting}\n")
-    show([*_tables(results), *_peer_tables(peers)], markdown=markdown)
+    show([*_tables(results), *(_peer_tables(peers) if peers else ())], markdown=markdown)
     if markdown:
         print(f"Measured with {results.setting}.")
     if file:
         file.write_text(msgspec.json.format(msgspec.json.encode(_figures(results)), indent=2).decode() + "\n")
 
 
-def _run(backend: str, *, quick: bool) -> tuple[Results, Peers]:
+def _run(backend: str, *, quick: bool) -> tuple[Results, Peers | None]:
     adapter = load_adapter(backend)
     command = find_command(adapter)
     asked = workload.load(backend)
-    with _progress() as progress:
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as cache:
         progress("fetching the code to ask about")
         root = workload.code(asked)
-        results = asyncio.run(_measure(adapter, command, root, asked, quick=quick, progress=progress))
+        sides = Sides(adapter, command, root, Path(cache) / "warm", waits=bool(asked.opened_first))
+        results = asyncio.run(_measure(sides, asked, quick=quick, progress=progress))
     return results, asked.peers
 
 
-async def _measure(
-    adapter: Adapter, command: Sequence[str], root: Path, asked: Workload, *, quick: bool, progress: Progress
-) -> Results:
+async def _measure(sides: Sides, asked: Workload, *, quick: bool, progress: Progress) -> Results:
     runs, pairs = (2, 5) if quick else (7, 31)
-    with RawClient(adapter, command, root) as raw:
+    with sides.raw() as raw:
         progress("loading the workspace")
         raw.initialize()
+        if asked.opened_first:
+            raw.open(sides.root / asked.opened_first)
+            raw.wait_until_loaded()
         questions = Questions(asked, raw)
-        cold = await measures.cold(adapter, command, root, questions.first, runs, progress)
-        async with started(adapter.name, root) as ours:
+        cold = await _cold(sides, questions, runs, progress)
+        async with sides.ours() as ours:
             warm = []
             for question in questions.all:
                 progress(question.name)
@@ -102,13 +105,24 @@ async def _measure(
             nothing = await measures.nothing(ours, 10 * pairs)
             sizes = [await measures.sizes(one, raw, ours) for one in questions.all if one.is_references]
             own = await measures.own(ours)
-    return Results(_setting(adapter, command, asked), cold, warm, nothing, sizes, own)
+    return Results(_setting(sides.adapter, sides.command, asked), asked.cold_target, cold, warm, nothing, sizes, own)
+
+
+async def _cold(sides: Sides, questions: Questions, runs: int, progress: Progress) -> list[Cold]:
+    """The first answers of new processes; of a server that keeps an index, without one and with one."""
+    apart = replace(sides, cache=sides.cache.with_name("cold"))
+    if not sides.adapter.compilation:
+        return [await measures.cold(apart, questions.first, runs, progress, kept=True, note="")]
+    return [
+        await measures.cold(apart, questions.first, runs, progress, kept=kept, note=note)
+        for kept, note in ((False, ", no index yet"), (True, ", index kept"))
+    ]
 
 
 def _setting(adapter: Adapter, command: Sequence[str], asked: Workload) -> str:
     """On what all this was measured."""
     return (
-        f"{_version(adapter, command)} on {asked.module} {asked.version}; Python {platform.python_version()}, "
+        f"{_version(adapter, command)} on {asked.code.title}; Python {platform.python_version()}, "
         f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     )
 
@@ -118,28 +132,29 @@ def _version(adapter: Adapter, command: Sequence[str]) -> str:
         return adapter.name
     asking = [command[0], *adapter.version_command[1:]]
     printed = subprocess.run(asking, capture_output=True, text=True, check=False).stdout
-    return printed.split("\n")[0].rpartition("/")[2]
+    number = re.search(r"v?\d+\.\d+\S*", printed)
+    return f"{adapter.name} {number[0]}" if number else adapter.name
 
 
 def _tables(results: Results) -> Iterator[Table]:
-    yield _cold_table(results.cold)
+    yield _cold_table(results.cold, results.cold_target)
     yield _warm_table(results.warm, results.nothing)
     yield from _sizes_tables(results.sizes)
     yield _own_table(results.own)
 
 
-def _cold_table(cold: Cold) -> Table:
-    initialized = f"{cold.raw_initialized:.2f}", f"{cold.our_initialized:.2f}"
-    answered = f"{cold.raw_answered:.2f}", f"{cold.our_answered:.2f}"
-    cpu = "" if cold.cpu is None else f"{cold.cpu:.2f}"
+def _cold_table(cold: Sequence[Cold], target: float) -> Table:
+    initialized = f"{cold[-1].raw_initialized:.2f}", f"{cold[-1].our_initialized:.2f}"
     return Table(
-        f"From the start of a new process, s (median of {cold.runs})",
+        f"From the start of a new process, s (median of {cold[0].runs})",
         ["", "server", "lsp-mcp", "ratio", "target", "CPU"],
-        [
-            ["initialize answered", *initialized, "", "", ""],
-            [cold.question, *answered, f"{cold.ratio:.2f}", f"{COLD_TARGET:g}", cpu],
-        ],
+        [["initialize answered", *initialized, "", "", ""], *(_cold_row(one, target) for one in cold)],
     )
+
+
+def _cold_row(one: Cold, target: float) -> list[str]:
+    cpu = "" if one.cpu is None else f"{one.cpu:.2f}"
+    return [one.question, f"{one.raw_answered:.2f}", f"{one.our_answered:.2f}", f"{one.ratio:.2f}", f"{target:g}", cpu]
 
 
 def _warm_table(warm: Sequence[Warm], nothing: float) -> Table:
@@ -147,7 +162,7 @@ def _warm_table(warm: Sequence[Warm], nothing: float) -> Table:
         f"Warm, file open, ms (median of {warm[0].pairs} pairs)",
         ["", "hits", "server", "lsp-mcp", "more", "target", "CPU"],
         [*map(_warm_row, warm), ["nothing (MCP alone)", "", "", f"{nothing:.1f}", "", "", ""]],
-        "CPU: what lsp-mcp itself computes. rename: a preview, prepareRename and rename.",
+        "CPU: what lsp-mcp itself computes. rename: a preview, prepareRename and rename. callers, subtypes: one step.",
     )
 
 
@@ -199,7 +214,7 @@ def _figure(number: float | None) -> str:
 
 def _figures(results: Results) -> dict[str, Any]:
     """Everything as plain data, for programs: seconds, ms, MiB and bytes, unrounded."""
-    return {**asdict(results), "cold_ratio": results.cold.ratio}
+    return {**asdict(results), "cold_ratios": [one.ratio for one in results.cold]}
 
 
 @contextmanager

@@ -67,12 +67,14 @@ class McpClient:
 
 
 @asynccontextmanager
-async def started(backend: str, root: Path) -> AsyncIterator[McpClient]:
-    """lsp-mcp with `backend` on `root`, in a process of its own, from its start to its end."""
+async def started(backend: str, root: Path, cache: Path) -> AsyncIterator[McpClient]:
+    """lsp-mcp with `backend` on `root`, in a process of its own, from its start to its end; indexes are in `cache`."""
     arguments = ["--backend", backend, "--workspace-root", str(root), "--log-level", "error"]
     before = _children()
     # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
-    server = StdioServerParameters(command=str(_PROGRAM), args=arguments, env=dict(os.environ))
+    server = StdioServerParameters(
+        command=str(_PROGRAM), args=arguments, env={**os.environ, "LSP_MCP_CACHE": str(cache)}
+    )
     failure = None
     async with Client(server, mode="legacy") as client:
         new = _children() - before

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
-from mcp_client import McpClient, started
+from mcp_client import McpClient
 from questions import Question
 from raw_client import RawClient
-
-from lsp_mcp.adapters import Adapter
+from sides import Sides
 
 Progress = Callable[[str], None]
 
@@ -80,19 +78,23 @@ class Own:
     instructions_bytes: int
 
 
-async def cold(
-    adapter: Adapter, command: Sequence[str], root: Path, question: Question, runs: int, progress: Progress
-) -> Cold:
-    """How long a new process takes to its first right answer; the first run of each only warms the disk."""
+async def cold(sides: Sides, question: Question, runs: int, progress: Progress, *, kept: bool, note: str) -> Cold:
+    """How long a new process takes to its first right answer; the first run of each only warms the disk.
+
+    With `kept`, what the server keeps on disk is there from the run before; `note` is added to the question's name.
+    """
+    name = f"{question.name}{note}"
     raw_times, our_times, cpu = [], [], []
     for run in range(runs + 1):
-        progress(f"first answer, run {run} of {runs}" if run else "first answer, warming the disk")
+        progress(f"{name}, run {run} of {runs}" if run else f"{name}, warming the disk")
+        if not kept:
+            sides.forget()
         if run % 2:
-            raw, raw_answer = _raw_start(adapter, command, root, question)
-            ours, our_cpu, our_answer = await _our_start(adapter, root, question)
+            raw, raw_answer = _raw_start(sides, question)
+            ours, our_cpu, our_answer = await _our_start(sides, question)
         else:
-            ours, our_cpu, our_answer = await _our_start(adapter, root, question)
-            raw, raw_answer = _raw_start(adapter, command, root, question)
+            ours, our_cpu, our_answer = await _our_start(sides, question)
+            raw, raw_answer = _raw_start(sides, question)
         question.check(raw_answer, our_answer)
         if run:
             raw_times.append(raw)
@@ -101,25 +103,25 @@ async def cold(
     raw_initialized, raw_answered = map(median, zip(*raw_times, strict=True))
     our_initialized, our_answered = map(median, zip(*our_times, strict=True))
     spent = _mean(cpu)
-    return Cold(question.name, runs, raw_initialized, raw_answered, our_initialized, our_answered, spent)
+    return Cold(name, runs, raw_initialized, raw_answered, our_initialized, our_answered, spent)
 
 
-def _raw_start(
-    adapter: Adapter, command: Sequence[str], root: Path, question: Question
-) -> tuple[tuple[float, float], Any]:
+def _raw_start(sides: Sides, question: Question) -> tuple[tuple[float, float], Any]:
     start = perf_counter()
-    with RawClient(adapter, command, root) as raw:
+    with sides.raw() as raw:
         raw.initialize()
         initialized = perf_counter()
         if question.file:
             raw.open(question.file)
+        if sides.waits:
+            raw.wait_until_loaded()
         answer = question.ask(raw)
         return (initialized - start, perf_counter() - start), answer
 
 
-async def _our_start(adapter: Adapter, root: Path, question: Question) -> tuple[tuple[float, float], float | None, Any]:
+async def _our_start(sides: Sides, question: Question) -> tuple[tuple[float, float], float | None, Any]:
     start = perf_counter()
-    async with started(adapter.name, root) as ours:
+    async with sides.ours() as ours:
         initialized = perf_counter()
         answer = await ours.text(question.tool, question.arguments)
         return (initialized - start, perf_counter() - start), ours.cpu(), json.loads(answer)

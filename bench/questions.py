@@ -18,6 +18,7 @@ from raw_client import RawClient
 from workload import Workload
 
 Json = dict[str, Any]
+Request = tuple[str, Json | Callable[[Any], Json]]  # a method, and its params or what makes them of the result before
 Facts = Counter[tuple[Any, ...]]
 ALL = 10_000  # the most results that a tool gives
 
@@ -28,7 +29,7 @@ class Question:
 
     name: str
     file: Path | None  # must be open on both sides
-    requests: list[tuple[str, Json]]
+    requests: list[Request]
     tool: str
     arguments: Json
     raw_facts: Callable[[Any], Facts]
@@ -44,7 +45,7 @@ class Question:
         """What the server answers to the last of the requests."""
         result = None
         for method, params in self.requests:
-            result = raw.request(method, params)
+            result = raw.request(method, params(result) if callable(params) else params)
         return result
 
     def check(self, raw: Any, ours: Json) -> int:
@@ -78,6 +79,8 @@ class Questions:
             *map(self.outline, workload.outlines),
             *map(self.names, workload.names),
             self.rename(workload.rename, workload.new_name),
+            *([self.callers(workload.callers)] if workload.callers else []),
+            *([self.subtypes(workload.subtypes)] if workload.subtypes else []),
         ]
 
     def references(self, symbol: str) -> Question:
@@ -110,7 +113,7 @@ class Questions:
         )
 
     def names(self, name: str) -> Question:
-        """Definitions that are called something like `name`."""
+        """Definitions that are called something like `name`; those outside the workspace are left out by lsp-mcp."""
         return Question(
             f"search for {name}",
             None,
@@ -118,7 +121,9 @@ class Questions:
             "find_symbol_definitions_by_name",
             {"symbol_name": name, "limit": ALL},
             lambda result: Facts(
-                (one["name"], *self._place(one["location"]["uri"], one["location"]["range"]["start"])) for one in result
+                (self._whole_name(one), *self._place(one["location"]["uri"], one["location"]["range"]["start"]))
+                for one in result
+                if Path(_path(one["location"]["uri"])).is_relative_to(self._root)
             ),
             lambda answer: Facts((one["name"], *_our_place(one)) for one in answer["definitions"]),
             may_be_capped=True,
@@ -137,32 +142,89 @@ class Questions:
             lambda answer: Facts(_our_edits(answer)),
         )
 
+    def callers(self, symbol: str) -> Question:
+        """Who calls `symbol`, and where."""
+        file, at, anchor = self._find(symbol)
+        return Question(
+            f"callers of {symbol}",
+            file,
+            [
+                ("textDocument/prepareCallHierarchy", at),
+                ("callHierarchy/incomingCalls", lambda items: {"item": items[0]}),
+            ],
+            "find_callers_by_anchor",
+            {"symbol_anchor": anchor, "depth": 1, "limit": ALL},
+            lambda result: Facts(self._raw_calls(result)),
+            lambda answer: Facts(_our_calls(answer["callers"])),
+        )
+
+    def subtypes(self, symbol: str) -> Question:
+        """The types right below `symbol`."""
+        file, at, anchor = self._find(symbol)
+        return Question(
+            f"subtypes of {symbol}",
+            file,
+            [
+                ("textDocument/prepareTypeHierarchy", at),
+                ("typeHierarchy/subtypes", lambda items: {"item": items[0]}),
+            ],
+            "find_type_hierarchy_by_anchor",
+            {"symbol_anchor": anchor, "direction": "subtypes", "depth": 1, "limit": ALL},
+            lambda result: Facts(self._place(one["uri"], one["selectionRange"]["start"]) for one in result),
+            lambda answer: Facts(map(_our_place, answer["subtypes"])),
+        )
+
     # --- inside ------------------------------------------------------------------------------------
 
     def _find(self, symbol: str) -> tuple[Path, Json, str]:
         """The file of `symbol`, its LSP `TextDocumentPositionParams`, and its anchor."""
-        found = [one for one in self._raw.request("workspace/symbol", {"query": symbol}) if one["name"] == symbol]
+        answer = self._raw.request("workspace/symbol", {"query": symbol})
+        found = [one for one in answer if self._whole_name(one) == symbol]
         if len(found) != 1:
             raise RuntimeError(f"{symbol} is defined {len(found)} times in {self._root}")
         location = found[0]["location"]
         start = location["range"]["start"]
         file, line, character = self._place(location["uri"], start)
         at = {"textDocument": {"uri": location["uri"]}, "position": start}
-        return self._root / file, at, f"go://{file}#{line}:{character}"
+        language = self._raw.adapter.language_of(Path(file))
+        assert language
+        return self._root / file, at, f"{language.scheme}://{file}#{line}:{character}"
+
+    def _whole_name(self, symbol: Json) -> str:
+        """The name of what workspace/symbol found, with what it lies in where the server leaves that out."""
+        separator, container = self._raw.adapter.symbols.scope_separator, symbol.get("containerName")
+        return f"{container}{separator}{symbol['name']}" if separator and container else str(symbol["name"])
+
+    def _raw_calls(self, calls: list[Json]) -> Iterator[tuple[Any, ...]]:
+        for call in calls:
+            caller = call["from"]
+            yield "caller", *self._place(caller["uri"], caller["selectionRange"]["start"])
+            for range_ in call["fromRanges"]:
+                yield "call", *self._place(caller["uri"], range_["start"])
 
     def _raw_edits(self, edit: Json) -> Iterator[tuple[Any, ...]]:
-        for change in edit["documentChanges"]:
-            uri = change["textDocument"]["uri"]
-            for one in change["edits"]:
+        changes = [(uri, edits) for uri, edits in (edit.get("changes") or {}).items()]
+        changes += [(change["textDocument"]["uri"], change["edits"]) for change in edit.get("documentChanges") or []]
+        for uri, edits in changes:
+            for one in edits:
                 start, end = one["range"]["start"], one["range"]["end"]
                 yield *self._place(uri, start), *self._place(uri, end)[1:], one["newText"]
 
     def _place(self, uri: str, position: Json) -> tuple[str, int, int]:
         """File, line and character as lsp-mcp counts: from 1, in code points."""
-        path = unquote(urlsplit(uri).path)
-        line = _lines(path)[position["line"]]
-        prefix = line.encode("utf-16-le")[: 2 * position["character"]].decode("utf-16-le")
-        return Path(path).relative_to(self._root).as_posix(), position["line"] + 1, len(prefix) + 1
+        path = _path(uri)
+        before = _before(_lines(path)[position["line"]], position["character"], self._raw.unit)
+        return Path(path).relative_to(self._root).as_posix(), position["line"] + 1, len(before) + 1
+
+
+def _path(uri: str) -> str:
+    return unquote(urlsplit(uri).path)
+
+
+def _before(line: str, units: int, unit: str) -> str:
+    """What stands before a character of `line` that is counted in `unit`s (LSP 3.17, `PositionEncodingKind`)."""
+    codec, size = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[unit]
+    return line.encode(codec)[: size * units].decode(codec)
 
 
 @cache
@@ -180,6 +242,13 @@ def _tree(symbols: list[Json]) -> Iterator[Json]:
 def _our_place(one: Json) -> tuple[str, int, int]:
     place = one["location"]
     return place["file"], place["line"], place["character"]
+
+
+def _our_calls(callers: list[Json]) -> Iterator[tuple[Any, ...]]:
+    for caller in callers:
+        yield "caller", *_our_place(caller)
+        for site in caller["call_sites"]:
+            yield "call", *_our_place(site)
 
 
 def _our_edits(answer: Json) -> Iterator[tuple[Any, ...]]:

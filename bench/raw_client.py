@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,14 +25,21 @@ _CHUNK = 1 << 20  # bytes per read
 class RawClient:
     """A started language server; it is offered and configured as lsp-mcp does it, so that both ask the same.
 
+    A server that keeps an index of what is in a compilation database does so in `cache`, as under lsp-mcp.
+
     Raises, from every method:
         RuntimeError: the server refused, ended, or was silent for 120 s.
     """
 
-    def __init__(self, adapter: Adapter, command: Sequence[str], root: Path) -> None:
+    def __init__(self, adapter: Adapter, command: Sequence[str], root: Path, cache: Path) -> None:
+        self.adapter = adapter
         self.root = root
+        self.unit = "utf-16"  # what characters are counted in, once `initialize` has agreed on it
         self.answer_size = 0  # bytes of the last answer's body
-        self._adapter = adapter
+        if adapter.compilation:
+            cache.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / adapter.compilation.database, cache)
+            command = [*command, adapter.compilation.argument.format(folder=cache)]
         self._process = subprocess.Popen(
             command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -41,6 +49,8 @@ class RawClient:
         self._buffer = bytearray()
         self._id = 0
         self._open: set[Path] = set()
+        self._loading: set[Any] = set()  # tokens of the progress that tells
+        self._loaded = False
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +61,8 @@ class RawClient:
 
     def initialize(self) -> None:
         """Do the handshake."""
-        self.request("initialize", initialize_params(self._adapter, self.root))
+        result = self.request("initialize", initialize_params(self.adapter, self.root))
+        self.unit = result["capabilities"].get("positionEncoding") or self.unit
         self.notify("initialized", {})
 
     def open(self, path: Path) -> None:
@@ -59,25 +70,26 @@ class RawClient:
         if path in self._open:
             return
         self._open.add(path)
-        language = self._adapter.language_of(path)
+        language = self.adapter.language_of(path)
         assert language
         item = {"uri": path.as_uri(), "languageId": language.id, "version": 1, "text": path.read_text("utf-8")}
         self.notify("textDocument/didOpen", {"textDocument": item})
+
+    def wait_until_loaded(self) -> None:
+        """Wait until the progress that the adapter names has begun and ended, for a server that answers before."""
+        while not self._loaded:
+            self._message()
 
     def request(self, method: str, params: Any) -> Any:
         """The result of one request; `answer_size` is then the bytes of its answer."""
         self._id += 1
         self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
         while True:
-            body = self._receive()
-            message = json.loads(body)
-            if "method" in message:
-                if "id" in message:
-                    self._reply(message)
-            elif message["id"] == self._id:
+            message, size = self._message()
+            if "method" not in message and message["id"] == self._id:
                 if error := message.get("error"):
                     raise RuntimeError(f"{method} was refused: {error['message']}")
-                self.answer_size = len(body)
+                self.answer_size = size
                 return message["result"]
 
     def notify(self, method: str, params: Any) -> None:
@@ -86,12 +98,28 @@ class RawClient:
 
     # --- inside ------------------------------------------------------------------------------------
 
+    def _message(self) -> tuple[dict[str, Any], int]:
+        """The next message and the bytes of its body; what the server asks is answered."""
+        body = self._receive()
+        message: dict[str, Any] = json.loads(body)
+        if "method" in message and "id" in message:
+            self._reply(message)
+        elif message.get("method") == "$/progress":
+            self._note(message["params"]["token"], message["params"]["value"])
+        return message, len(body)
+
     def _reply(self, message: dict[str, Any]) -> None:
         """Answer a request of the server: its settings, else nothing."""
         result = None
         if message["method"] == "workspace/configuration":
-            result = [self._adapter.settings.values for _ in message["params"]["items"]]
+            result = [self.adapter.settings.values for _ in message["params"]["items"]]
         self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def _note(self, token: Any, progress: dict[str, Any]) -> None:
+        if progress["kind"] == "begin" and progress["title"] == self.adapter.ready.progress_title:
+            self._loading.add(token)
+        elif progress["kind"] == "end" and token in self._loading:
+            self._loaded = True
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps(message, separators=(",", ":")).encode()
@@ -114,8 +142,8 @@ class RawClient:
 
     def _read(self) -> None:
         if not select.select([self._output], [], [], _TIMEOUT)[0]:
-            raise RuntimeError(f"{self._adapter.name} was silent for {_TIMEOUT:g} s")
+            raise RuntimeError(f"{self.adapter.name} was silent for {_TIMEOUT:g} s")
         data = os.read(self._output, _CHUNK)
         if not data:
-            raise RuntimeError(f"{self._adapter.name} ended")
+            raise RuntimeError(f"{self.adapter.name} ended")
         self._buffer += data

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 _HERE = Path(__file__).parent
-_CACHE = _HERE.parent / ".tools" / "bench"
+_TOP = _HERE.parent
+_CACHE = _TOP / ".tools" / "bench"
 
 
 class Peers(msgspec.Struct):
@@ -24,18 +25,41 @@ class Peers(msgspec.Struct):
     bytes_rows: list[list[str]]
 
 
-class Workload(msgspec.Struct, forbid_unknown_fields=True):
-    """The questions for one backend; the file says what each is."""
+class GoModule(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="go"):
+    """Code that `go` fetches."""
 
     module: str
     version: str
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.module} {self.version}"
+
+
+class Folder(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="folder"):
+    """Code that a command has put into a folder, both from the top of the checkout."""
+
+    title: str
+    folder: str
+    made_by: str
+
+
+class Workload(msgspec.Struct, forbid_unknown_fields=True):
+    """The questions for one backend; the file says what each is."""
+
+    code: GoModule | Folder
+    cold_target: float
     first: str
     references: list[str]
     outlines: list[str]
     names: list[str]
     rename: str
     new_name: str
-    peers: Peers
+    callers: str = ""
+    subtypes: str = ""
+    opened_first: str = ""
+    peers: Peers | None = None
 
 
 def load(backend: str) -> Workload:
@@ -52,15 +76,26 @@ def load(backend: str) -> Workload:
 
 
 def code(workload: Workload) -> Path:
-    """The folder with the code of `workload`; fetched the first time, then kept.
+    """The folder with the code of `workload`; what `go` fetches is fetched the first time, then kept.
 
     Raises:
-        RuntimeError: it cannot be fetched; the message is that of `go`.
+        RuntimeError: it is not there or cannot be fetched; the message says what to do, or is that of `go`.
     """
-    folder = _CACHE / f"{workload.module.replace('/', '-')}-{workload.version}"
+    match workload.code:
+        case Folder() as there:
+            folder = _TOP / there.folder
+            if not folder.is_dir():
+                raise RuntimeError(f"there is no {there.folder}; run: {there.made_by}")
+            return folder
+        case GoModule() as wanted:
+            return _fetched(wanted)
+
+
+def _fetched(wanted: GoModule) -> Path:
+    folder = _CACHE / f"{wanted.module.replace('/', '-')}-{wanted.version}"
     if not folder.is_dir():
         _CACHE.mkdir(parents=True, exist_ok=True)
-        source = _go("mod", "download", "-json", f"{workload.module}@{workload.version}", folder=_CACHE)
+        source = _go("mod", "download", "-json", f"{wanted.module}@{wanted.version}", folder=_CACHE)
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         shutil.copytree(json.loads(source)["Dir"], unfinished)

@@ -10,19 +10,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import click
+import compile_commands
+import msgspec
+from demo_screen import SHOWN, Asker, Screen, shown
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
-from rich.console import Console
 from rich.text import Text
 
 from lsp_mcp.adapters import Adapter, load_adapter
@@ -30,11 +30,10 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.programs import find_command
 
 _TOP = Path(__file__).resolve().parent.parent
+_EXAMPLES = Path(__file__).with_name("demo.toml")
 _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
-_SHOWN = 8  # lines of an answer that are printed
-_QUIET = 1.0  # seconds before a wait is shown
 _LOAD_TIMEOUT = "300"  # seconds: on a machine that never ran the server, it first reads everything there is
-_SYMBOL = re.compile(r"^\d+:\d+ (?:function|struct|class|interface) (\w+)", re.MULTILINE)
+_SYMBOL = re.compile(r"^ *\d+:\d+ (?:function|struct|class|interface) (\w+)", re.MULTILINE)
 _ANCHOR = re.compile(r"^\w+://\S+#\d+:\d+", re.MULTILINE)
 
 
@@ -42,137 +41,43 @@ class DemoError(Exception):
     """Why the demo cannot be shown; a message for a person."""
 
 
-@dataclass(frozen=True)
-class Library:
-    """A large project that comes with the language's own tools, and what is asked about it."""
+class Spot(msgspec.Struct, forbid_unknown_fields=True):
+    """Where a text first stands in a file of a project."""
+
+    file: str
+    at: str = ""
+
+
+class Large(msgspec.Struct, forbid_unknown_fields=True):
+    """A large project that is there already, and what is asked about it."""
 
     title: str
-    root_command: tuple[str, ...]  # prints the folder of the installation
-    sources: str  # in that folder
+    folder: str
     file: str
     name: str
     new_name: str
+    callers: Spot
+    type: Spot
+    root_command: list[str] = []
 
 
-@dataclass(frozen=True)
-class Example:
-    """What the demo asks about with one backend."""
+class Tool(msgspec.Struct, forbid_unknown_fields=True):
+    """A tool that there is for one backend only."""
 
-    fixture: str  # below tests/fixtures
-    marker: str  # the file that makes a folder a project
-    library: Library
-
-
-EXAMPLES = {
-    "gopls": Example(
-        fixture="go",
-        marker="go.mod",
-        library=Library(
-            title="the Go standard library",
-            root_command=("go", "env", "GOROOT"),
-            sources="src",
-            file="bufio/scan.go",
-            name="saferio.ReadData",
-            new_name="ReadBytes",
-        ),
-    )
-}
+    name: str
+    arguments: dict[str, Any] = {}
+    place: Spot | None = None
 
 
-@dataclass
-class Screen:
-    """What is printed, at any width; without colour where nobody sees it."""
+class Example(msgspec.Struct, forbid_unknown_fields=True):
+    """What the demo asks about with one backend; `demo.toml` says what each field is."""
 
-    console: Console = field(default_factory=lambda: Console(highlight=False))
-    answers: int = 0
-    failures: int = 0
-
-    def say(self, text: str, style: str = "") -> None:
-        """Print `text`, cut at the edge of the screen."""
-        self.console.print(Text(text, style), no_wrap=True, overflow="ellipsis")
-
-    def wrapped(self, text: str, style: str) -> None:
-        """Print `text` whole, indented."""
-        for line in textwrap.wrap(text, self.console.width - 2):
-            self.say(f"  {line}", style)
-
-    def title(self, text: str) -> None:
-        """Print a headline."""
-        self.say(f"\n{text}\n", "bold cyan")
-
-    def lines(self, lines: Iterable[str], most: int, style: Any = None) -> None:
-        """Print the first `most` lines, and how many there are besides; `style(line)` is a line's style."""
-        every = list(lines)
-        # One line alone is not worth hiding.
-        shown = every if len(every) <= most + 1 else every[:most]
-        for line in shown:
-            self.say(f"    {line}", style(line) if style else "")
-        if more := len(every) - len(shown):
-            self.say(f"    … {more:,} more lines", "dim")
-
-    @contextmanager
-    def waiting(self, text: str) -> Iterator[Any]:
-        """Show what is waited for, if it lasts over a second; yields an MCP progress callback."""
-        status = self.console.status(f"{text} …")
-        start = perf_counter()
-        told = text
-
-        async def progress(_done: float, _total: float | None, message: str | None) -> None:
-            nonlocal told
-            told = message or told
-
-        async def tick() -> None:
-            await asyncio.sleep(_QUIET)
-            status.start()
-            while True:
-                status.update(f"{told} … {perf_counter() - start:.0f} s")
-                await asyncio.sleep(_QUIET)
-
-        ticking = asyncio.create_task(tick()) if self.console.is_terminal else None
-        try:
-            yield progress
-        finally:
-            if ticking:
-                ticking.cancel()
-            status.stop()
-
-
-@dataclass
-class Asker:
-    """Asks one running server, and shows questions and answers."""
-
-    screen: Screen
-    client: Client
-
-    async def ask(self, tool: str, **arguments: Any) -> str:
-        """The text of the answer; an error or an incomplete answer is shown as such and counted."""
-        words = " ".join(
-            f"{key}={str(value).lower() if value in (True, False) else value}" for key, value in arguments.items()
-        )
-        self.screen.say(f"  {tool}", "bold")
-        self.screen.say(f"    {words}", "dim")
-        start = perf_counter()
-        with self.screen.waiting(tool) as progress:
-            result = await self.client.call_tool(tool, arguments, progress_callback=progress)
-        seconds = perf_counter() - start
-        text = "\n".join(block.text for block in result.content if block.type == "text")
-        self._show(text, seconds, is_error=bool(result.is_error))
-        return "" if result.is_error else text
-
-    def _show(self, text: str, seconds: float, *, is_error: bool) -> None:
-        message, _, rest = text.partition("\n")
-        status, _, body = rest.partition("\n")
-        complete = not is_error and status.startswith("status: complete")
-        self.screen.answers += 1
-        self.screen.failures += not complete
-        self.screen.lines(body.split("\n") if body else [], _SHOWN)
-        colour = "green" if complete else "yellow"
-        if is_error:
-            self.screen.wrapped(f"ERROR: {text}", "red")
-        else:
-            self.screen.wrapped(message, colour)
-            self.screen.wrapped(status, colour)
-        self.screen.say(f"  in {_shown(seconds)}\n", "dim")
+    fixture: str
+    marker: str
+    callers: Spot
+    type: Spot
+    large: Large
+    tools: list[Tool] = []
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -197,29 +102,34 @@ def main(backend: str, project: Path | None) -> None:
 
 
 async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
-    example = EXAMPLES.get(backend)
-    if example is None:
-        raise DemoError(f"there is no demo for {backend}; there is one for: {', '.join(EXAMPLES)}")
+    example = _example(backend)
     adapter = load_adapter(backend)
     find_command(adapter)  # a message now rather than an error of every answer
-    with tempfile.TemporaryDirectory(prefix="lsp-mcp-demo-") as folder:
-        original = project or _fixture(example)
-        copy = Path(folder).resolve() / original.name
+    with tempfile.TemporaryDirectory(prefix="lsp-mcp-demo-") as name:
+        folder = Path(name).resolve()
+        os.environ["LSP_MCP_CACHE"] = str(folder / "cache")  # nothing of the demo stays on this machine
+        original = project.resolve() if project else _fixture(example)
+        copy = folder / original.name
         shutil.copytree(original, copy, ignore=shutil.ignore_patterns(".git"))
-        await _small(screen, adapter, original, copy)
-    await _large(screen, backend, example.library)
+        if adapter.compilation:
+            _bring_database(adapter.compilation.database, original, copy)
+        await _small(screen, adapter, original, copy, None if project else example)
+        if root := _large_root(example.large):
+            await _large(screen, adapter, example.large, root)
+        else:
+            screen.wrapped(f"There is no {example.large.folder} to show more on; `make demo` says why.", "yellow")
     _set_up(screen)
     good = screen.answers - screen.failures
     screen.title(f"{good} of {screen.answers} answers are complete.")
 
 
-async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path) -> None:
-    """All four tools on a copy of a small project; the rename is really done."""
+async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path, example: Example | None) -> None:
+    """All tools on a copy of a small project, those that need a place in it only of `example`; the rename is done."""
     sources = [file for file in sorted(root.rglob("*")) if adapter.language_of(file) and file.is_file()]
     if not sources:
         raise DemoError(f"there is no file in {original} that {adapter.name} answers for")
-    shown = original.relative_to(_TOP) if original.is_relative_to(_TOP) else original
-    screen.title(f"A small project: a copy of {shown}, {len(sources)} files")
+    shown_root = original.relative_to(_TOP) if original.is_relative_to(_TOP) else original
+    screen.title(f"A small project: a copy of {shown_root}, {len(sources)} files")
     async with _connected(screen, adapter.name, root) as asker:
         largest = max(sources, key=lambda file: ("test" not in file.name, file.stat().st_size))
         outline = await asker.ask("list_symbols_in_file", file_path=largest.relative_to(root).as_posix())
@@ -227,21 +137,38 @@ async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path) -
         found = await asker.ask("find_symbol_definitions_by_name", symbol_name=name)
         anchor = _first_anchor(found, name)
         await asker.ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
+        if example:
+            await _hierarchies(asker, adapter, root, example.callers, example.type)
+            await _tools_of_its_own(asker, root, example.tools)
         await asker.ask("rename_symbol_by_anchor", symbol_anchor=anchor, new_name=f"{name}Renamed")
     screen.say("  What that changed on disk:", "bold")
-    screen.lines(_diff(original, root, sources), 3 * _SHOWN, _diff_style)
+    screen.lines(_diff(original, root, sources), 3 * SHOWN, _diff_style)
 
 
-async def _large(screen: Screen, backend: str, library: Library) -> None:
-    """All four tools on a large project; nothing is written."""
-    root = _library_root(library)
-    screen.title(f"A large project: {library.title}, {root}")
-    async with _connected(screen, backend, root) as asker:
-        await asker.ask("list_symbols_in_file", file_path=library.file)
-        found = await asker.ask("find_symbol_definitions_by_name", symbol_name=library.name)
-        anchor = _first_anchor(found, library.name)
+async def _large(screen: Screen, adapter: Adapter, large: Large, root: Path) -> None:
+    """All tools that there are for every server on a large project; nothing is written."""
+    screen.title(f"A large project: {large.title}, {root}")
+    async with _connected(screen, adapter.name, root) as asker:
+        await asker.ask("list_symbols_in_file", file_path=large.file)
+        found = await asker.ask("find_symbol_definitions_by_name", symbol_name=large.name)
+        anchor = _first_anchor(found, large.name)
         await asker.ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
-        await asker.ask("rename_symbol_by_anchor", symbol_anchor=anchor, new_name=library.new_name, apply=False)
+        await _hierarchies(asker, adapter, root, large.callers, large.type)
+        await asker.ask("rename_symbol_by_anchor", symbol_anchor=anchor, new_name=large.new_name, apply=False)
+
+
+async def _hierarchies(asker: Asker, adapter: Adapter, root: Path, function: Spot, type_: Spot) -> None:
+    """Who calls a function, and the types above and below a type."""
+    await asker.ask("find_callers_by_anchor", symbol_anchor=_anchor(adapter, root, function), depth=2)
+    await asker.ask("find_type_hierarchy_by_anchor", symbol_anchor=_anchor(adapter, root, type_))
+
+
+async def _tools_of_its_own(asker: Asker, root: Path, tools: Iterable[Tool]) -> None:
+    """The tools that this server has besides, as far as lsp-mcp offers them."""
+    offered = {tool.name for tool in (await asker.client.list_tools()).tools}
+    for tool in tools:
+        if tool.name in offered:
+            await asker.ask(tool.name, **_filled(tool.arguments, _words(root, tool.place) if tool.place else {}))
 
 
 def _set_up(screen: Screen) -> None:
@@ -264,7 +191,7 @@ async def _connected(screen: Screen, backend: str, root: Path) -> AsyncIterator[
     failure: Exception | None = None
     start = perf_counter()
     async with Client(server) as client:
-        screen.say(f"  connected in {_shown(perf_counter() - start)}\n", "dim")
+        screen.say(f"  connected in {shown(perf_counter() - start)}\n", "dim")
         try:
             yield Asker(screen, client)
         except Exception as error:  # noqa: BLE001 (raised below: in here the SDK would wrap it into groups)
@@ -273,11 +200,14 @@ async def _connected(screen: Screen, backend: str, root: Path) -> AsyncIterator[
         raise failure
 
 
-def _shown(seconds: float) -> str:
-    return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
 # --- what to ask about -----------------------------------------------------------------------------
+
+
+def _example(backend: str) -> Example:
+    examples = msgspec.toml.decode(_EXAMPLES.read_bytes(), type=dict[str, Example])
+    if backend not in examples:
+        raise DemoError(f"there is no demo for {backend}; there is one for: {', '.join(examples)}")
+    return examples[backend]
 
 
 def _fixture(example: Example) -> Path:
@@ -289,12 +219,52 @@ def _fixture(example: Example) -> Path:
     return markers[0].parent
 
 
-def _library_root(library: Library) -> Path:
+def _bring_database(name: str, original: Path, copy: Path) -> None:
+    """Make the compilation database of `copy`: that of `original` with its paths changed, or a plain one."""
+    found = list(copy.rglob(name))
+    for database in found:
+        database.write_text(database.read_text("utf-8").replace(str(original), str(copy)), "utf-8")
+    if not found:
+        compile_commands.write(copy)
+
+
+def _large_root(large: Large) -> Path | None:
+    """The folder of the large project; None if it could not be got on this machine."""
+    if not large.root_command:
+        root = _TOP / large.folder
+        return root if root.is_dir() else None
     try:
-        printed = subprocess.run(library.root_command, capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run(large.root_command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        raise DemoError(f"`{' '.join(library.root_command)}` does not work; run: make tools") from None
-    return Path(printed.strip()).resolve() / library.sources
+        raise DemoError(f"`{' '.join(large.root_command)}` does not work; run: make tools") from None
+    return Path(printed.strip()).resolve() / large.folder
+
+
+def _anchor(adapter: Adapter, root: Path, spot: Spot) -> str:
+    language = adapter.language_of(root / spot.file)
+    assert language
+    start = _words(root, spot)["$start"]
+    return f"{language.scheme}://{spot.file}#{start['line']}:{start['character']}"
+
+
+def _words(root: Path, spot: Spot) -> dict[str, Any]:
+    """What $file, $start and $end stand for."""
+    before, found, _ = (root / spot.file).read_text("utf-8").partition(spot.at) if spot.at else ("", "", "")
+    if spot.at and not found:
+        raise DemoError(f"{spot.at!r} is not in {root / spot.file}")
+    return {"$file": spot.file, "$start": _position_after(before), "$end": _position_after(before + found)}
+
+
+def _position_after(text: str) -> dict[str, int]:
+    *lines, last = text.split("\n")
+    return {"line": len(lines) + 1, "character": len(last) + 1}
+
+
+def _filled(value: Any, words: dict[str, Any]) -> Any:
+    """`value` with the words in it replaced, at any depth."""
+    if isinstance(value, dict):
+        return {key: _filled(one, words) for key, one in value.items()}
+    return words.get(value, value) if isinstance(value, str) else value
 
 
 def _most_used(names: list[str], sources: Iterable[Path]) -> str:

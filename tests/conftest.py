@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 HERE = Path(__file__).parent
 TOOLS = (HERE.parent / ".tools" / "bin", Path(sys.prefix) / "bin")
+# Indexes that tests make go with them.
+_CACHE = tempfile.TemporaryDirectory(prefix="lsp-mcp-cache-")
+os.environ["LSP_MCP_CACHE"] = _CACHE.name
 os.environ["PATH"] = os.pathsep.join([*map(str, TOOLS), os.environ["PATH"]])
 
 unlisted_skips = pytest.StashKey[list[str]]()

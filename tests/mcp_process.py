@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -183,11 +184,14 @@ class Watched:
     """Processes whose end can be waited for, whoever's children they are by then."""
 
     def __init__(self, pids: list[int]) -> None:
-        self.pids = pids
-        self._descriptors = [os.pidfd_open(pid) for pid in pids]
+        self._descriptors: dict[int, int] = {}
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):  # it has just ended, as a `go list` does
+                self._descriptors[pid] = os.pidfd_open(pid)
+        self.pids = list(self._descriptors)
 
     def wait_gone(self) -> None:
-        for pid, descriptor in zip(self.pids, self._descriptors, strict=True):
+        for pid, descriptor in self._descriptors.items():
             ended, _, _ = select.select([descriptor], [], [], BOUND)
             os.close(descriptor)
             assert ended, f"process {pid} still runs"

@@ -11,7 +11,7 @@ LAYERS = [  # top to bottom; a new module or package of src/lsp_mcp gets its pla
     {"sessions", "render"},
     {"features"},
     {"lsp", "nvim", "dap", "board"},
-    {"backend", "edits", "wire", "disk"},
+    {"backend", "edits", "objects", "wire", "disk"},
     {"adapters", "clients", "workspace"},
     {"anchors", "uris"},
     {"text"},

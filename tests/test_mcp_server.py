@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,14 +15,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from mcp.types import Tool
 
 from fakes.workspace import FakeWorkspace, notification
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.programs import find_command
-from mcp_process import BOUND, GO_ENV, MODES, Connected, Mode, Watched, connected, descendants, end_by, raw, wait_until
+from mcp_process import (
+    BOUND,
+    GO_ENV,
+    MODES,
+    Connected,
+    Json,
+    Mode,
+    Watched,
+    connected,
+    descendants,
+    end_by,
+    raw,
+    wait_until,
+)
 
-GOLDEN = Path(__file__).parent / "golden" / "tools_list.json"
+GOLDEN = Path(__file__).parent / "golden"
 GO_PROJECT = Path(__file__).parent / "fixtures" / "go"
 END = 10  # seconds for the process to end: 3 are promised, the rest is for a busy machine
 FORMATS = ("text", "structured", "both")
@@ -67,6 +82,21 @@ def flags(fake: FakeWorkspace) -> list[str]:
     return ["--workspace-root", str(fake.root), "--gopls-path", str(fake.program(fake.folder / "gopls"))]
 
 
+def less_one(value: Any) -> Any:
+    """`value` with every line and character less by one."""
+    if isinstance(value, list):
+        return [less_one(one) for one in value]
+    if isinstance(value, dict):
+        return {key: one - 1 if key.endswith(("line", "character")) else less_one(one) for key, one in value.items()}
+    return value
+
+
+def clangd_flags(fake: FakeWorkspace) -> list[str]:
+    """The same if the fake is clangd."""
+    program = fake.program(fake.folder / "clangd")
+    return ["--workspace-root", str(fake.root), "--backend", "clangd", "--clangd-path", str(program)]
+
+
 # --- what a client is told ---------------------------------------------------------------------------
 
 
@@ -75,20 +105,39 @@ def test_each_era_is_spoken(server: Connected, mode: Mode) -> None:
 
 
 def test_the_list_of_tools_is_the_published_one(server: Connected, request: pytest.FixtureRequest) -> None:
-    tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in server.tools()]
-    listed = json.dumps(tools, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    check_golden("tools_list.json", server.tools(), request)
+
+
+def test_the_list_of_tools_for_clangd_is_the_published_one(
+    fake: FakeWorkspace, server: Connected, request: pytest.FixtureRequest
+) -> None:
+    everywhere = server.tools()
+    with connected(*clangd_flags(fake)) as clangd:
+        offered = clangd.tools()
+    with connected(*clangd_flags(fake), "--toolset", "clangd-more") as clangd:
+        with_more = clangd.tools()
+    assert offered[: len(everywhere)] == everywhere
+    assert with_more[: len(offered)] == offered
+    assert [tool.name for tool in with_more[len(offered) :]] == ["lm_clangd_memoryUsage", "lm_clangd_inlayHints"]
+    check_golden("tools_list_clangd.json", with_more[len(everywhere) :], request)
+
+
+def check_golden(name: str, tools: list[Tool], request: pytest.FixtureRequest) -> None:
+    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    text = json.dumps(listed, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
     if request.config.getoption("update"):
-        GOLDEN.write_text(listed, "utf-8")
-    assert listed == GOLDEN.read_text("utf-8"), "if that is right: pytest tests/test_mcp_server.py --update"
+        (GOLDEN / name).write_text(text, "utf-8")
+    assert text == (GOLDEN / name).read_text("utf-8"), "if that is right: pytest tests/test_mcp_server.py --update"
 
 
-def test_the_list_of_tools_is_short_enough_for_a_model(project: Path) -> None:
-    with raw("--workspace-root", str(project)) as server:
-        server.initialize()
-        result = server.request("tools/list")["result"]
-    assert len(json.dumps(result, ensure_ascii=False).encode()) / 4 < 4000
-    for tool in result["tools"]:
-        assert len(tool["description"].encode()) < 2048
+def test_the_list_of_tools_is_short_enough_for_a_model(project: Path, fake: FakeWorkspace) -> None:
+    for flag in (["--workspace-root", str(project)], [*clangd_flags(fake), "--toolset", "clangd-more"]):
+        with raw(*flag) as server:
+            server.initialize()
+            result = server.request("tools/list")["result"]
+        assert len(json.dumps(result, ensure_ascii=False).encode()) / 4 < 4000
+        for tool in result["tools"]:
+            assert len(tool["description"].encode()) < 2048
 
 
 def test_the_instructions_are_short_and_say_what_runs_where(server: Connected, project: Path) -> None:
@@ -99,11 +148,58 @@ def test_the_instructions_are_short_and_say_what_runs_where(server: Connected, p
         assert fact in told
 
 
-def test_the_instructions_stay_short_in_a_deep_folder(tmp_path: Path) -> None:
-    root = tmp_path.joinpath(*["名" * 50] * 8)
+def test_the_instructions_stay_short_in_a_deep_folder(tmp_path: Path, fake: FakeWorkspace) -> None:
+    root = tmp_path.joinpath(*["😀" * 50] * 8)
     shutil.copytree(GO_PROJECT, root)
-    with raw("--workspace-root", str(root)) as server:
-        assert len(server.initialize()["instructions"].encode()) < 2048
+    for flag in ([], [*clangd_flags(fake), "--toolset", "clangd-more"]):
+        with raw(*flag, "--workspace-root", str(root)) as server:
+            assert len(server.initialize()["instructions"].encode()) < 2048
+
+
+def test_the_instructions_name_every_tool_that_is_offered_and_no_other(fake: FakeWorkspace) -> None:
+    words = re.compile(r"\b(?:lsp|lm|find|list|rename)_\w+")
+    for more in (["--toolset", "clangd-more"], ["--without-toolset", "code"], ["--without-toolset", "lsp"]):
+        with connected(*clangd_flags(fake), *more) as server:
+            assert server.client.instructions
+            assert set(words.findall(server.client.instructions)) == {tool.name for tool in server.tools()}
+
+
+def test_toolsets_can_be_left_out(server: Connected, project: Path) -> None:
+    names = [tool.name for tool in server.tools()]
+    with connected("--workspace-root", str(project), "--without-toolset", "code") as only_lsp:
+        assert [tool.name for tool in only_lsp.tools()] == ["lsp_request"]
+    with connected("--workspace-root", str(project), "--without-toolset", "lsp") as only_code:
+        assert [tool.name for tool in only_code.tools()] == names[:-1]
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
+        (["--without-toolset", "klangd"], "there is no toolset 'klangd'"),
+        (
+            ["--toolset", "clangd-more"],
+            "the toolset clangd-more needs the backend clangd, and what runs here is: gopls",
+        ),
+        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
+        (["--compile-commands", "/nowhere/x.json"], "--compile-commands /nowhere/x.json: there is no such file"),
+        (["--compile-commands", "/"], "--compile-commands /: there is no such file"),
+    ],
+)
+def test_a_flag_that_cannot_be_followed_is_said_in_each_call(fake: FakeWorkspace, flag: list[str], words: str) -> None:
+    with raw(*flags(fake), *flag) as server:
+        assert words in server.initialize()["instructions"]
+        for name in ("list_symbols_in_file", "lsp_request"):
+            answer = server.call(name, file_path="a.go") if name == "list_symbols_in_file" else server.call(
+                name, method="textDocument/hover"
+            )  # fmt: skip
+            assert answer["isError"] is True
+            assert words in answer["content"][0]["text"]
+        below = Watched(descendants(server.process.pid))
+        end_by(server, "end of input")
+        assert server.process.wait(END) == 0
+        below.wait_gone()
+        assert "Traceback" not in server.said()
 
 
 def test_only_the_rename_is_said_to_write(server: Connected) -> None:
@@ -164,6 +260,38 @@ def test_the_form_of_answers_is_the_callers_choice_and_else_the_users(project: P
             assert (server.answer(name, **arguments) == compact) is default_is_compact
             assert server.answer(name, **arguments, format="compact") == compact
             assert json.loads(server.answer(name, **arguments, format="json"))["definitions"]
+
+
+def test_the_position_base_is_for_all_numbers_but_those_of_anchors(server: Connected, project: Path) -> None:
+    calls: list[tuple[str, Json]] = [
+        ("list_symbols_in_file", {"file_path": "loan/loan.go"}),
+        ("find_symbol_definitions_by_name", {"symbol_name": "Desk.Lend"}),
+        ("find_symbol_references_by_anchor", {"symbol_anchor": "go://loan/loan.go#46:16"}),
+        ("find_callers_by_anchor", {"symbol_anchor": "go://loan/loan.go#46:16"}),
+        ("find_type_hierarchy_by_anchor", {"symbol_anchor": "loan.Desk"}),
+        ("rename_symbol_by_anchor", {"symbol_anchor": "go://loan/loan.go#46:16", "new_name": "Give", "apply": False}),
+    ]
+    uri = {"uri": "loan/loan.go"}
+    position = {"line": 46, "character": 16}
+    asked = {"method": "textDocument/definition", "params": {"textDocument": uri, "position": position}}
+    with connected("--workspace-root", str(project), "--position-base", "0") as from_0:
+        for name, arguments in calls:
+            assert json.loads(from_0.answer(name, **arguments)) == less_one(
+                json.loads(server.answer(name, **arguments))
+            )
+            assert from_0.answer(name, **arguments, format="compact") == server.answer(
+                name, **arguments, format="compact"
+            )
+        wanted = less_one(json.loads(server.answer("lsp_request", **asked)))
+        found = json.loads(from_0.answer("lsp_request", **less_one(asked)))
+        assert found == wanted
+        assert found["result"][0]["range"]["start"] == {"line": 45, "character": 15}
+        past = {**asked, "params": {"textDocument": uri, "position": {"line": 5000, "character": 0}}}
+        assert "line 5000 (counted from 0)" in from_0.error("lsp_request", **past)
+        told = {tool.name: tool for tool in from_0.tools()}
+    assert "count from 0" in (told["lsp_request"].description or "")
+    for tool in server.tools():
+        assert json.loads(tool.model_dump_json().replace("from 1", "from 0")) == told[tool.name].model_dump(mode="json")
 
 
 @pytest.mark.parametrize("response_format", FORMATS)

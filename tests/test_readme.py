@@ -11,10 +11,18 @@ README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 
 
 def test_the_tool_table_lists_every_tool_with_every_argument() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (.+) \|$", README.partition("<!-- tools")[2], re.M)
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|(.*)\|$", README.partition("<!-- tools")[2], re.M)
     table = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in rows}
     tools = {tool.name: list(tool.model.model_fields) for tool in tools_without_sessions(CallerError("only looked at"))}
     assert table == tools
+
+
+def test_what_the_tool_table_says_is_off_by_default_is_what_needs_the_flag() -> None:
+    table = README.partition("<!-- tools")[2].partition("\n\n")[0]
+    _, flag, off = re.split(r"\| \*\*off by default\*\*: `--toolset ([\w-]+)`", table)
+    assert re.findall(r"^\| `(\w+)`", off, re.M) == [
+        tool.name for tool in tools_without_sessions(CallerError("only looked at"), [flag])
+    ]
 
 
 def test_every_flag_in_the_readme_exists() -> None:

@@ -1,11 +1,14 @@
 """The laws of `text`: conversions are inverse, strict towards callers, lenient towards servers."""
 
+import re
+from itertools import accumulate
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.errors import PointError
-from lsp_mcp.text import BOM, Point, PositionEncoding, Span, Text
+from lsp_mcp.text import BOM, Base, Json, Point, PositionEncoding, Span, Text, numbers_point, point_numbers
 
 ALPHABET = "ab_1 \té名\u0301\u2028\x0b\x0c\x85😀𝔸\r\n"
 CONTENTS = st.text(ALPHABET, max_size=40) | st.text(ALPHABET, max_size=20).map(lambda text: BOM + text)
@@ -168,3 +171,72 @@ def test_a_range_is_its_two_positions_whichever_way_it_is_converted(
     assert text.range_span(range_, encoding) == expected
     contained = text.contained_range_span(range_, encoding)
     assert contained == (expected if text.range_offsets(range_, encoding) else None)
+
+
+def sendable(content: str, encoding: PositionEncoding, beyond: int = 4) -> list[Json]:
+    """Every position between two characters and after a byte order mark, and some past each end."""
+    lines = re.split("\r\n|\n|\r" if encoding.lone_cr_ends_line else "\n", content)
+    codec, width = WIDTHS[encoding.unit], UNIT_BYTES[encoding.unit]
+    positions = []
+    for number, line in enumerate(lines):
+        edges = [0, *accumulate(len(character.encode(codec)) // width for character in line)]
+        edges = edges[1:] if number == 0 and content.startswith(BOM) else edges
+        positions += [{"line": number, "character": edge} for edge in edges]
+        positions += [{"line": number, "character": edges[-1] + more} for more in (*range(1, beyond), 2**31)]
+    past = [len(lines) + more for more in (*range(beyond), 2**31)]
+    return positions + [{"line": line, "character": character} for line in past for character in (0, 1, 2**31)]
+
+
+@given(CONTENTS, ENCODINGS)
+def test_no_position_of_a_server_is_lost_also_past_an_end(content: str, encoding: PositionEncoding) -> None:
+    text = Text(content)
+    for position in sendable(content, encoding):
+        point = text.unclamped_position_point(position, encoding)
+        assert text.unclamped_point_position(point, encoding) == position
+
+
+@given(CONTENTS, ENCODINGS)
+def test_in_the_document_nothing_has_to_be_clamped(content: str, encoding: PositionEncoding) -> None:
+    text = Text(content)
+    inside = set(points(text))
+    for point in inside:
+        assert text.unclamped_point_position(point, encoding) == text.point_position(point, encoding)
+    for position in sendable(content, encoding):
+        point = text.unclamped_position_point(position, encoding)
+        assert point not in inside or point == text.position_point(position, encoding)
+
+
+def test_what_is_past_an_end_stays_as_far_past_it() -> None:
+    text, encoding = Text("😀\r\né"), PositionEncoding("utf-8")
+    assert text.unclamped_position_point({"line": 0, "character": 7}, encoding) == Point(1, 5)
+    assert text.unclamped_position_point({"line": 1, "character": 3}, encoding) == Point(2, 3)
+    assert text.unclamped_position_point({"line": 9, "character": 3}, encoding) == Point(10, 4)
+
+
+def test_where_only_lf_ends_a_line_the_lines_past_the_last_are_counted_from_ours() -> None:
+    text, encoding = Text("a\rb\nc"), PositionEncoding("utf-16", lone_cr_ends_line=False)
+    assert text.unclamped_position_point({"line": 2, "character": 0}, encoding) == Point(4, 1)
+    assert text.unclamped_point_position(Point(4, 1), encoding) == {"line": 2, "character": 0}
+
+
+@given(st.integers(-2, 9), st.integers(-2, 9), ENCODINGS)
+def test_the_empty_text_only_moves_numbers_by_one(line: int, character: int, encoding: PositionEncoding) -> None:
+    point = Text("").unclamped_position_point({"line": line, "character": character}, encoding)
+    assert point == (line + 1, character + 1)
+    assert Text("").unclamped_point_position(point, encoding) == {"line": line, "character": character}
+
+
+@given(st.builds(Point, st.integers(-2, 9), st.integers(-2, 9)), st.sampled_from([0, 1]))
+def test_numbers_are_a_point_counted_from_the_base(point: Point, base: Base) -> None:
+    numbers = point_numbers(point, base)
+    assert numbers_point(numbers, base) == point
+    assert (numbers["line"], numbers["character"]) == (
+        (point.line, point.character) if base else (point[0] - 1, point[1] - 1)
+    )
+
+
+def test_an_error_about_a_point_counts_as_the_caller_does() -> None:
+    with pytest.raises(PointError, match=r"line 6 \(counted from 0\) .* 2 lines"):
+        Text("a\nb").point_offset(Point(7, 1), base=0)
+    with pytest.raises(PointError, match=r"character 8 \(counted from 0\) .* line 0 \(counted from 0\), .* 3 char"):
+        Text("abc").point_offset(Point(1, 9), base=0)

@@ -62,11 +62,31 @@ class Projects(_Data, frozen=True):
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
 
+class Compilation(_Data, frozen=True):
+    """The compilation database of a server that indexes what is in it, and where that server keeps its index.
+
+    Such a server reads a file that changed, and what includes it, again only when it is opened.
+    """
+
+    database: str  # its file name
+    folders: tuple[str, ...]  # where builds put it: globs below the root or a folder above it, the best first
+    own_folders: tuple[str, ...]  # where the server looks by itself: in each folder above a file
+    argument: str  # makes the server take the one in {folder}
+    index_folder: str  # in the folder of the database
+    shard_pattern: str  # the name of a file of the index: group 1 is the name of the source file that it is about
+    include_pattern: str  # a line that includes a file: group 1 is how it is spelled
+    how_to_get: str  # for people
+    flags: str = ""  # a file of flags, one a line, that counts for every file where there is no database
+    compiled_extensions: tuple[str, ...] = ()  # of those files: what is not only included
+    config_files: tuple[str, ...] = ()  # names of files that say how it compiles files
+    include_options: tuple[str, ...] = ()  # of a compiler: the file named next is included first
+
+
 class Changes(_Data, frozen=True):
     """What the server doesn't do by itself when it is told that source files were created or changed."""
 
     load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
-    load_most: int = 0  # of more files at once than this, the workspace folder is taken away and given again
+    load_most: int = 0  # of more files at once than this, all is loaded anew
 
 
 class Positions(_Data, frozen=True):
@@ -80,6 +100,8 @@ class Ready(_Data, frozen=True):
     """The signal that the server knows the whole workspace."""
 
     progress_title: str = ""  # of the `$/progress` that must have begun and ended; empty: ready when initialized
+    incomplete_pattern: str = ""  # on stderr: group 1 is a file that it could not index whole
+    harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
 
 
 class Symbols(_Data, frozen=True):
@@ -87,6 +109,15 @@ class Symbols(_Data, frozen=True):
 
     member_pattern: str = ""  # groups `owner` and `member`: a symbol named so belongs to its sibling `owner`
     workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol, None: no cap
+    knows_libraries: bool = False  # workspace/symbol gives those of the system's libraries too
+    kinds: dict[str, str] = {}  # what it means by a kind of symbol, by LSP's name of that kind
+    scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
+
+
+class Rename(_Data, frozen=True):
+    """What the server does not see when it renames."""
+
+    check: bool = False  # it misses uses and clashes: its edits are compared with the references and names there are
 
 
 class Settings(_Data, frozen=True):
@@ -94,6 +125,26 @@ class Settings(_Data, frozen=True):
 
     section: str = ""
     values: dict[str, Any] = {}
+
+
+# What can be asked without changing anything (LSP 3.17, the requests of a client).
+_READ_ONLY = (
+    *("textDocument/hover", "textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"),
+    *("textDocument/implementation", "textDocument/references", "textDocument/documentSymbol", "workspace/symbol"),
+    *("textDocument/signatureHelp", "textDocument/documentHighlight", "textDocument/documentLink"),
+    *("textDocument/foldingRange", "textDocument/selectionRange", "textDocument/inlayHint", "textDocument/codeLens"),
+    *("textDocument/prepareCallHierarchy", "callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"),
+    *("textDocument/prepareTypeHierarchy", "typeHierarchy/supertypes", "typeHierarchy/subtypes"),
+    *("textDocument/prepareRename", "textDocument/completion", "textDocument/semanticTokens/range"),
+    *("textDocument/linkedEditingRange", "textDocument/moniker", "textDocument/documentColor"),
+)
+
+
+class Passthrough(_Data, frozen=True):
+    """The methods that a caller may send as they are."""
+
+    methods: tuple[str, ...] = _READ_ONLY
+    extensions: tuple[str, ...] = ()  # of the server's own, besides
 
 
 class Install(_Data, frozen=True):
@@ -113,20 +164,25 @@ class Adapter(_Data, frozen=True):
     languages: tuple[Language, ...]
     version_command: tuple[str, ...] = ()
     extra_paths: tuple[str, ...] = ()
+    package_program: str = ""  # where the program lies if it came as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
     projects: Projects | None = None
+    compilation: Compilation | None = None
     changes: Changes = Changes()
     positions: Positions = Positions()
     ready: Ready = Ready()
     symbols: Symbols = Symbols()
+    rename: Rename = Rename()
     settings: Settings = Settings()
+    passthrough: Passthrough = Passthrough()
+    toolsets: tuple[str, ...] = ()  # vocabularies of the server's own
     initialization_options: dict[str, Any] = {}
     install: Install | None = None
 
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension, None when this server doesn't answer for it."""
-        return self._by_extension.get(path.suffix.lower()) or self._by_extension.get(path.suffix)
+        return self._by_extension.get(path.suffix) or self._by_extension.get(path.suffix.lower())
 
     def encoding(self, unit: str) -> PositionEncoding:
         """How the server counts once it has agreed on `unit` (LSP 3.17, `PositionEncodingKind`).
@@ -180,6 +236,10 @@ def read_adapter(path: Path) -> Adapter:
         for pattern in (
             adapter.symbols.member_pattern,
             adapter.projects.name_pattern if adapter.projects else "",
+            adapter.compilation.include_pattern if adapter.compilation else "",
+            adapter.compilation.shard_pattern if adapter.compilation else "",
+            adapter.ready.incomplete_pattern,
+            adapter.ready.harmless_errors,
         ):
             re.compile(pattern)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.text import PositionEncoding, Text
@@ -17,6 +17,10 @@ from lsp_mcp.text import PositionEncoding, Text
 Json = dict[str, Any]
 Report = Callable[[float, float | None, str], Awaitable[None]]
 """Called with (done, total, message) while somebody waits."""
+
+
+State = Literal["missing", "starting", "indexing", "running", "stopped"]
+"""Of a server: not installed; not initialized yet; initialized, and loading the workspace; ready; gone."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,13 @@ class Backend(Protocol):
     def capabilities(self) -> Json:
         """LSP `ServerCapabilities`, dynamic registrations not included."""
 
+    @property
+    def request_timeout(self) -> float:
+        """How long one answer is waited for, seconds, unless a request says otherwise."""
+
+    def state(self) -> State:
+        """What the server is doing now."""
+
     async def ready(self, report: Report) -> None:
         """Wait until the server knows the workspace, at most the ready timeout (`--ready-timeout`).
 
@@ -80,8 +91,17 @@ class Backend(Protocol):
     def version(self, path: Path) -> int | None:
         """The version of the open document `path` as told to the server; None when it is not open."""
 
-    async def load_projects(self) -> None:
-        """Make the server load every project of the workspace, for questions that name no file."""
+    async def load(self, path: Path | None, word: str) -> None:
+        """Make the server load what it doesn't by itself and an answer about `word` may lie in.
+
+        `path` is the file that the question is about; None: the whole workspace.
+        """
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """The server has said that `name` stands in `path`, and it doesn't; the next `sync` mends that if it can."""
+
+    def problems(self, path: Path) -> list[str]:
+        """What the server says is wrong in the open document `path` and may hide what stands after it."""
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.

@@ -6,6 +6,8 @@
     Position  line and character from 0, in a server's code units               (LSP 3.17, `Position`)
     offset    code points from the start of the content                         (inside this program)
 
+What a tool takes and gives as JSON are *numbers*: a `Point` counted from the base of the program, 1 or 0.
+
 Conversions are named from→to, and each pair is inverse on valid input. They are strict towards callers
 (a point past the end raises `PointError`) and lenient towards servers (LSP 3.17 says clamp).
 A byte order mark at the start of the content belongs to the document but is no character of a `Point`.
@@ -23,6 +25,8 @@ from unicodedata import category
 from lsp_mcp.errors import PointError
 
 CodeUnit = Literal["utf-8", "utf-16", "utf-32"]
+Base = Literal[0, 1]
+"""From which number lines and characters count in what a tool takes and gives (`--position-base`)."""
 Json = dict[str, Any]
 
 BOM = "\ufeff"
@@ -98,18 +102,19 @@ class Text:
 
     # --- points ↔ offsets --------------------------------------------------------------------------
 
-    def point_offset(self, point: Point) -> int:
+    def point_offset(self, point: Point, base: Base = 1) -> int:
         """The offset of `point`; one past the last character of its line is allowed.
 
         Raises:
-            PointError: the line or the character is past the end; the message has both numbers.
+            PointError: the line or the character is past the end; the message has both numbers, from `base`.
         """
         line, character = point
         if not 1 <= line <= self.line_count:
-            raise PointError(f"line {line} is not in the document, which has {_lines(self.line_count)}")
+            raise PointError(f"line {_number(line, base)} is not in the document, which has {_lines(self.line_count)}")
         start, end = self._line_bounds(line)
         if not 1 <= character <= end - start + 1:
-            raise PointError(f"character {character} is not in line {line}, which has {_characters(end - start)}")
+            place = f"character {_number(character, base)} is not in line {_number(line, base)}"
+            raise PointError(f"{place}, which has {_characters(end - start)}")
         return start + character - 1
 
     def offset_point(self, offset: int) -> Point:
@@ -155,6 +160,41 @@ class Text:
         """LSP `Position` → `Point`, clamped."""
         return self.offset_point(self.position_offset(position, encoding))
 
+    def unclamped_position_point(self, position: Json, encoding: PositionEncoding) -> Point:
+        """LSP `Position` → `Point`, where a position past an end stays as far past it.
+
+        Past the end of its line, each code unit more is a character more; past the last line, each line more is
+        a line more, and units are characters. `unclamped_point_position` is the inverse, but for a position
+        inside a character and one before a byte order mark, which no `Point` can tell from the next valid one.
+        The empty text knows no line: it only moves the numbers from 0 to 1.
+        """
+        line, character = position["line"], position["character"]
+        starts = self._starts(encoding)
+        if self._is_plain or line < 0 or character < 0:
+            return Point(line + 1, character + 1)
+        if line >= len(starts):
+            return Point(line - len(starts) + self.line_count + 1, character + 1)
+        start, end = self._server_line_bounds(line, encoding)
+        content = self.content[start:end]
+        excess = max(0, character - _units(content, encoding.unit))
+        offset = start + _unit_index(content, character, encoding.unit)
+        number = bisect_right(self._spec_starts, offset)
+        first, _ = self._line_bounds(number)
+        return Point(number, max(0, offset - first) + excess + 1)
+
+    def unclamped_point_position(self, point: Point, encoding: PositionEncoding) -> Json:
+        """`Point` → LSP `Position`, where a point past an end stays as far past it: see above."""
+        line, character = point
+        if self._is_plain:
+            return {"line": line - 1, "character": character - 1}
+        if line > self.line_count:
+            return {"line": line - self.line_count + len(self._starts(encoding)) - 1, "character": character - 1}
+        start, end = self._line_bounds(line)
+        offset = min(start + character - 1, end)
+        excess = start + character - 1 - offset
+        position = self.offset_position(offset, encoding)
+        return {"line": position["line"], "character": position["character"] + excess}
+
     def span_range(self, span: Span, encoding: PositionEncoding) -> Json:
         """`Span` → LSP `Range`. Raises `PointError` as `point_offset` does."""
         return {
@@ -182,6 +222,11 @@ class Text:
         exact = [self.offset_position(offset, encoding) for offset in (start, end)] == positions
         return (start, end) if exact else None
 
+    def clip_to_line(self, span: Span) -> Span:
+        """`span` up to the end of the line that it starts on. Raises `PointError` if it starts outside."""
+        end = Point(span.start.line, len(self.line(span.start.line)) + 1)
+        return Span(span.start, min(span.end, end))
+
     # --- identifiers -------------------------------------------------------------------------------
 
     def identifier_at(self, point: Point) -> Span | None:
@@ -206,6 +251,11 @@ class Text:
             for match in _WORD.finditer(_marked(self.line(line)))
             if not match.group()[0].isdigit()
         ]
+
+    def words(self, word: str) -> list[Span]:
+        """Everywhere that `word` stands as a whole word."""
+        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        return [self.offsets_span(match.start(), match.end()) for match in whole.finditer(self.content)]
 
     def _plain_span(self, range_: Json) -> Span | None:
         """The span of a range in one line, where all ways to count agree; None anywhere else.
@@ -263,6 +313,16 @@ def _marked(line: str) -> str:
     return "".join("\u0300" if category(character) in ("Mn", "Mc") else character for character in line)
 
 
+def point_numbers(point: Point, base: Base) -> Json:
+    """`Point` → its `line` and `character` as a tool gives them, from `base`."""
+    return {"line": point.line - 1 + base, "character": point.character - 1 + base}
+
+
+def numbers_point(numbers: Json, base: Base) -> Point:
+    """`line` and `character` as a caller counts them, from `base` → `Point`, which need not be in any document."""
+    return Point(numbers["line"] + 1 - base, numbers["character"] + 1 - base)
+
+
 def code_unit_length(content: str, unit: CodeUnit) -> int:
     """How many code units `content` has."""
     return _units(content, unit)
@@ -302,6 +362,10 @@ def _unit_index(line: str, units: int, unit: CodeUnit) -> int:
     count = len(prefix.decode(codec, "surrogatepass" if unit == "utf-16" else "ignore"))
     # A cut pair decodes to half a character that the line doesn't have there.
     return count - 1 if _units(line[:count], unit) > units else count
+
+
+def _number(counted_from_1: int, base: Base) -> str:
+    return str(counted_from_1) if base else f"{counted_from_1 - 1} (counted from 0)"
 
 
 def _lines(count: int) -> str:

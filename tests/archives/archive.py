@@ -11,11 +11,16 @@ The form is txtar (golang.org/x/tools/txtar): prose, then sections that begin wi
 
 A comment `//@ loc(NAME, "TEXT")` at the end of a source line names the place where TEXT first stands on that
 line; calls say `@NAME` for its anchor. `re"EXPRESSION"` instead of a text finds the first group. Marks are
-taken out before the file is written.
+taken out before the file is written. In a `KEY=VALUE` of a call,
+
+    KEY=@NAME                the anchor; but `position=@NAME` is `{"line": LINE, "character": CHARACTER}`
+    KEY='{"start": @NAME}'   the same inside JSON, where it stands for a value
+    KEY=$LAST.item.0.name    a part of the answer before, which was JSON; inside JSON too
+    $ROOT, $TOP              the workspace root, and the folder that all files are in
 
 Lines `KEY: VALUE` of the prose say what text cannot show: `crlf`, `bom` and `no-final-newline` with paths,
-`root: FOLDER` for a workspace root below the top, `link: PATH -> TARGET`, `backend: NAME` if it is not gopls. A ␍
-stands for a CR anywhere.
+`root: FOLDER` for a workspace root below the top, `link: PATH -> TARGET`, `backend: NAME` if it is not gopls,
+`toolset: NAME` for one that is not offered otherwise. A ␍ stands for a CR anywhere.
 """
 
 from __future__ import annotations
@@ -31,9 +36,10 @@ from typing import Any
 from urllib.parse import quote
 
 _HEADER = re.compile(r"-- (?P<name>.+) --")
-_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link|backend): *(?P<value>.+)")
+_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link|backend|toolset): *(?P<value>.+)")
 _MARKS = re.compile(r"[ \t]*(?://|#)@ *(?P<marks>loc\(.*\))[ \t]*$")
 _MARK = re.compile(r'loc\((?P<name>\w+), *(?P<regex>re)?(?P<text>"(?:[^"\\]|\\.)*")\)')
+_VALUE = re.compile(r"(?P<before>^|[:\[,] *)(?:@(?P<mark>\w+)|\$LAST(?P<path>(?:\.\w+)*))(?=$|[]},])")
 _LINE_END = re.compile(r"␍?\n|␍")
 _VERBS = ("call ", "edit ", "delete ", "want/", "gone/")
 
@@ -157,18 +163,29 @@ class Marks:
         ends = [*_LINE_END.findall(text), ""]
         return "".join(line + end for line, end in zip(plain, ends, strict=True))
 
-    def arguments(self, words: list[str]) -> dict[str, Any]:
-        """`KEY=VALUE` words as a call's arguments; a value that is JSON is that, `@NAME` is an anchor."""
-        return {key: self._value(value) for key, _, value in (word.partition("=") for word in words)}
+    def arguments(self, words: list[str], last: str = "") -> dict[str, Any]:
+        """`KEY=VALUE` words as a call's arguments; a value that is JSON is that. `last` is the answer before."""
+        return {key: self._value(key, value, last) for key, _, value in (word.partition("=") for word in words)}
 
-    def _value(self, value: str) -> Any:
-        if value.startswith("@"):
+    def _value(self, key: str, value: str, last: str) -> Any:
+        if value.startswith("@") and key != "position":
             return self._anchors[value.removeprefix("@")]
+        value = _VALUE.sub(lambda match: match["before"] + json.dumps(self._part(match, last)), value)
         value = value.replace("$ROOT", str(self._root)).replace("$TOP", str(self._top))
         try:
             return json.loads(value)
         except ValueError:
             return value
+
+    def _part(self, match: re.Match[str], last: str) -> Any:
+        """What a `@NAME` or a `$LAST` inside JSON stands for."""
+        if match["mark"]:
+            line, _, character = self._anchors[match["mark"]].rpartition("#")[2].partition(":")
+            return {"line": int(line), "character": int(character)}
+        part = json.loads(last)
+        for step in match["path"].split(".")[1:]:
+            part = part[int(step) if isinstance(part, list) else step]
+        return part
 
 
 def tool_and_words(step: Section) -> tuple[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,21 @@ def test_marks_name_places_in_characters_and_are_taken_out() -> None:
     assert marks.arguments(words[:1]) == {"anchor": "go://a%20b.go#2:7"}
     assert marks.arguments(["a=@foo"]) == {"a": "go://a%20b.go#2:3"}
     assert marks.arguments(words[1:3] + words[4:]) == {"n": 3, "yes": True, "root": "/top/root/x"}
+
+
+def test_inside_json_a_mark_is_a_position_and_last_a_part_of_the_answer_before() -> None:
+    marks = Marks(Path("/top"), Path("/top"), lambda _: "cpp")
+    marks.take("a.cpp", 'int 😀foo = 1; //@ loc(foo, "foo") loc(end, ";")')
+    foo, end = {"line": 1, "character": 6}, {"line": 1, "character": 13}
+    last = '{"item":{"name":"@foo","children":[1,{"data":null}]}}'
+    assert marks.arguments(["position=@foo"]) == {"position": foo}
+    assert marks.arguments(['range={"start": @foo, "end":@end}']) == {"range": {"start": foo, "end": end}}
+    assert marks.arguments(["positions=[@foo, @end]", 'text={"a":"@foo"}']) == {
+        "positions": [foo, end],
+        "text": {"a": "@foo"},
+    }
+    assert marks.arguments(["item=$LAST.item.children.1"], last) == {"item": {"data": None}}
+    assert marks.arguments(['params={"item":$LAST.item}'], last) == {"params": json.loads(last)}
 
 
 def test_a_call_is_spelled_as_for_a_shell() -> None:

@@ -20,6 +20,8 @@ from workspaces import CallTool, Open, direct
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.errors import LspMcpError, MissingProgramError
+from lsp_mcp.toolsets.offered import TOOLSETS
+from lsp_mcp.toolsets.tool import declared_tools
 
 ARCHIVES = sorted(Path(__file__).parent.glob("*.txtar"))
 WAYS = {"direct": direct}
@@ -40,7 +42,7 @@ def test_archive(path: Path, way: str, tmp_path: Path, request: pytest.FixtureRe
     expected = path.read_text("utf-8")
     archive = parse(expected)
     try:
-        open_workspace = WAYS[way](archive.backend)
+        open_workspace = WAYS[way](archive.backend, archive.directives("toolset"))
     except MissingProgramError as error:
         pytest.skip(f"{archive.backend}: {error}")
     asyncio.run(asyncio.wait_for(Run(archive, tmp_path / "top").everything(open_workspace), TIMEOUT))
@@ -62,6 +64,7 @@ class Run:
         self.top = top
         self.root = Path(top, *archive.directives("root"))
         self.marks = Marks(top, self.root, scheme_of(load_adapter(archive.backend)))
+        self.last = ""  # answer
         self.files: dict[str, bytes] = {}  # as they would be if only other programs had written
 
     async def everything(self, open_workspace: Open) -> None:
@@ -97,7 +100,7 @@ class Run:
 
     async def call(self, step: Section, call: CallTool) -> None:
         tool, words = tool_and_words(step)
-        arguments = self.marks.arguments(words)
+        arguments = self.marks.arguments(words, self.last)
         before = on_disk(self.top)
         try:
             answer, failed = await call(tool, arguments), False
@@ -106,8 +109,12 @@ class Run:
         may_write = tool.startswith("rename") and arguments.get("apply", True) and not failed
         if not may_write:
             assert on_disk(self.top) == before, f"{step.name} changed files"
-            if not failed:
+            if not failed and tool in with_format():
                 self.check(await call(tool, {**arguments, "format": "json"}))
+            elif not failed:
+                self.check(answer)
+                assert await call(tool, arguments) == answer, f"{step.name} has two answers"
+        self.last = answer
         step.body = f"{self.readable(answer)}\n"
 
     def check(self, answer: str) -> None:
@@ -122,7 +129,7 @@ class Run:
             line = re.split("\r\n|\n|\r", text)[anchor.point.line - 1]
             code = place.get("code", line.strip())
             assert code == line.strip() or (len(line) > len(code) and code.strip("…") in line), (code, line)
-            name = str(place.get("name", "")).replace("*", "").replace(")", "").split(".")[-1]
+            name = re.split(r"\.|::", str(place.get("name", "")).replace("*", "").replace(")", ""))[-1]
             if name.isidentifier():
                 assert line[anchor.point.character - 1 :].startswith(name), (place, line)
 
@@ -133,6 +140,13 @@ class Run:
         for folder, name in ((self.root, "$ROOT"), (self.top, "$TOP"), (goroot(), "$GOROOT")):
             answer = answer.replace(str(folder), name)
         return "\n".join(line.rstrip() for line in answer.split("\n"))
+
+
+@cache
+def with_format() -> frozenset[str]:
+    """The tools that let a caller choose the form of the answer; the others answer with JSON."""
+    tools = (tool for kinds in TOOLSETS.values() for kind in kinds for tool in declared_tools(kind))
+    return frozenset(tool.name for tool in tools if "format" in tool.model.model_fields)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
@@ -21,8 +22,8 @@ Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 """Called with the workspace root."""
 
 
-def direct(backend: str) -> Open:
-    """The language server `backend`, started by the program itself.
+def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
+    """The language server `backend`, started by the program itself; `toolsets` besides those that fit it.
 
     Raises:
         MissingProgramError: it is not installed.
@@ -33,7 +34,8 @@ def direct(backend: str) -> Open:
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
         sessions = Sessions(Workspace(root), [adapter], {})
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
+        settings = ToolSettings(toolsets=tuple(toolsets))
+        tools = {tool.name: tool for tool in offered_tools(sessions, settings)}
         sessions.begin()
         try:
             yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)

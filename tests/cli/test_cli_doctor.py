@@ -1,6 +1,7 @@
 """`lsp-mcp doctor`: what is there, what is missing, and the command that gets it."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,9 +124,11 @@ def test_where_no_server_is_needed_any_one_is_enough(
     tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))  # what lies beside it is found too
     without = run("doctor", "--json")
     assert without.exit_code == 1
     assert checks(without)["gopls"]["needed"]
+    assert checks(without)["clangd"]["needed"]
     assert "--backend" in checks(without)["workspace root"]["note"]
     go("gopls", "echo v1.2.3")
     assert run("doctor").exit_code == 0
@@ -138,7 +141,7 @@ def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatc
         assert result.exit_code == 1
         assert checks(result)["gopls"]["needed"]
     unknown = run("doctor", "goplz")
-    assert (unknown.exit_code, unknown.stderr) == (2, "lsp-mcp: there is no backend 'goplz'; there is: gopls\n")
+    assert (unknown.exit_code, unknown.stderr) == (2, "lsp-mcp: there is no backend 'goplz'; there is: clangd, gopls\n")
 
 
 def test_the_workspace_root_is_taken_before_and_after_the_command(
@@ -194,3 +197,30 @@ def test_the_output_fits_a_terminal_of_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("doctor", "--workspace-root", "/").stdout.split("\n")
     assert max(len(line) for line in lines if str(project.parent) not in line) <= 80
+
+
+def test_a_long_path_stands_whole_on_a_line_of_its_own(
+    project: Path, go: Programs, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("HOME", "/nowhere")  # the path is not shortened
+    for length in (55, 75, 300):
+        mine = program(Path(f"{tmp_path}/".ljust(length - 6, "x")) / "gopls", "echo v9.9.9")
+        lines = run("doctor", "--gopls-path", mine).stdout.split("\n")
+        at = next(number for number, line in enumerate(lines) if line.startswith("✓ gopls"))
+        assert lines[at].split() == ["✓", "gopls", "9.9.9"]
+        assert lines[at + 1].strip() == str(mine)
+        assert len(lines[at + 1]) <= max(80, len(str(mine)))
+
+
+def test_a_server_that_came_as_a_python_package_is_found(
+    project: Path, go: Programs, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go("clangd", "echo a script of that package around its program; exit 1")
+    package = tmp_path / "site" / "clangd"
+    real = program(package / "data" / "bin" / "clangd", "echo clangd version 22.1.0")
+    (package / "__init__.py").write_text("raise RuntimeError('nobody imports it')")
+    monkeypatch.delitem(sys.modules, "clangd")
+    monkeypatch.syspath_prepend(package.parent)
+    found = checks(run("doctor", "--json"))["clangd"]
+    assert (found["state"], found["path"], found["version"]) == ("ok", str(real), "22.1.0")

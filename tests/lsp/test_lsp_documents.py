@@ -43,6 +43,22 @@ def uris(params: list[Any]) -> list[str]:
     return [param["textDocument"]["uri"].rpartition("/")[2] for param in params]
 
 
+def versions(fake: FakeWorkspace, life: int = 1) -> dict[str, int]:
+    """The version of each document that the server has open, as it was told; none was ever told twice."""
+    known: dict[str, int] = {}
+    last = 0
+    for message in fake.received(life):
+        if not message.get("method", "").startswith("textDocument/did"):
+            continue
+        name, version = uris([message["params"]])[0], message["params"]["textDocument"].get("version")
+        if message["method"] == "textDocument/didClose":
+            del known[name]
+        elif version is not None:
+            assert version > last
+            known[name] = last = version
+    return known
+
+
 # --- opening -----------------------------------------------------------------------------------------
 
 
@@ -53,14 +69,15 @@ async def test_a_document_is_opened_once_with_its_text_and_language(fake: FakeWo
         assert session.version(path) is None
         assert (await session.open(path)).content == "one 😀\r\ntwo"
         assert (await session.open(path)).content == "one 😀\r\ntwo"
-        assert session.version(path) == 1
+        version = session.version(path)
+        assert version is not None
         await session.request("fake/do", do())
     assert fake.params("textDocument/didOpen") == [
         {
             "textDocument": {
                 "uri": f"{fake.root.as_uri()}/sub/%C3%A4%20b.txt",
                 "languageId": "plaintext",
-                "version": 1,
+                "version": version,
                 "text": "one 😀\r\ntwo",
             }
         }
@@ -98,6 +115,31 @@ async def test_the_text_of_a_document_is_what_the_server_has_and_of_other_files_
         assert (await session.text(opened)).content == "after"
 
 
+@bounded
+async def test_no_version_is_used_twice_not_even_for_another_document_or_another_life(fake: FakeWorkspace) -> None:
+    a, b = fake.write("a.txt", "a 0"), fake.write("b.txt", "b 0")
+    fake.script({}, {})
+    async with fake.session() as session:
+        for turn in range(1, 4):
+            for path in (a, b):
+                await session.open(path)
+                path.write_text(f"{path.name} {turn}")
+            await session.sync()
+            a.unlink()
+            await session.sync()
+            a.write_text("back")
+            await session.sync()
+        await session.request("fake/do", do())
+        first = versions(fake)
+        assert first == {"b.txt": session.version(b)}
+        await _kill(fake, session)
+        await session.open(a)
+        await session.request("fake/do", do())
+        second = versions(fake, life=2)
+        assert second == {"a.txt": session.version(a), "b.txt": session.version(b)}
+        assert min(second.values()) > max(first.values())
+
+
 # --- how many stay open ------------------------------------------------------------------------------
 
 
@@ -111,9 +153,14 @@ async def test_the_least_recently_used_document_is_closed_first(
         for path in (a, b, c, a, d, e):
             await session.open(path)
         await session.request("fake/do", do())
-        assert [session.version(path) for path in (a, b, c, d, e)] == [1, None, None, 1, 1]
+        before = versions(fake)
+        assert before.keys() == {"a.txt", "d.txt", "e.txt"}
+        assert [session.version(path) for path in (a, b, c, d, e)] == [
+            before["a.txt"], None, None, before["d.txt"], before["e.txt"]
+        ]  # fmt: skip
         await session.open(b)
         await session.request("fake/do", do())
+        assert session.version(b) == versions(fake)["b.txt"]
     assert uris(fake.params("textDocument/didOpen")) == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "b.txt"]
     assert uris(fake.params("textDocument/didClose")) == ["b.txt", "c.txt", "a.txt"]
 
@@ -161,17 +208,28 @@ async def test_a_changed_text_is_told_with_the_next_version_before_the_next_ques
     async with fake.session() as session:
         before = await session.sync()
         await session.open(path)
+        first = session.version(path)
         path.write_text("two")
         after = await session.sync()
         assert (await session.open(path)).content == "two"
+        second = session.version(path)
         await session.request("test/ask", {})
         path.write_text("three")
         assert before < after < await session.sync()
-        assert session.version(path) == 3
+        third = session.version(path)
         await session.request("test/ask", {})
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert first < second < third
+    # The last field is clangd's: diagnostics for this text shall come, and at once.
     assert fake.params("textDocument/didChange") == [
-        {"textDocument": {"uri": path.as_uri(), "version": 2}, "contentChanges": [{"text": "two"}]},
-        {"textDocument": {"uri": path.as_uri(), "version": 3}, "contentChanges": [{"text": "three"}]},
+        {
+            "textDocument": {"uri": path.as_uri(), "version": version},
+            "contentChanges": [{"text": text}],
+            "wantDiagnostics": True,
+        }
+        for version, text in ((second, "two"), (third, "three"))
     ]
     edits = [m.removeprefix("textDocument/") for m in fake.methods()[2:-2]]
     assert edits == ["didOpen", "didChange", "didSave", "test/ask", "didChange", "didSave", "test/ask"]
@@ -182,13 +240,14 @@ async def test_the_same_text_written_again_is_not_told_as_a_change(fake: FakeWor
     path = fake.write("a.txt", "one")
     async with fake.session() as session:
         await session.open(path)
+        before = session.version(path)
         path.write_text("one")
         replacement = fake.write("a.tmp", "one")
         replacement.replace(path)
         os.utime(path)
         await session.sync()
         await session.request("fake/do", do())
-        assert session.version(path) == 1
+        assert session.version(path) == before == versions(fake)["a.txt"]
     assert fake.params("textDocument/didChange") == []
 
 
@@ -224,8 +283,8 @@ async def test_a_document_that_is_gone_is_closed_and_its_watcher_hears_of_it(fak
         path.write_text("back")
         await session.sync()
         await session.open(path)
-        assert session.version(path) == 1
         await session.request("fake/do", do())
+        assert session.version(path) == versions(fake)["a.txt"]
     assert uris(fake.params("textDocument/didClose")) == ["a.txt"]
     assert fake.params("textDocument/didOpen")[1]["textDocument"]["text"] == "back"
     kinds = [event["type"] for params in fake.params("workspace/didChangeWatchedFiles") for event in params["changes"]]
@@ -244,13 +303,18 @@ async def test_a_document_outside_the_workspace_is_fresh_too(fake: FakeWorkspace
         await session.sync()
         outside.write_text("out of the workspace 2")
         generation = await session.sync()
-        assert session.version(outside) == 2
+        await session.request("fake/do", do())
+        assert fake.params("textDocument/didChange")[-1]["contentChanges"] == [{"text": "out of the workspace 2"}]
+        assert session.version(outside) == versions(fake)["out.txt"]
         assert await session.sync() == generation
         # Both at once, in one sync.
         inside.write_text("in 2")
         outside.write_text("out of the workspace, number 3")
         assert await session.sync() > generation
-        assert (session.version(inside), session.version(outside)) == (2, 3)
+        await session.request("fake/do", do())
+        assert versions(fake) == {"in.txt": session.version(inside), "out.txt": session.version(outside)}
+        texts = [params["contentChanges"][0]["text"] for params in fake.params("textDocument/didChange")]
+        assert sorted(texts[1:]) == ["in 2", "out of the workspace, number 3"]
         outside.unlink()
         await session.sync()
         assert session.version(outside) is None
@@ -281,14 +345,19 @@ async def test_a_restarted_server_gets_its_documents_again_with_the_present_text
             await session.open(path)
         changed.write_text("while it ran")
         await session.sync()
-        assert session.version(changed) == 2
+        await session.request("fake/do", do())
+        before = versions(fake)
+        assert session.version(changed) == before["changed.txt"]
         await _kill(fake)
         changed.write_text("while it was dead")
         gone_.unlink()
         await told(fifo)
         await session.sync()
         await session.request("fake/do", do())
-        assert [session.version(path) for path in (changed, gone_, same)] == [1, None, 1]
+        after = versions(fake, life=2)
+        assert after == {"changed.txt": session.version(changed), "same.txt": session.version(same)}
+        assert session.version(gone_) is None
+        assert min(after.values()) > max(before.values())
     opened = {
         Path(params["textDocument"]["uri"]).name: params["textDocument"]["text"]
         for params in fake.params("textDocument/didOpen", life=2)
@@ -355,7 +424,9 @@ async def test_what_changed_while_the_server_was_dead_is_told_to_nobody_twice(fa
         await session.request("fake/do", do())
     assert [params["textDocument"]["text"] for params in fake.params("textDocument/didOpen", life=2)] == ["two"]
     changes = fake.params("textDocument/didChange", life=2)
-    assert [(p["textDocument"]["version"], p["contentChanges"][0]["text"]) for p in changes] == [(2, "three")]
+    assert [params["contentChanges"][0]["text"] for params in changes] == ["three"]
+    (opened,) = fake.params("textDocument/didOpen", life=2)
+    assert changes[0]["textDocument"]["version"] > opened["textDocument"]["version"]
 
 
 async def _kill(fake: FakeWorkspace, session: Session | None = None) -> None:

@@ -617,7 +617,7 @@ async def test_a_missing_program_names_what_gets_it_and_works_once_it_is_there(
 async def test_a_named_program_that_does_not_exist_is_named(fake: FakeWorkspace) -> None:
     program = fake.folder / "my-server"
     async with fake.session(INSTALL, command=("unused",)) as session:
-        session._lifetime._command = (str(program),)
+        session._lifetime._command = lambda: (str(program),)
         with pytest.raises(MissingProgramError, match="my-server cannot be started: No such file"):
             await session.request("fake/pid", {})
         fake.program(program)

@@ -12,7 +12,7 @@ import click
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions
+from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
 
 
@@ -47,7 +47,13 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
     people = sys.stdout.isatty() and not as_json
     sessions = flags.sessions()
     try:
-        tool = next(tool for tool in offered_tools(sessions) if tool.name == name)
+        offered = {tool.name: tool for tool in offered_tools(sessions, flags.settings())}
+        if name not in offered:
+            toolset = toolset_of(name)
+            left_out = toolset in flags.without_toolsets
+            how = f"leave out --without-toolset {toolset}" if left_out else f"add --toolset {toolset}"
+            raise CallerError(f"it belongs to the toolset {toolset}; {how}")
+        tool = offered[name]
         answer = asyncio.run(_call(sessions, tool, arguments, Call(format="compact" if people else "json")))
     except LspMcpError as error:
         click.echo(f"{name}: {str(error).removeprefix(f'{name}: ')}", err=True)
@@ -105,7 +111,7 @@ def _argument(word: str, tool: Tool) -> tuple[str, Any]:
     if not equals:
         raise CallerError(f"{word!r} is not KEY=VALUE; {tool.name} takes: {_usage(tool)}")
     wanted = tool.input_schema.get("properties", {}).get(key, {}).get("type")
-    if wanted in (None, "string"):
+    if wanted == "string" or (wanted is None and value[:1] not in ("{", "[")):
         return key, value
     try:
         return key, json.loads(value)

@@ -205,8 +205,13 @@ def _show(checks: Sequence[Check]) -> None:
     width = max(len(check.name) for check in checks)
     for check in checks:
         sign, color = _SIGNS[check.state] if check.needed or check.state in ("ok", "low") else ("-", "dim")
-        about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {_home(check.path)}".strip()
+        path = _home(check.path)
+        about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {path}".strip()
+        fits = width + 4 + len(about) <= console.width
+        about = about if fits else about.removesuffix(path).rstrip()
         console.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
+        if not fits:  # in one piece, to be copied
+            console.print(" " * min(width + 4, max(0, console.width - len(path))) + path)
         if check.note:
             room = max(40, console.width - width - 4)
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)

@@ -29,7 +29,7 @@ from rich.text import Text
 
 from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
-from lsp_mcp.lsp.programs import installed_folder
+from lsp_mcp.lsp.programs import installed_folder, installed_program
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation
@@ -65,7 +65,7 @@ def list_servers(*, as_json: bool) -> None:
     for name in adapter_names():
         adapter = load_adapter(name)
         if adapter.install and (folder := installed_folder(adapter)):
-            there = _program(adapter, folder)
+            there = installed_program(adapter, folder)
             found.append((name, adapter.install.version, adapter.title, str(there) if there else None))
     if as_json:
         keys = ("name", "version", "title", "program")
@@ -92,7 +92,7 @@ def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None
     for adapter, how in installs:
         folder = installed_folder(adapter)
         assert folder
-        there = None if force else _program(adapter, folder)
+        there = None if force else installed_program(adapter, folder)
         there_already = there and Installed(adapter.name, how.version, there, None)
         one = there_already or _interruptible(adapter, how, folder)
         done.append(one)
@@ -108,11 +108,6 @@ def _installable(name: str) -> tuple[Adapter, Install]:
     if adapter.install is None:
         raise CallerError(f"lsp-mcp cannot install {name}; install {adapter.title} yourself and put it on PATH")
     return adapter, adapter.install
-
-
-def _program(adapter: Adapter, folder: Path) -> Path | None:
-    found = shutil.which(adapter.command[0], path=str(folder))
-    return Path(found) if found else None
 
 
 def _interruptible(adapter: Adapter, how: Install, folder: Path) -> Installed:
@@ -135,7 +130,7 @@ async def _install(adapter: Adapter, how: Install, folder: Path) -> Installed:
             await _run(adapter, command, env, workshop, show)
             await _try(adapter, workshop)
         _swap(workshop, folder)
-    program = _program(adapter, folder)
+    program = installed_program(adapter, folder)
     assert program
     return Installed(adapter.name, how.version, program, round(time.monotonic() - begun, 1))
 
@@ -206,7 +201,7 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
 
 async def _try(adapter: Adapter, folder: Path) -> None:
     """See that the program is there and says its version."""
-    program = _program(adapter, folder)
+    program = installed_program(adapter, folder)
     if program is None:
         raise UnavailableError(
             f"{adapter.name} was not installed: the command made no {adapter.command[0]} in {folder}"

@@ -9,15 +9,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from lsp_mcp.adapters import adapter_names
+from lsp_mcp.errors import ConfigError
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions import Sessions, choose_adapters
 from lsp_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from lsp_mcp.toolsets.shared import ToolSettings
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
@@ -31,6 +35,12 @@ class ServerFlags:
     paths: dict[str, str]  # of programs, by adapter name
     ready_timeout: float  # seconds
     request_timeout: float  # seconds
+    compile_commands: str | None
+    shared_index: bool
+    toolsets: tuple[str, ...]
+    without_toolsets: tuple[str, ...]
+    allowed_methods: tuple[str, ...]
+    position_base: int
     log_level: str
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
 
@@ -47,19 +57,58 @@ class ServerFlags:
                 command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
                 ready_timeout=self.ready_timeout,
                 request_timeout=self.request_timeout,
+                database=self._database(),
+                shared_index=self.shared_index,
             )
             for adapter in adapters
         }
         return Sessions(workspace, adapters, options)
+
+    def settings(self) -> ToolSettings:
+        """What the flags say of the tools."""
+        # pydantic is heavy, and the servers are to be started before it is imported.
+        from lsp_mcp.toolsets.shared import ToolSettings
+
+        return ToolSettings(
+            base=0 if self.position_base == 0 else 1,
+            allowed_methods=self.allowed_methods,
+            toolsets=self.toolsets,
+            without_toolsets=self.without_toolsets,
+        )
+
+    def _database(self) -> Path | None:
+        """The compilation database that the user named: a file, or the folder that it is in.
+
+        Raises:
+            ConfigError: it is not there.
+        """
+        if self.compile_commands is None:
+            return None
+        named = Path(self.compile_commands).expanduser().absolute()
+        file = named / "compile_commands.json" if named.is_dir() else named
+        if not file.is_file():
+            raise ConfigError(f"--compile-commands {self.compile_commands}: there is no such file")
+        return file
 
     def words(self) -> list[str]:
         """What the user gave of them but the workspace root, as words of a command line that works anywhere."""
         words = [word for name in self.backends for word in ("--backend", name)]
         for name, path in self.paths.items():
             words += [f"--{name}-path", str(Path(path).absolute()) if os.sep in path else path]
+        for flag, values in {
+            "--toolset": self.toolsets,
+            "--without-toolset": self.without_toolsets,
+            "--allow-method": self.allowed_methods,
+        }.items():
+            words += [word for value in values for word in (flag, value)]
+        if self.compile_commands:
+            words += ["--compile-commands", str(Path(self.compile_commands).expanduser().absolute())]
+        if self.shared_index:
+            words.append("--shared-index")
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
+            "--position-base": str(self.position_base),
             "--log-level": self.log_level,
         }
         return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
@@ -84,6 +133,12 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             paths={name: path for name in names if (path := value[f"--{name}-path"])},
             ready_timeout=value["--ready-timeout"],
             request_timeout=value["--request-timeout"],
+            compile_commands=value["--compile-commands"],
+            shared_index=value["--shared-index"],
+            toolsets=value["--toolset"],
+            without_toolsets=value["--without-toolset"],
+            allowed_methods=value["--allow-method"],
+            position_base=int(value["--position-base"]),
             log_level=value["--log-level"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
@@ -115,6 +170,27 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--request-timeout": (
             {"type": click.FloatRange(min=0.1), "default": 60.0, **seconds},
             "Longest wait for one answer of a server.",
+        ),
+        "--compile-commands": (
+            {"metavar": "FILE"},
+            "The compilation database. Default: the one in the workspace root or its usual build folders.",
+        ),
+        "--shared-index": (
+            {"is_flag": True},
+            "Keep the index where an editor's language server does, instead of a private one.",
+        ),
+        "--toolset": (
+            {"multiple": True, "metavar": "NAME"},
+            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more). Default: those of the backends.",
+        ),
+        "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
+        "--allow-method": (
+            {"multiple": True, "metavar": "METHOD"},
+            "LSP method that may be passed through besides the read-only ones, repeatable.",
+        ),
+        "--position-base": (
+            {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
+            "From which number lines and characters count; anchors always from 1.",
         ),
         "--log-level": (
             {"type": click.Choice(list(_LEVELS)), "default": "info", "show_default": True},

@@ -29,7 +29,7 @@ def serve(flags: ServerFlags, form: str, response_format: str) -> None:
         log.error("%s", error)
         asyncio.run(_refuse(error))
     else:
-        asyncio.run(_serve(sessions, form, response_format))
+        asyncio.run(_serve(sessions, flags, form, response_format))
 
 
 async def _refuse(reason: ConfigError) -> None:
@@ -49,9 +49,9 @@ def _importing() -> Iterator[None]:
         gc.enable()
 
 
-async def _serve(sessions: Sessions, form: Any, response_format: Any) -> None:
+async def _serve(sessions: Sessions, flags: ServerFlags, form: Any, response_format: Any) -> None:
     sessions.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
     with _importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(sessions, form, response_format)
+    await serving.serve_stdio(sessions, flags.settings(), form, response_format)

@@ -33,7 +33,7 @@ class Signature:
         """The signature of `path`, links followed; None when there is no such regular file."""
         try:
             status = path.stat()
-        except OSError:
+        except (OSError, ValueError):  # no file has such a name
             return None
         if not stat.S_ISREG(status.st_mode):
             return None

@@ -6,7 +6,7 @@ A plan is bound to the texts it was made from: `apply` refuses it if a file hold
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
@@ -34,6 +34,16 @@ class FileChange:
     before: Text
     after: str
     changes: tuple[TextChange, ...]
+
+    def without(self, left_out: Collection[TextChange]) -> FileChange | None:
+        """The same with these changes left out; None if no other is left."""
+        kept = tuple(change for change in self.changes if change not in left_out)
+        pieces, copied = [], 0
+        for change in kept:
+            pieces += [self.before.content[copied : self.before.point_offset(change.span.start)], change.new_text]
+            copied = self.before.point_offset(change.span.end)
+        after = "".join([*pieces, self.before.content[copied:]])
+        return FileChange(self.path, self.before, after, kept) if kept else None
 
 
 @dataclass(frozen=True)

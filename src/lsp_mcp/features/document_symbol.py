@@ -9,7 +9,7 @@ from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.hover import hovers
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, plain_name
 from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri
@@ -61,12 +61,18 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     """A `DocumentSymbol`, or a `SymbolInformation` from a server that knows no hierarchy."""
-    name, kind = str(item["name"]), kind_name(item["kind"])
+    name, kind = str(item["name"]), kind_name(item["kind"], backend.adapter)
     if "selectionRange" in item:
-        span = text.range_span(item["selectionRange"], backend.encoding)
+        selected = text.range_span(item["selectionRange"], backend.encoding)
+        # A name that a macro makes is not there; below its line it would be another's.
+        span = name_span(text, text.clip_to_line(selected), name)
+        if plain_name(name) not in text.slice(span):
+            # clangd 22 may even give a place in the macro's own file; where the whole symbol begins is right.
+            start = text.range_span(item["range"], backend.encoding).start
+            span = name_span(text, text.clip_to_line(Span(start, text.offset_point(len(text.content)))), name)
     else:
-        span = text.range_span(item["location"]["range"], backend.encoding)
-    place = Place(path, name_span(text, span, name), text, str(item.get("containerName") or ""))
+        span = name_span(text, text.range_span(item["location"]["range"], backend.encoding), name)
+    place = Place(path, span, text, str(item.get("containerName") or ""))
     children: Any = item.get("children") or []
     return Symbol(
         name, kind, place, str(item.get("detail") or ""), "",

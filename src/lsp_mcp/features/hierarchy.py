@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -10,6 +12,8 @@ from typing import Literal
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.places import Place, location_key, place_of
+from lsp_mcp.features.references import references
+from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
@@ -18,6 +22,7 @@ Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
 
 _AT_ONCE = 8  # requests in flight
+_MOST_USES = 10_000  # looked at to see where calls are
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Tree:
     roots: tuple[Node, ...] = ()
     left_out: int = 0  # nodes over the limit
     dropped: int = 0  # nodes whose file is gone
+    unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
 
 
 async def call_tree(
@@ -56,9 +62,20 @@ async def call_tree(
         PathError, PointError, UnavailableError: as `references`.
     """
     if not backend.capabilities.get("callHierarchyProvider"):
-        raise RefusedError(f"{backend.name} has no call hierarchy")
-    walk = _Walk(backend, f"callHierarchy/{direction}Calls", "from" if direction == "incoming" else "to", depth, limit)
-    return await walk.tree(await _prepare(backend, "textDocument/prepareCallHierarchy", path, point))
+        raise RefusedError("it has no call hierarchy")
+
+    async def walk(file: Path, start: Point) -> Tree:
+        items = await _prepare(backend, "textDocument/prepareCallHierarchy", file, start)
+        end = "from" if direction == "incoming" else "to"
+        return await _Walk(backend, f"callHierarchy/{direction}Calls", end, depth, limit).tree(items)
+
+    tree = await walk(path, point)
+    if direction == "outgoing" and tree.unplaced:
+        # From a declaration clangd 22 knows which functions are called, but not where.
+        for place in await definition_places(backend, path, point):
+            other = await walk(*place)
+            tree = other if other.unplaced < tree.unplaced else tree
+    return tree
 
 
 async def type_tree(
@@ -71,7 +88,7 @@ async def type_tree(
         PathError, PointError, UnavailableError: as `references`.
     """
     if not backend.capabilities.get("typeHierarchyProvider"):
-        raise RefusedError(f"{backend.name} has no type hierarchy")
+        raise RefusedError("it has no type hierarchy")
     walk = _Walk(backend, f"typeHierarchy/{direction}", None, depth, limit)
     return await walk.tree(await _prepare(backend, "textDocument/prepareTypeHierarchy", path, point))
 
@@ -82,7 +99,7 @@ async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> l
     items = await backend.request(method, {"textDocument": {"uri": path_uri(path)}, "position": position})
     if not items:
         what = "function or method" if "Call" in method else "type"
-        raise RefusedError(f"{backend.name} sees no {what} there that has a hierarchy")
+        raise RefusedError(f"it sees no {what} there that has a hierarchy")
     return list(items)
 
 
@@ -142,20 +159,44 @@ class _Walk:
 
     async def _node(self, branch: _Branch, parent: Json, tree: Tree) -> Node | None:
         item = branch.item
-        place = await place_of(self.backend, _location(item))
+        place = await place_of(self.backend, _location(item), str(item["name"]))
         if place is None:
             tree.dropped += 1
             return None
         # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
         caller = item if self.end == "from" else parent
         sites = [await place_of(self.backend, {"uri": caller["uri"], "range": range_}) for range_ in branch.ranges]
+        placed = [site for site in sites if site]
+        if self.end == "from":
+            placed = await self._really_there(parent, placed)
+        # A call without a place is one in another file than the server says.
+        tree.unplaced += len(placed) < max(len(sites), bool(self.end and branch.above))
         children = [await self._node(child, item, tree) for child in branch.children]
         return Node(
-            Symbol(str(item["name"]), kind_name(item["kind"]), place, str(item.get("detail") or "")),
-            tuple(sorted((site for site in sites if site), key=lambda site: site.span)),
+            Symbol(
+                self._name(item), kind_name(item["kind"], self.backend.adapter), place, str(item.get("detail") or "")
+            ),
+            tuple(sorted(placed, key=lambda site: site.span)),
             tuple(child for child in children if child),
             branch.mark,
         )
+
+    def _name(self, item: Json) -> str:
+        """Its whole name, which some servers give as a detail."""
+        separator, name, detail = self.backend.adapter.symbols.scope_separator, item["name"], item.get("detail")
+        return str(detail if separator and f"{detail}".endswith(f"{separator}{name}") else name)
+
+    async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
+        """Those of `sites` that spell the callee, or are else among its references (a macro, an operator)."""
+        words = re.findall(r"\w+", str(callee["name"]))
+        if all(words and site.text.slice(site.span) == words[-1] for site in sites):
+            return sites
+        place = await place_of(self.backend, _location(callee))
+        if place is None:
+            return []
+        uses = await references(self.backend, place.path, place.span.start, _MOST_USES)
+        there = {(use.path, use.span.start) for use in uses.places}
+        return [site for site in sites if (site.path, site.span.start) in there]
 
 
 @dataclass
@@ -170,6 +211,9 @@ class _Branch:
 
 
 def _key(item: Json) -> object:
+    """What tells a symbol from others: the server's own word if it has one, which is the same at each declaration."""
+    if data := item.get("data"):
+        return json.dumps(data, sort_keys=True)
     start = item["selectionRange"]["start"]
     return item["uri"], start["line"], start["character"], item["name"]
 

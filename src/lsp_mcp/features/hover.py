@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.places import Place
 from lsp_mcp.uris import path_uri
 
@@ -30,8 +30,9 @@ async def hover(backend: Backend, place: Place) -> str:
     position = place.text.point_position(place.span.start, backend.encoding)
     params = {"textDocument": {"uri": path_uri(place.path)}, "position": position}
     try:
+        await backend.open(place.path)  # some servers know nothing of a document that is not open
         result = await backend.request("textDocument/hover", params)
-    except RefusedError:
+    except (RefusedError, PathError):
         return ""  # no hover here: a symbol without one is no failed question
     return _text(result["contents"]).strip() if result else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,15 @@ class Place:
     def code(self) -> str:
         """The source line that it starts on, trimmed, and shortened around the place if it is long."""
         return shown_line(self.text, self.span)
+
+
+def plain_name(name: str) -> str:
+    """The identifier that `name` ends with; empty for what may be spelled otherwise where it stands.
+
+    A destructor, an operator, an instance of a template.
+    """
+    found = re.fullmatch(r"(?:\w+(?:::|\.|/))*([^\W\d]\w*)", name)
+    return found[1] if found and "operator" not in name else ""
 
 
 def shown_line(text: Text, span: Span) -> str:
@@ -68,19 +78,24 @@ class Locator:
         self._backend = backend
         self._texts: dict[Path, Text | None] = {}
 
-    async def place(self, location: Json) -> Place | None:
-        """The place of an LSP `Location`; None when its file is gone or no longer has that place."""
+    async def place(self, location: Json, name: str = "") -> Place | None:
+        """The place of an LSP `Location`; None when its file is gone or no longer has that place.
+
+        If something called `name` should be there and isn't, the server is mistrusted.
+        """
         path = uri_path(location["uri"])
         if path not in self._texts:
             self._texts[path] = await _text_or_none(self._backend, path)
         text = self._texts[path]
         span = text.contained_range_span(location["range"], self._backend.encoding) if text else None
+        if (plain := plain_name(name)) and not (text and span and plain in text.slice(span)):
+            self._backend.mistrust(path, plain)
         return Place(path, span, text, str(location.get("containerName") or "")) if text and span else None
 
 
-async def place_of(backend: Backend, location: Json) -> Place | None:
+async def place_of(backend: Backend, location: Json, name: str = "") -> Place | None:
     """See `Locator.place`; for one location alone."""
-    return await Locator(backend).place(location)
+    return await Locator(backend).place(location, name)
 
 
 async def _text_or_none(backend: Backend, path: Path) -> Text | None:

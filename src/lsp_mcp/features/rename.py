@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.edits.plan import EditPlan, FileChange, Step, plan_workspace_edit
+from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, plan_workspace_edit
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.references import references
+from lsp_mcp.features.scope import definition_places
+from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
+_MOST_USES = 10_000  # looked at for what a rename misses
 
-async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) -> EditPlan:
+
+@dataclass(frozen=True)
+class Doubt:
+    """A place that a rename may get wrong, and in which way: `place` …"""
+
+    place: Place
+    what: str
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """What a rename would change, and what speaks against doing it unseen."""
+
+    plan: EditPlan
+    doubts: tuple[Doubt, ...] = ()
+
+
+async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) -> Renaming:
     """What renaming the symbol at `identifier` of `path` to `new_name` changes; nothing is changed yet.
+
+    An edit that would put the new name in the place of another word than the old one is left out, with a doubt.
 
     Raises:
         RefusedError: the server's reason why it cannot be renamed, or not to that name.
@@ -33,7 +57,55 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) 
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name})
     texts = {touched: await _text_or_none(backend, touched) for touched in set(_touched(edit or {}))}
     plan = plan_workspace_edit(edit or {}, lambda file: _known(texts, file), backend.encoding, backend.version)
-    return replace(plan, steps=tuple(_in_order(plan.steps)))
+    plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    plan = replace(plan, steps=tuple(_in_order(plan.steps)))
+    if not backend.adapter.rename.check:
+        return Renaming(plan, tuple(strangers))
+    missed = await _missed(backend, path, identifier, plan)
+    clashes = await _clashes(backend, path, identifier, text.slice(identifier), new_name)
+    return Renaming(plan, (*strangers, *missed, *clashes))
+
+
+def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:
+    """`plan` without changes of other words than `name` into `new_name` (clangd 22 does that to `using B::B;`)."""
+    doubts: list[Doubt] = []
+    steps: list[Step | None] = []
+    for step in plan.steps:
+        wrong: list[TextChange] = []
+        if isinstance(step, FileChange):
+            wrong = [c for c in step.changes if name and c.new_text == new_name and c.old_text not in ("", name)]
+            doubts += [Doubt(Place(step.path, c.span, step.before), f"{c.old_text} left as it is") for c in wrong]
+        steps.append(step.without(wrong) if isinstance(step, FileChange) and wrong else step)
+    return replace(plan, steps=tuple(step for step in steps if step)), doubts
+
+
+async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
+    """The uses that stand in another word, a macro's for example, and so are not renamed."""
+    uses = await references(backend, path, identifier.start, _MOST_USES)
+    edited = {(s.path, c.span.start) for s in plan.steps if isinstance(s, FileChange) for c in s.changes}
+    return [
+        Doubt(use, f"use by {word} not renamed")
+        for use in uses.places
+        if (use.path, use.span.start) not in edited and (word := use.text.slice(use.span)).isidentifier()
+    ]
+
+
+async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, new_name: str) -> list[Doubt]:
+    """What has the new name already, where the renamed symbol has its own."""
+    # A server may give a definition's declaration as its definition.
+    definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
+    named = (await workspace_symbols(backend, name, _MOST_USES)).symbols
+    scopes = {_scope(symbol.name) for symbol in named if (symbol.place.path, symbol.place.span.start) in definitions}
+    others = (await workspace_symbols(backend, new_name, _MOST_USES)).symbols if scopes else []
+    return [
+        Doubt(symbol.place, f"{symbol.name} is there already")
+        for symbol in others
+        if is_named(symbol.name, new_name) and _scope(symbol.name) in scopes
+    ]
+
+
+def _scope(name: str) -> str:
+    return name.rpartition("::")[0]
 
 
 def _in_order(steps: Iterable[Step]) -> Iterator[Step]:

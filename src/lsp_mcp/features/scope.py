@@ -21,15 +21,11 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
     """
     anywhere = Use(identifier)
     try:
-        text = await backend.open(path)
-        position = text.point_position(point, backend.encoding)
-        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
-        definitions = _locations(await backend.request("textDocument/definition", params))
+        definitions = await definition_places(backend, path, point)
         if len(definitions) != 1:
             return anywhere
-        file = uri_path(definitions[0]["uri"])
+        file, defined = definitions[0]
         outline = await document_symbols(backend, file)
-        defined = (await backend.text(file)).range_span(definitions[0]["range"], backend.encoding).start
     except LspMcpError:
         return anywhere
     if any(symbol.place.span.start == defined for symbol in outline):
@@ -37,6 +33,19 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
     if any(symbol.place.span.start == defined for symbol in flat(outline)):
         return anywhere
     return None if file == path else anywhere
+
+
+async def definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    """Where the symbol at `point` is defined. Raises as `Backend.request`."""
+    text = await backend.open(path)
+    position = text.point_position(point, backend.encoding)
+    params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+    places = []
+    for location in _locations(await backend.request("textDocument/definition", params)):
+        file = uri_path(location["uri"])
+        start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
+        places.append((file, start))
+    return places
 
 
 def _locations(result: Any) -> list[Json]:

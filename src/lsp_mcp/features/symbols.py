@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.places import Place
 
 # LSP 3.17, `SymbolKind`, as its enumeration names them.
@@ -30,9 +31,10 @@ class Symbol:
         return 1 + sum(child.count() for child in self.children)
 
 
-def kind_name(kind: int) -> str:
-    """The name of an LSP `SymbolKind`; unknown ones keep their number."""
-    return _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
+def kind_name(kind: int, adapter: Adapter) -> str:
+    """The name of an LSP `SymbolKind`, as the server means it; unknown ones keep their number."""
+    name = _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
+    return adapter.symbols.kinds.get(name, name)
 
 
 def cut(symbols: tuple[Symbol, ...], limit: int) -> tuple[Symbol, ...]:

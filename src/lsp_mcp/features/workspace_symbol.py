@@ -6,11 +6,15 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
+from lsp_mcp.uris import uri_path
+
+_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -26,25 +30,32 @@ class Found:
 async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: bool = False) -> Found:
     """Definitions whose name matches `query` in the server's fuzzy way, the closest first.
 
-    `query` may be qualified: `Method`, `Type.Method`, `pkg.Type.Method`, `path/to/pkg.Function`.
+    `query` may be qualified: `Method`, `Type.Method`, `ns::Type::Method`, `path/to/pkg.Function`.
 
     Raises:
         RefusedError, UnavailableError: as `Backend.request`.
     """
-    await backend.load_projects()
     folder, _, name = query.rpartition("/")
     name = _plain(name)
-    result: list[Json] = await backend.request("workspace/symbol", {"query": name}) or []
+    await backend.load(None, _parts(name)[-1])
+    separator = backend.adapter.symbols.scope_separator
+    asked = separator.join(_parts(name)) if separator else name
+    result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
     capped = len(result) == backend.adapter.symbols.workspace_symbol_cap
     if folder:
         container = f"{folder}/{name.split('.')[0]}"
         result = [item for item in result if _ends_path(str(item.get("containerName") or ""), container)]
+    if separator:
+        result = [_with_whole_name(item, separator) for item in result]
     root = backend.root
     # By place: a file can be in several of a server's packages.
     by_place = {
         location_key(item["location"], root): item
         for item in result
-        if "range" in item["location"] and is_about(str(item["name"]), name)
+        if "range" in item["location"]
+        and is_about(str(item["name"]), name)
+        # Hundreds of a system's libraries fit any name.
+        and not (backend.adapter.symbols.knows_libraries and _is_outside(item["location"]["uri"], root))
     }
     result = sorted(by_place.values(), key=lambda item: _order(item, name, root))
     symbols: list[Symbol] = []
@@ -53,8 +64,8 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     for item in result:
         if len(symbols) == limit:
             break
-        if place := await locator.place(item["location"]):
-            symbols.append(_symbol(item, place))
+        if place := await locator.place(item["location"], str(item["name"])):
+            symbols.append(_symbol(item, place, backend.adapter))
         else:
             dropped += 1
     if hover:
@@ -104,8 +115,21 @@ def _parts(name: str) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """`name` without pointers, receivers' parentheses and type parameters: `(*Box[T]).Get` is `Box.Get`."""
-    return re.sub(r"\[[^\[\]]+\]|[*()]", "", name)
+    """`name` without pointers, parentheses and type arguments: `(*Box[T]).Get` and `Box<T>::Get` are `Box.Get`."""
+    name = re.sub(r"\[[^\[\]]+\]|[*()]", "", name)
+    while (shorter := _TEMPLATE_ARGUMENTS.sub("", name)) != name:
+        name = shorter
+    return name
+
+
+def _is_outside(uri: str, root: Path) -> bool:
+    return not uri_path(uri).is_relative_to(root)
+
+
+def _with_whole_name(item: Json, separator: str) -> Json:
+    """`item` with the names of what it lies in before its own."""
+    container = str(item.get("containerName") or "")
+    return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
 
 
 def _order(item: Json, query: str, root: Path) -> tuple[tuple[int, int], tuple[bool, str, int, int]]:
@@ -116,11 +140,11 @@ def _ends_path(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
 
-def _symbol(item: Json, place: Place) -> Symbol:
+def _symbol(item: Json, place: Place, adapter: Adapter) -> Symbol:
     name = str(item["name"])
     span = name_span(place.text, place.span, name)
     return Symbol(
         name,
-        kind_name(item["kind"]),
+        kind_name(item["kind"], adapter),
         replace(place, span=span, container=str(item.get("containerName") or "")),
     )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError, LspMcpError, RefusedError
 from lsp_mcp.lsp import watched_files
-from lsp_mcp.lsp.offers import initialize_params
+from lsp_mcp.lsp.diagnostics import Diagnostics
+from lsp_mcp.lsp.offers import initialize_params, workspace_folders
 from lsp_mcp.lsp.progress import Progress
 from lsp_mcp.lsp.watched_files import WatchedFiles
 from lsp_mcp.text import PositionEncoding
+from lsp_mcp.uris import uri_path
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
 
@@ -34,6 +37,8 @@ class Connection:
         self.adapter = adapter
         self.root = root
         self.progress = Progress()
+        self.diagnostics = Diagnostics(adapter.ready.harmless_errors)
+        self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor leaves out
         self.watched = WatchedFiles(root)
         self.encoding = PositionEncoding()
         self.capabilities: dict[str, Any] = {}
@@ -47,6 +52,8 @@ class Connection:
         Raises:
             DiedError, SilentError, RefusedError: it died, said nothing, or refused.
         """
+        if self.adapter.ready.incomplete_pattern:
+            self._child.on_error_line = self._said
         await self._child.attach()
         self._peer = Peer(self.adapter.name, self._child.reader, self._child.writer, self._asked, self._told)
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
@@ -112,6 +119,7 @@ class Connection:
             words = "was shut down" if self._ending else broken or self._child.last_words()
             self._peer.close(DiedError(f"{self.adapter.name} {words}"))
             self.progress.wake()
+            self.diagnostics.end()
 
     async def _gone(self) -> None:
         """Wait until nobody is left to be told of the end."""
@@ -135,7 +143,7 @@ class Connection:
                     self.watched.unregister(registration["id"])
                 return None
             case "workspace/workspaceFolders":
-                return initialize_params(self.adapter, self.root)["workspaceFolders"]
+                return workspace_folders(self.root)
             case "workspace/applyEdit":
                 # Edits reach the disk only through this program's own tools.
                 return {"applied": False, "failureReason": "lsp-mcp applies no edits that nobody asked for"}
@@ -150,6 +158,10 @@ class Connection:
         match method:
             case "$/progress":
                 self.progress.update(params["token"], params["value"])
+            case "textDocument/publishDiagnostics":
+                self.diagnostics.publish(params)
+            case "textDocument/inactiveRegions":  # clangd's
+                self.inactive[uri_path(params["textDocument"]["uri"])] = params["regions"]
             case "window/showMessage":
                 if params.get("type") == _ERROR:
                     self.shown_error = str(params.get("message", "")).strip()
@@ -157,6 +169,11 @@ class Connection:
             case "window/logMessage":
                 level = logging.INFO if params.get("type") in (_ERROR, _WARNING) else logging.DEBUG
                 log.log(level, "%s: %s", self.adapter.name, params.get("message"))
+
+    def _said(self, line: str) -> None:
+        """One line of its stderr; called in another thread."""
+        if match := re.search(self.adapter.ready.incomplete_pattern, line):
+            self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")
 
     def _settings(self, section: str | None) -> Any:
         settings = self.adapter.settings

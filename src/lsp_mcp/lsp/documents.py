@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ class Document:
     version: int
     signature: Signature | None
     pinned: bool = False  # open for what it makes the server load; never closed for room
+    passing: bool = False  # open only until the server has read it; nobody asked about it
 
 
 class Documents:
@@ -39,13 +41,25 @@ class Documents:
         self._files = files
         self._notify = notify
         self._open: OrderedDict[Path, Document] = OrderedDict()
+        self.awaited: set[Path] = set()  # somebody waits until the server has read these: they stay open
+        self._versions = itertools.count(1)  # never the same twice: a server's late word on a closed document is known
 
     def __contains__(self, path: Path) -> bool:
         return path in self._open
 
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._open)
+
     def get(self, path: Path) -> Document | None:
         """The open document, or None."""
         return self._open.get(path)
+
+    def on_disk(self, path: Path) -> Text:
+        """The text of the file `path`, empty if it cannot be read."""
+        try:
+            return self._files.text(path)
+        except PathError:
+            return Text("")
 
     def open(self, path: Path, *, pinned: bool = False) -> Text:
         """Open `path` unless it is; the text that the server has of it.
@@ -57,9 +71,32 @@ class Documents:
         if document is None:
             document = self._tell_open(path)
         document.pinned |= pinned
+        document.passing = False
         self._open.move_to_end(path)
         self._close_surplus()
         return document.text
+
+    def show(self, path: Path) -> int:
+        """Let the server read `path` as it is on disk, empty if it is gone: its version. `shown` ends that.
+
+        If it is open already it is opened again, so that the server reads what it includes again too.
+
+        Raises:
+            PathError: it is there and cannot be read as text.
+        """
+        before = self._open.get(path)
+        text = self._files.text(path) if path.exists() else Text("")
+        self.close(path)
+        document = self._tell_open(path, text)
+        document.pinned = bool(before and before.pinned)
+        document.passing = before is None or before.passing
+        return document.version
+
+    def shown(self, path: Path) -> None:
+        """Close `path` if it is open only because it was shown."""
+        document = self._open.get(path)
+        if document and document.passing:
+            self.close(path)
 
     def refresh(self, paths: Iterable[Path]) -> None:
         """Tell the server the new text of those of `paths` that are open, if their text did change."""
@@ -96,40 +133,47 @@ class Documents:
         """Open everything again, for a server that was started anew; what cannot be read any more is left out."""
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
+            if document.passing:
+                continue
             try:
                 self.open(path, pinned=document.pinned)
             except PathError:
                 continue  # gone while the server was down; whoever asks about it is told so
 
+    def close_all_but(self, most: int) -> None:
+        """Close all but the `most` that were asked about last."""
+        for path in list(self._open)[: max(0, len(self._open) - most)]:
+            self.close(path)
+
     def forget(self) -> None:
         """Count nothing as open, for a server that is gone and shall not get it all again."""
         self._open.clear()
 
-    def _tell_open(self, path: Path) -> Document:
+    def _tell_open(self, path: Path, text: Text | None = None) -> Document:
         language = self._adapter.language_of(path)
         if language is None:
             raise PathError(
                 f"{path.name} is no file that {self._adapter.name} answers for ({', '.join(self._adapter.extensions)})"
             )
         signature = Signature.of(path)
-        document = Document(self._files.text(path), 1, signature)
+        text = self._files.text(path) if text is None else text
+        document = Document(text, next(self._versions), signature)
         self._open[path] = document
-        item = {"uri": path_uri(path), "languageId": language.id, "version": 1, "text": document.text.content}
+        item = {"uri": path_uri(path), "languageId": language.id, "version": document.version, "text": text.content}
         self._notify("textDocument/didOpen", {"textDocument": item})
         return document
 
     def _tell_change(self, path: Path, document: Document, text: Text) -> None:
         document.text = text
-        document.version += 1
+        document.version = next(self._versions)
         identifier = {"uri": path_uri(path), "version": document.version}
-        self._notify(
-            "textDocument/didChange",
-            {"textDocument": identifier, "contentChanges": [{"text": text.content}]},
-        )
+        # The last is clangd's: it shall not wait for more changes.
+        change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], "wantDiagnostics": True}
+        self._notify("textDocument/didChange", change)
         # What is on disk is by definition saved; some servers look at dependents only then.
         self._notify("textDocument/didSave", {"textDocument": {"uri": path_uri(path)}})
 
     def _close_surplus(self) -> None:
-        idle = [path for path, document in self._open.items() if not document.pinned]
+        idle = [path for path, document in self._open.items() if not document.pinned and path not in self.awaited]
         for path in idle[: max(0, len(idle) - MAX_OPEN)]:
             self.close(path)

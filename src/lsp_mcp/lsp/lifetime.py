@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import (
@@ -18,7 +18,6 @@ from lsp_mcp.errors import (
     UnavailableError,
 )
 from lsp_mcp.lsp.connection import Connection
-from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.wire.process import Child
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ class Lifetime:
         self,
         adapter: Adapter,
         root: Path,
-        command: tuple[str, ...],
+        command: Callable[[], Sequence[str]],
         env: Mapping[str, str] | None,
         *,
         before: Callable[[], Awaitable[None]],
@@ -57,6 +56,7 @@ class Lifetime:
         self._starting: asyncio.Task[Connection] | None = None
         self._tries = 0  # starts since the server last answered anything
         self._child: Child | None = None
+        self._renewing = False  # the next start was wanted
 
     def spawn(self) -> None:
         """Start the server's process now, before any event loop: it loads while this program still imports.
@@ -76,6 +76,18 @@ class Lifetime:
                 self._given_up()
             self._starting = asyncio.create_task(self._start(), name=f"start {self._adapter.name}")
             self._starting.add_done_callback(_retrieve)
+
+    def state(self) -> Literal["missing", "starting", "running", "stopped"]:
+        """What the server is doing now."""
+        if self.connection and not self.connection.dead.done():
+            return "running"
+        if self._starting:
+            return "starting"
+        try:
+            self._command()
+        except MissingProgramError:
+            return "missing"
+        return "stopped"
 
     async def live(self) -> Connection:
         """The initialized connection; waits for one that is being started, starts one if there is none.
@@ -98,6 +110,17 @@ class Lifetime:
             if starting.cancelled() and caller and not caller.cancelling():
                 raise UnavailableError(f"{self._adapter.name} is being shut down") from None
             raise
+
+    async def renew(self) -> Connection:
+        """The connection to another server in the place of the present one, which is ended.
+
+        Who waits for an answer of it is asked again. Raises as `live`.
+        """
+        if self.connection and not self.connection.dead.done():
+            self._tries = 0
+            self._renewing = True
+            await self.connection.end()
+        return await self.live()
 
     def answered(self) -> None:
         """The server has answered something, so its next death is a new one."""
@@ -155,7 +178,9 @@ class Lifetime:
         except BaseException:
             await connection.abandon()
             raise
-        self.restarts += self.connection is not None
+        # A wanted one is nothing that anybody must know.
+        self.restarts += self.connection is not None and not self._renewing
+        self._renewing = False
         self.connection = connection
         connection.dead.add_done_callback(lambda _: self._died(connection))
         self._started()
@@ -171,7 +196,7 @@ class Lifetime:
 
     def _spawn(self) -> Child:
         try:
-            return Child(self._command or find_command(self._adapter), cwd=self._root, env=self._env)
+            return Child(self._command(), cwd=self._root, env=self._env)
         except MissingProgramError as error:
             how = f" Get it with: lsp-mcp install {self._adapter.name}" if self._adapter.install else ""
             raise MissingProgramError(f"{error}.{how}") from None

@@ -21,10 +21,15 @@ def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
         "clientInfo": {"name": "lsp-mcp", "version": __version__},
         "rootPath": str(root),
         "rootUri": uri,
-        "workspaceFolders": [{"uri": uri, "name": root.name}],
+        "workspaceFolders": workspace_folders(root),
         "initializationOptions": adapter.initialization_options or adapter.settings.values,
         "capabilities": _capabilities(adapter),
     }
+
+
+def workspace_folders(root: Path) -> list[dict[str, Any]]:
+    """`WorkspaceFolder[]`: the one that there is."""
+    return [{"uri": path_uri(root), "name": root.name}]
 
 
 def _capabilities(adapter: Adapter) -> dict[str, Any]:
@@ -65,6 +70,7 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
             "rename": {"prepareSupport": True, "prepareSupportDefaultBehavior": 1},
             "callHierarchy": {},
             "typeHierarchy": {},
+            "inactiveRegionsCapabilities": {"inactiveRegions": True},  # clangd's extension
             "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
         },
     }

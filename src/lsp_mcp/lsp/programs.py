@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -27,8 +28,8 @@ def installed_folder(adapter: Adapter) -> Path | None:
 def find_command(adapter: Adapter) -> tuple[str, ...]:
     """The adapter's command with the full path of its program.
 
-    Looked for in this order: the pinned version in our own folder, PATH, the adapter's extra places. A version
-    that the user chose otherwise is named with a flag (`--gopls-path`).
+    Looked for in this order: the pinned version in our own folder, a Python package installed beside this program,
+    PATH, the adapter's extra places. A version that the user chose otherwise is named with a flag (`--gopls-path`).
 
     Raises:
         MissingProgramError: it is in none of them.
@@ -37,7 +38,8 @@ def find_command(adapter: Adapter) -> tuple[str, ...]:
     own = installed_folder(adapter)
     extra = [os.path.expandvars(Path(place).expanduser()) for place in adapter.extra_paths]
     places = [
-        *([str(own)] if own else []),
+        *(_places_in(own, adapter) if own else []),
+        *_package_places(adapter),
         os.environ.get("PATH", os.defpath),
         *(p for p in extra if "$" not in p),
     ]
@@ -45,3 +47,21 @@ def find_command(adapter: Adapter) -> tuple[str, ...]:
     if found is None:
         raise MissingProgramError(f"{program} is not installed (looked on PATH and in {own or servers_folder()})")
     return (found, *arguments)
+
+
+def installed_program(adapter: Adapter, folder: Path) -> Path | None:
+    """The server's program in `folder`, where `lsp-mcp install` put it; None if it isn't there."""
+    found = (shutil.which(adapter.command[0], path=place) for place in _places_in(folder, adapter))
+    return next((Path(path) for path in found if path), None)
+
+
+def _places_in(folder: Path, adapter: Adapter) -> list[str]:
+    """Where the program may lie in a folder that it was installed into; first where it lies as a Python package."""
+    return [*([str((folder / adapter.package_program).parent)] if adapter.package_program else []), str(folder)]
+
+
+def _package_places(adapter: Adapter) -> list[str]:
+    """Where it lies as a package of this Python."""
+    package, _, program = adapter.package_program.partition("/")
+    spec = importlib.util.find_spec(package) if package else None
+    return [str((Path(place) / program).parent) for place in spec.submodule_search_locations or ()] if spec else []

@@ -24,7 +24,8 @@ class Work:
             return f"indexing {count[1]}/{count[2]}"
         if self.percentage is not None:
             return f"indexing {self.percentage:.0f} %"
-        return f"indexing ({self.message or self.title})"
+        words = self.message or self.title
+        return "indexing" if words == "indexing" else f"indexing ({words})"
 
 
 class Progress:

@@ -11,19 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Json, Report, Use
+from lsp_mcp.backend import Json, Report, State, Use
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, LspMcpError, PathError
+from lsp_mcp.errors import DiedError, PathError
 from lsp_mcp.lsp import watched_files
+from lsp_mcp.lsp.build.build import Build
 from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
 from lsp_mcp.lsp.lifetime import Lifetime
-from lsp_mcp.lsp.offers import initialize_params
+from lsp_mcp.lsp.loading import AskedLoading, OpenedLoading
+from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
-from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,8 @@ class SessionOptions:
     env: Mapping[str, str] | None = None
     ready_timeout: float = 30.0  # seconds to wait for the workspace to be known
     request_timeout: float = 60.0  # seconds to wait for one answer
+    database: Path | None = None  # the compilation database to use; None: the one that is found
+    shared_index: bool = False  # the index lies where an editor's server keeps it
 
 
 class Session:
@@ -56,20 +60,30 @@ class Session:
         self._options = options
         self._syncing = asyncio.Lock()
         self._generation = 0
-        self._to_load: set[Path] = set()  # changed files that the server may have to be asked about
+        self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
+        self._to_load: set[Path] = set()  # changed files that the server may have to be made to read
         self._restarts_told = 0
         self._projects = WorkspaceProjects(adapter, workspace, feed)
         self._documents = Documents(adapter, files, self._notify)
         self._lifetime = Lifetime(
             adapter,
             workspace.root,
-            options.command,
+            self._command,
             options.env,
-            # Watching begins before the server reads its first file, or a change in between would be missed.
-            before=feed.start,
+            before=self._prepare,
             started=self._started,
             # It may be one of the documents that the server dies of.
             given_up=self._documents.forget,
+        )
+        rules = adapter.compilation
+        self._build = (
+            Build(adapter, rules, workspace, feed, options.database, shared=options.shared_index) if rules else None
+        )
+        timeout = options.request_timeout
+        self._loading = (
+            OpenedLoading(adapter, self._build, self._documents, self._lifetime, self._known, timeout)
+            if self._build
+            else AskedLoading(adapter, workspace.root, self._lifetime, self._known, timeout)
         )
 
     @property
@@ -92,6 +106,16 @@ class Session:
         """As the present connection has announced."""
         return self._lifetime.connection.capabilities if self._lifetime.connection else {}
 
+    @property
+    def request_timeout(self) -> float:
+        """See `Backend.request_timeout`."""
+        return self._options.request_timeout
+
+    def state(self) -> State:
+        """See `Backend.state`."""
+        state = self._lifetime.state()
+        return "indexing" if state == "running" and self._indexing() else state
+
     # --- lifetime ----------------------------------------------------------------------------------
 
     def spawn(self) -> None:
@@ -110,6 +134,8 @@ class Session:
         """End the server, within 3 s; idempotent."""
         await self._lifetime.close()
         await self._projects.close()
+        if self._build:
+            self._build.close()
 
     async def ready(self, report: Report) -> None:
         """See `Backend.ready`."""
@@ -118,15 +144,12 @@ class Session:
 
     async def _known(self, report: Report | None = None) -> None:
         """Wait until the server knows the workspace, at most the ready timeout."""
-        title = self.adapter.ready.progress_title
-        if not title:
-            return
         try:
             async with asyncio.timeout(self._options.ready_timeout):
                 for seen in itertools.count():
-                    progress = (await self._lifetime.live()).progress
-                    changed = progress.changed  # taken before the look: what comes while it is reported counts
-                    work = progress.pending(title)
+                    # Taken before the look: what comes while it is reported counts.
+                    changed = (await self._lifetime.live()).progress.changed
+                    work = self._indexing()
                     if work is None:
                         return
                     if report:
@@ -145,11 +168,23 @@ class Session:
             self._feed.watch_also(connection.watched.outside_folders())
             changes = self._feed.changes()
             told = self._tell(connection, changes) if changes else False
-            if self._documents.refresh_outside(self._feed.folders()) or told:
-                self._generation += 1
+            outside = self._documents.refresh_outside(self._feed.folders())
+            if self._build and (elsewhere := self._build.changed_elsewhere()):
+                self._build.files.changed(elsewhere)
+                outside = [*outside, *elsewhere]
+            # Before anything is waited for: a caller who is cancelled then must not hide it from the others.
+            self._generation += bool(told or outside)
             self._projects.begin()
-            self._to_load.update(changes.created, changes.changed)
-            await self._load(connection)
+            self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
+            replaced = await self._loading.load(self._to_load)
+            # Not before: if the caller is cancelled meanwhile, the next one has it done.
+            self._to_load.clear()
+            # What was loaded meanwhile counts too: an answer from before lacks it.
+            connection = await self._lifetime.live()
+            loaded, self._loaded = self._loaded, (connection, self._indexing() is None)
+            if self._build and self._build.has_index and self._loaded[1]:
+                await self._build.indexed()
+            self._generation += bool(replaced or loaded != self._loaded)
         return self._generation
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:
@@ -160,40 +195,14 @@ class Session:
         touched = [*changes.created, *changes.changed, *changes.deleted]
         self._files.forget(touched)
         self._projects.changed(touched)
+        if self._build:
+            self._build.files.changed(touched)
         self._documents.refresh(touched)
         connection.shown_error = ""  # it may be mended; if not, the server says so again
         events = connection.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
         return bool(events) or any(self.adapter.language_of(path) for path in touched)
-
-    async def _load(self, connection: Connection) -> None:
-        """Make the server load the packages that changed files are in now, if it doesn't by itself."""
-        sources = sorted(path for path in self._to_load if self.adapter.language_of(path))
-        if self.adapter.changes.load_request and sources:
-            await self._load_sources(connection, sources)
-        # Not before: if the caller is cancelled meanwhile, the next one has it done.
-        self._to_load.clear()
-
-    async def _load_sources(self, connection: Connection, sources: list[Path]) -> None:
-        rules = self.adapter.changes
-        if len(sources) > rules.load_most:
-            folders = initialize_params(self.adapter, self.workspace.root)["workspaceFolders"]
-            connection.progress.expect(self.adapter.ready.progress_title)
-            connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
-            await self._known()
-            return
-        timeout = self._options.request_timeout
-        requests = (
-            connection.request(rules.load_request, {"textDocument": {"uri": path_uri(path)}}, timeout=timeout)
-            for path in sources
-        )
-        for outcome in await asyncio.gather(*requests, return_exceptions=True):
-            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
-            if isinstance(outcome, LspMcpError):
-                log.debug("%s: %s: %s", self.name, rules.load_request, outcome)
-            elif isinstance(outcome, BaseException):
-                raise outcome
 
     async def open(self, path: Path) -> Text:
         """See `Backend.open`."""
@@ -210,15 +219,32 @@ class Session:
         document = self._documents.get(path)
         return document.version if document else None
 
-    async def load_projects(self) -> None:
-        """See `Backend.load_projects`."""
+    async def load(self, path: Path | None, word: str) -> None:
+        """See `Backend.load`."""
         await self._lifetime.live()
+        if isinstance(self._loading, OpenedLoading):
+            if word:
+                async with self._syncing:
+                    await self._loading.load_word(word, part=path is None)
+        elif path is None:
+            self._load_projects()
+
+    def _load_projects(self) -> None:
         for path in self._projects.files_to_open():
             if path not in self._documents:
                 try:
                     self._documents.open(path, pinned=True)
                 except PathError as error:
                     log.warning("%s: a project is not loaded: %s", self.name, error)
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """See `Backend.mistrust`."""
+        if isinstance(self._loading, OpenedLoading):
+            self._loading.mistrust(path, name)
+
+    def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        return self._loading.problems(path) if isinstance(self._loading, OpenedLoading) else []
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -242,19 +268,26 @@ class Session:
     async def notes(self, path: Path | None, use: Use | None) -> list[str]:
         """See `Backend.notes`."""
         notes = []
-        if connection := self._lifetime.connection:
-            ready = self.adapter.ready
-            if ready.progress_title and (work := connection.progress.pending(ready.progress_title)):
-                notes.append(str(work))
-            if connection.shown_error:
-                notes.append(f"{self.name} says: {connection.shown_error}")
+        if work := self._indexing():
+            notes.append(str(work))
+        if (connection := self._lifetime.connection) and connection.shown_error:
+            notes.append(f"{self.name} says: {connection.shown_error}")
+        if isinstance(self._loading, OpenedLoading):
+            notes += await self._loading.notes(use, part=path is None)
         return notes + await self._projects.notes(path, use)
 
     def news(self) -> list[str]:
         """See `Backend.news`."""
         restarted = [f"{self.name} restarted"] if self._lifetime.restarts > self._restarts_told else []
         self._restarts_told = self._lifetime.restarts
-        return [*restarted, *self._feed.take_notes()]
+        return [*restarted, *self._feed.take_notes(), *(self._build.news() if self._build else ())]
+
+    def _indexing(self) -> Work | None:
+        """What the server still has to do until it knows the workspace; None when it does."""
+        title, connection = self.adapter.ready.progress_title, self._lifetime.connection
+        if not title or not connection or (self._build and not self._build.has_index):
+            return None
+        return connection.progress.pending(title)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -264,10 +297,28 @@ class Session:
         self._lifetime.answered()
         return answer
 
+    def _command(self) -> list[str]:
+        return [
+            *(self._options.command or find_command(self.adapter)),
+            *(self._build.arguments() if self._build else ()),
+        ]
+
+    async def _prepare(self) -> None:
+        # Watching begins before the server reads its first file, or a change in between would be missed.
+        await self._feed.start()
+        if self._build:
+            await self._build.prepare()
+
     def _started(self) -> None:
         """A new server knows of no document."""
         self._documents.reopen_all()
         self._projects.check()
+        if isinstance(self._loading, OpenedLoading):
+            self._loading.started()
+        if self._build and (connection := self._lifetime.connection):
+            connection.diagnostics.on_incomplete = self._build.incomplete
+            if first := self._build.first_file():
+                self._documents.show(first)
 
     def _notify(self, method: str, params: Any) -> None:
         if self._lifetime.connection:

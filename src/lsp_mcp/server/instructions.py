@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-_TEXT = """\
-Semantic {languages} code navigation and rename through a real language server ({backends}), in {root}.
-Prefer these tools to grep for symbols: they find exactly the uses of one symbol, through aliases, interfaces and \
-packages, and never in comments or strings.
+from collections.abc import Sequence
 
-- Don't know where it is: find_symbol_definitions_by_name. Know the file: list_symbols_in_file.
-- Every result has an anchor SCHEME://FILE#LINE:CHAR, from 1, in characters. Hand it to \
-find_symbol_references_by_anchor, find_callers_by_anchor, find_callees_by_anchor, find_type_hierarchy_by_anchor or \
-rename_symbol_by_anchor, or pass an unambiguous name such as Type.Method. \
-In compact answers put a file's heading and a line:char together.
-- Anchors survive edits: one whose symbol moved is followed, one whose symbol is gone is refused with candidates.
-- `status` is `complete`, or says what is missing (still indexing, capped, not searched). Trust `complete`.
-- Answers are for what is on disk now, whoever changed it. No need to wait or refresh after an edit.
-- rename_symbol_by_anchor writes all files or none; apply=false previews.
-"""
+_ROOT_LENGTH = 500  # bytes of the workspace root's path; of a longer one, its end
+_LINES = (  # each with the tool that must be offered for it to be told; empty: it always is
+    ("", "Semantic {languages} code navigation and rename through a real language server ({backends}), in {root}."),
+    (
+        "find_symbol_references_by_anchor",
+        "Prefer these tools to grep for symbols: they find exactly the uses of one symbol, through aliases, "
+        "interfaces and packages, and never in comments or strings.\n",
+    ),
+    (
+        "find_symbol_definitions_by_name",
+        "- Don't know where it is: find_symbol_definitions_by_name. Know the file: list_symbols_in_file.",
+    ),
+    (
+        "find_symbol_references_by_anchor",
+        "- Every result has an anchor SCHEME://FILE#LINE:CHAR, from 1, in characters. Hand it to "
+        "find_symbol_references_by_anchor, find_callers_by_anchor, find_callees_by_anchor, "
+        "find_type_hierarchy_by_anchor or rename_symbol_by_anchor, or pass an unambiguous name such as Type.Method. "
+        "In compact answers put a file's heading and a line:char together.",
+    ),
+    (
+        "find_symbol_references_by_anchor",
+        "- Anchors survive edits: one whose symbol moved is followed, one whose symbol is gone is refused with "
+        "candidates.",
+    ),
+    ("", "- `status` is `complete`, or says what is missing (still indexing, capped, not searched). Trust `complete`."),
+    ("", "- Answers are for what is on disk now, whoever changed it. No need to wait or refresh after an edit."),
+    ("rename_symbol_by_anchor", "- rename_symbol_by_anchor writes all files or none; apply=false previews."),
+    ("lsp_request", "- For what no other tool answers: lsp_request, any LSP request that changes nothing."),
+)
+_OTHERS = "- Extensions of the language server: {}."
 
 
-def instructions(languages: str, backends: str, root: str) -> str:
-    """The instructions for a workspace; what would not fit is the path's problem, so that is cut."""
-    return _TEXT.format(languages=languages, backends=backends, root=root[-200:])
+def instructions(languages: str, backends: str, root: str, tools: Sequence[str]) -> str:
+    """The instructions for a workspace and the names of the tools that are offered.
+
+    What would not fit is the path's problem, so that is cut.
+    """
+    lines = [line for tool, line in _LINES if not tool or tool in tools]
+    told = "\n".join(lines)
+    if others := [tool for tool in tools if tool not in told]:
+        told += f"\n{_OTHERS.format(', '.join(others))}"
+    shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
+    return told.format(languages=languages, backends=backends, root=shown) + "\n"

@@ -69,7 +69,7 @@ def described(tool: Tool) -> McpTool:
     return McpTool(
         name=tool.name,
         title=tool.title,
-        description=tool.description,
+        description=tool.told,
         input_schema=tool.input_schema,
         annotations=ToolAnnotations(
             read_only_hint=tool.read_only,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -16,9 +17,11 @@ from lsp_mcp.features.asking import settled
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.text import Text
-from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped
+from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped, found
 from lsp_mcp.toolsets.targets import Target
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+
+_DOUBTS = 5  # places listed that a rename may get wrong
 
 
 class CodeTools(AnchorToolset):
@@ -47,6 +50,7 @@ class CodeTools(AnchorToolset):
             await backend.ready(call.report)
         (symbols, total), gaps = await settled(backend, ask)
         # An outline comes from the file alone, so what the server still has to load is no gap in it.
+        gaps += backend.problems(path)
         shown = flat(symbols)
         self._targets.remember(symbol.place for symbol in shown)
         message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."
@@ -81,16 +85,14 @@ class CodeTools(AnchorToolset):
         gaps: list[str] = []
         total = 0
         for backend in self._sessions.backends:
-            found, more = await self._search(call, backend, name, limit, include_hover=include_hover)
-            symbols += found.symbols
-            total += found.total
+            of_backend, more = await self._search(call, backend, name, limit, include_hover=include_hover)
+            symbols += of_backend.symbols
+            total += of_backend.total
             gaps += more
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
         self._targets.remember(symbol.place for symbol in symbols)
         where = f"in the {self._sessions.languages} workspace"
-        message = (
-            f"Found {count(total, 'symbol definition')} {where}." if total else f"No symbol definitions found {where}."
-        )
+        message = f"{found(total, 'symbol definition', gaps)} {where}."
         return self._render(
             call,
             Definitions(
@@ -118,16 +120,18 @@ class CodeTools(AnchorToolset):
         async def ask() -> tuple[Target, references.References]:
             target = await self._targets.target(handle)
             try:
-                found = await references.references(target.backend, target.path, target.identifier.start, limit)
+                uses = await references.references(target.backend, target.path, target.identifier.start, limit)
             except RefusedError as error:
                 raise await self._targets.refused(target, error) from None
-            return target, found
+            return target, uses
 
-        (target, found), gaps = await settled(handle.backend, ask)
+        (target, uses), gaps = await settled(handle.backend, ask)
         gaps += await self._targets.gaps(target)
-        gaps += [*dropped(found.dropped), *capped(len(found.places), found.total)]
-        self._targets.remember(found.places)
-        message = f"Found {count(found.total, 'reference')}" if found.total else "No references found"
+        if not uses.total and not uses.dropped and not gaps:
+            raise await self._targets.refused(target, RefusedError("it sees no symbol there"))
+        message = found(uses.total, "reference", gaps)
+        gaps += [*dropped(uses.dropped), *capped(len(uses.places), uses.total)]
+        self._targets.remember(uses.places)
         return self._render(
             call,
             ReferenceList(
@@ -135,7 +139,7 @@ class CodeTools(AnchorToolset):
                 arguments=call.arguments,
                 gaps=gaps,
                 infos=[*target.infos, *handle.backend.news()],
-                places=found.places,
+                places=uses.places,
                 with_code=include_code,
             ),
         )
@@ -151,22 +155,26 @@ class CodeTools(AnchorToolset):
         format: FormatChoice = None,
     ) -> str:
         """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
+        if not new_name.strip():
+            raise CallerError("new_name is empty; pass a valid identifier.")
         handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[Target, EditPlan]:
+        async def ask() -> tuple[Target, rename.Renaming]:
             target = await self._targets.target(handle)
             try:
-                plan = await rename.rename(target.backend, target.path, target.identifier, new_name)
+                renaming = await rename.rename(target.backend, target.path, target.identifier, new_name)
             except RefusedError as error:
                 raise await self._targets.refused(target, error) from None
-            return target, plan
+            return target, renaming
 
-        (target, plan), gaps = await settled(handle.backend, ask)
+        (target, renaming), gaps = await settled(handle.backend, ask)
+        plan = renaming.plan
         self._check_inside(target, plan)
         gaps += await self._targets.gaps(target)
+        gaps += self._doubts(renaming.doubts)
         if apply and gaps and not allow_partial:
             raise RefusedError(
-                f"{target.name} was not renamed, no file changed, because uses may be missed: {'; '.join(gaps)}. "
+                f"{target.name} was not renamed, no file changed, because that may be wrong: {'; '.join(gaps)}. "
                 "Mend that, preview with apply=false, or accept it with allow_partial=true and check those places."
             )
         if apply:
@@ -199,17 +207,17 @@ class CodeTools(AnchorToolset):
         async def ask() -> workspace_symbol.Found:
             return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
 
-        found, gaps = await settled(backend, ask)
+        search, gaps = await settled(backend, ask)
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)
         gaps += await backend.notes(None, Use(words[-1]) if words else None)
-        gaps += dropped(found.dropped)
-        if found.capped:
+        gaps += dropped(search.dropped)
+        if search.capped:
             most = backend.adapter.symbols.workspace_symbol_cap
             gaps.append(
                 f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
             )
-        return found, gaps
+        return search, gaps
 
     def _check_inside(self, target: Target, plan: EditPlan) -> None:
         """Refuse a rename, and its preview, that would write outside the workspace root or into dependencies."""
@@ -226,6 +234,12 @@ class CodeTools(AnchorToolset):
                 f"workspace root {workspace.root}, and nothing is written there. If that is code of yours, start "
                 "lsp-mcp with a --workspace-root that holds it."
             )
+
+    def _doubts(self, doubts: Sequence[rename.Doubt]) -> list[str]:
+        """What a rename may get wrong, with the anchors of the places; they can be handed back."""
+        self._targets.remember(doubt.place for doubt in doubts)
+        shown = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
+        return [*shown, *([f"and {len(doubts) - _DOUBTS:,} more such places"] if len(doubts) > _DOUBTS else [])]
 
     def _apply(self, plan: EditPlan) -> None:
         """Write the plan, and follow anchors through it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Literal
@@ -96,17 +97,27 @@ class HierarchyTools(AnchorToolset):
 
         (target, trees), gaps = await settled(handle.backend, ask)
         # What a function calls stands in its own body, whatever other projects say.
-        gaps += await (handle.backend.notes(target.path, None) if "callees" in walks else self._targets.gaps(target))
+        if "callees" in walks:
+            gaps += [*await handle.backend.notes(target.path, None), *handle.backend.problems(target.path)]
+        else:
+            gaps += await self._targets.gaps(target)
         found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
         self._targets.remember(place for nodes in found.values() for node in nodes for place in _places(node))
+        unsure = bool(gaps)
         counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
         for field, tree in trees.items():
             gaps += dropped(tree.dropped)
+            if tree.unplaced:
+                gaps.append(
+                    f"calls not shown of {count(tree.unplaced, 'function')}: {handle.backend.name} takes functions of "
+                    "the same name for one; find_symbol_references_by_anchor has them all"
+                )
             if tree.left_out:
                 gaps.append(f"capped at {counts[field]:,} {field} of at least {counts[field] + tree.left_out:,}")
         said = " and ".join(count(number, field.removesuffix("s")) for field, number in counts.items())
+        unknown = ", but that is not known for sure yet" if unsure and not all(counts.values()) else ""
         answer = Hierarchy(
-            message=f"Found {said} of {target.name}.",
+            message=f"Found {said} of {_of(target, trees)}{unknown}.",
             arguments=call.arguments,
             gaps=gaps,
             infos=[*target.infos, *handle.backend.news()],
@@ -114,6 +125,13 @@ class HierarchyTools(AnchorToolset):
             with_code=with_code,
         )
         return self._render(call, answer)
+
+
+def _of(target: Target, trees: dict[str, Tree]) -> str:
+    """What a hierarchy is of: a server may give that of the type that a method is in."""
+    roots = {root.symbol.name for tree in trees.values() for root in tree.roots}
+    name = next(iter(roots), target.name)
+    return target.name if target.name in re.findall(r"\w+", name) else f"{name}, which {target.name} belongs to"
 
 
 def _places(node: Node) -> list[Place]:

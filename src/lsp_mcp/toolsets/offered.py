@@ -1,27 +1,73 @@
-"""Which tools are offered: those of every toolset, over running sessions or over none."""
+"""Which tools are offered: those of the toolsets that fit the backends and the user's wishes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.errors import CallerError, ConfigError, LspMcpError
 from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
+from lsp_mcp.toolsets.lsp import LspTools
+from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 
-_TOOLSETS = (CodeTools, HierarchyTools)
+TOOLSETS: dict[str, tuple[type[Any], ...]] = {
+    "code": (CodeTools, HierarchyTools),
+    "lsp": (LspTools,),
+    "clangd": (ClangdTools,),
+    "clangd-more": (ClangdMoreTools,),
+}
+_EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
+_NEEDS = {"clangd-more": "clangd"}  # a toolset that works where another does
 
 
-def offered_tools(sessions: Sessions) -> list[Tool]:
-    """Every tool, answering from `sessions`."""
-    return [tool for toolset in _TOOLSETS for tool in tools_of(toolset(sessions))]
+def offered_tools(sessions: Sessions, settings: ToolSettings = ToolSettings()) -> list[Tool]:  # noqa: B008 (frozen)
+    """The tools of the chosen toolsets, answering from `sessions`.
+
+    Raises:
+        ConfigError: there is no such toolset, or no backend of it is running.
+    """
+    kinds = [kind for name in _chosen(sessions, settings) for kind in TOOLSETS[name]]
+    tools = [tool for kind in kinds for tool in tools_of(kind(sessions, settings), settings.base)]
+    # What a user adds to the read-only methods may change anything.
+    added = bool(settings.allowed_methods)
+    return [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
 
 
-def tools_without_sessions(reason: LspMcpError) -> list[Tool]:
-    """Every tool, to be looked at; a call of one raises `reason`."""
+def tools_without_sessions(reason: LspMcpError, toolsets: Iterable[str] = tuple(TOOLSETS)) -> list[Tool]:
+    """Every tool of `toolsets`, to be looked at; a call of one raises `reason`."""
 
     async def refuse(_: Call, **arguments: object) -> str:
         raise reason
 
-    return [replace(tool, method=refuse) for toolset in _TOOLSETS for tool in declared_tools(toolset)]
+    kinds = [kind for name in toolsets for kind in TOOLSETS[name]]
+    return [replace(tool, method=refuse) for kind in kinds for tool in declared_tools(kind)]
+
+
+def toolset_of(tool: str) -> str:
+    """The name of the toolset that has `tool`.
+
+    Raises:
+        CallerError: none has it.
+    """
+    for name, kinds in TOOLSETS.items():
+        if any(tool == one.name for kind in kinds for one in declared_tools(kind)):
+            return name
+    raise CallerError(f"there is no tool {tool!r}")
+
+
+def _chosen(sessions: Sessions, settings: ToolSettings) -> list[str]:
+    of_backends = {name for backend in sessions.backends for name in backend.adapter.toolsets}
+    for name in (*settings.toolsets, *settings.without_toolsets):
+        if name not in TOOLSETS:
+            raise ConfigError(f"there is no toolset {name!r}; there is: {', '.join(TOOLSETS)}")
+    for name in settings.toolsets:
+        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *of_backends):
+            running = ", ".join(backend.name for backend in sessions.backends)
+            raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
+    wanted = {*_EVERYWHERE, *of_backends, *settings.toolsets} - set(settings.without_toolsets)
+    return [name for name in TOOLSETS if name in wanted]

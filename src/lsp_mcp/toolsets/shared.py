@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -10,6 +12,7 @@ from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.sessions import Sessions
+from lsp_mcp.text import Base
 from lsp_mcp.toolsets.targets import Targets
 from lsp_mcp.toolsets.tool import Call
 
@@ -23,16 +26,36 @@ SymbolAnchor = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ToolSettings:
+    """What the user chose of the tools."""
+
+    base: Base = 1  # from which lines and characters count, but for anchors: those count from 1
+    allowed_methods: tuple[str, ...] = ()  # that may be passed through, besides those of the adapters
+    toolsets: tuple[str, ...] = ()  # besides those that fit the backends
+    without_toolsets: tuple[str, ...] = ()
+
+
 class AnchorToolset:
     """Tools over whatever backends are running, whose answers hold anchors."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
         self._sessions = sessions
+        self._settings = settings
         self._targets = Targets(sessions)
 
     def _render(self, call: Call, answer: Answer) -> str:
-        form = compact if call.format == "compact" else document
-        return form(answer, self._sessions.workspace.shown, self._targets.anchor)
+        shown, anchor = self._sessions.workspace.shown, self._targets.anchor
+        if call.format == "compact":
+            return compact(answer, shown, anchor)
+        return document(answer, shown, anchor, self._settings.base)
+
+
+def found(number: int, noun: str, gaps: Sequence[str]) -> str:
+    """`Found 3 references`; with gaps, none found is no statement that there are none."""
+    if number:
+        return f"Found {count(number, noun)}"
+    return f"Not known yet whether there are {noun}s: none found" if gaps else f"No {noun}s found"
 
 
 def count(number: int, noun: str) -> str:

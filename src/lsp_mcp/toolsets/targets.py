@@ -24,6 +24,8 @@ from lsp_mcp.toolsets.tool import Call
 _SEARCHED = 100  # definitions looked at for one name
 _USES = 1_000  # symbols whose way of being used elsewhere is remembered
 _LISTED = 10  # candidates listed in an error
+_CODE = 80  # characters of code shown with each
+_TYPES = ("class", "struct", "interface", "enum")
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,10 @@ class Targets:
         return beginning if point is None else f"{beginning}{point.line}:{point.character}"
 
     def _beginning_of(self, path: Path) -> str:
-        language = self._sessions.for_path(path).adapter.language_of(path)
-        return f"{language.scheme if language else 'file'}://{encode_file(self._workspace.shown(path))}#"
+        found = (backend.adapter.language_of(path) for backend in self._sessions.backends)
+        # A header of the C++ library has no extension, and so no language.
+        scheme = next((language.scheme for language in found if language), "file")
+        return f"{scheme}://{encode_file(self._workspace.shown(path))}#"
 
     async def handle(self, call: Call, symbol_anchor: str) -> Handle:
         """The place that `symbol_anchor`, an anchor or an unambiguous name, stands for; its backend is ready.
@@ -106,7 +110,10 @@ class Targets:
             ) from None
         if now != point:
             infos = (*infos, f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}")
-        return Target(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+        target = Target(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+        if target.name:
+            await target.backend.load(path, target.name)
+        return target
 
     async def gaps(self, target: Target) -> list[str]:
         """What could hide uses of the target from its server."""
@@ -181,6 +188,7 @@ class Targets:
             similar += search.symbols
             plain = name.strip().rpartition("/")[2]
             found += [(backend, symbol) for symbol in search.symbols if is_named(symbol.name, plain)]
+        found = _without_constructors(found)
         if len(found) > 1:
             raise self._several(name, [symbol for _, symbol in found], capped)
         if not found:
@@ -197,7 +205,7 @@ class Targets:
 
     def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         count = f"at least {len(found)}" if capped else f"{len(found)}"
-        return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one: {self._listed(found)}")
+        return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one:{self._listed(found)}")
 
     async def _unknown(self, name: str, similar: list[Symbol]) -> AnchorError:
         """Nothing is called `name`: what is like it or like a part of it, and what may hide it."""
@@ -209,15 +217,17 @@ class Targets:
         notes = [note for backend in self._sessions.backends for note in await backend.notes(None, None)]
         why = "".join(f" ({note})" for note in notes)
         if similar:
-            return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar: {self._listed(similar)}")
+            return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar:{self._listed(similar)}")
         return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it{why}.")
 
     def _listed(self, symbols: list[Symbol]) -> str:
         shown = symbols[:_LISTED]
         self.remember(symbol.place for symbol in shown)
-        listed = (f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}" for s in shown)
+        listed = (
+            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}: {s.place.code[:_CODE]}" for s in shown
+        )
         more = [f"and {len(symbols) - _LISTED} more"] if len(symbols) > _LISTED else []
-        return "; ".join([*listed, *more])
+        return "".join(f"\n{line}" for line in [*listed, *more])
 
     def remember(self, places: Iterable[Place]) -> None:
         """These places are handed out as anchors: follow them if their files change."""
@@ -227,3 +237,14 @@ class Targets:
         for (path, text), points in by_text.items():
             self._workspace.allow(path)
             self._sessions.memory.remember(path, text, points)
+
+
+def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
+    """`found` without what is only called as a type in it: its constructors, and what brings those into another."""
+    types = [symbol.name for _, symbol in found if symbol.kind in _TYPES]
+    inside = tuple(f"{name}{separator}" for name in types for separator in ("::", "."))
+    return [
+        (backend, symbol)
+        for backend, symbol in found
+        if symbol.kind in _TYPES or not (types and (symbol.name.startswith(inside) or symbol.kind == "namespace"))
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
@@ -16,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from lsp_mcp.backend import Report
 from lsp_mcp.errors import CallerError
+from lsp_mcp.text import Base
 
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's")]
@@ -48,11 +50,26 @@ class Tool:
     description: str
     model: type[BaseModel]
     method: Callable[..., Awaitable[str]]
+    passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
+    base: Base = 1
 
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, without what a model doesn't need."""
-        return self.model.model_json_schema(schema_generator=_SmallSchema)
+        schema = self.model.model_json_schema(schema_generator=_SmallSchema)
+        for prop in schema["properties"].values():
+            if "description" in prop:
+                prop["description"] = self._counted(prop["description"])
+        return schema
+
+    @property
+    def told(self) -> str:
+        """What a model is told that it does."""
+        return self._counted(self.description)
+
+    def _counted(self, text: str) -> str:
+        """`text`, which says from which number lines and characters count, for the base that counts here."""
+        return re.sub(r"\b([Ff]rom) 1\b", rf"\1 {self.base}", text)
 
     async def call(self, call: Call, arguments: dict[str, Any]) -> str:
         """The answer's text.
@@ -81,14 +98,14 @@ class Tool:
             raise CallerError(f"{self.name}: {problems}.") from None
 
 
-def tool(*, title: str, read_only: bool, destructive: bool = False) -> Callable[[Method], Method]:
+def tool(*, title: str, read_only: bool, destructive: bool = False, passes: bool = False) -> Callable[[Method], Method]:
     """Mark a method as a tool: its name, signature and docstring are the published ones.
 
     Its first parameter is the `Call`; a parameter `format` is taken out and decides the form of the answer.
     """
 
     def mark(method: Method) -> Method:
-        setattr(method, _MARK, (title, read_only, destructive))
+        setattr(method, _MARK, (title, read_only, destructive, passes))
         return method
 
     return mark
@@ -98,16 +115,29 @@ def declared_tools(toolset: type) -> list[Tool]:
     """The tools that a toolset's class declares, in the order in which they are written; bound to nothing yet."""
     return [
         Tool(
-            name, mark[0], mark[1], mark[2], inspect.cleandoc(function.__doc__ or ""), _model(name, function), function
+            name=name,
+            title=title,
+            read_only=read_only,
+            destructive=destructive,
+            description=_description(function),
+            model=_model(name, function),
+            method=function,
+            passes=passes,
         )
         for name, function in vars(toolset).items()
-        if (mark := getattr(function, _MARK, None))
+        if hasattr(function, _MARK)
+        for title, read_only, destructive, passes in [getattr(function, _MARK)]
     ]
 
 
-def tools_of(toolset: object) -> list[Tool]:
-    """The tools of a toolset, ready to be called."""
-    return [replace(tool, method=getattr(toolset, tool.name)) for tool in declared_tools(type(toolset))]
+def tools_of(toolset: object, base: Base = 1) -> list[Tool]:
+    """The tools of a toolset, ready to be called; lines and characters count from `base`."""
+    return [replace(tool, method=getattr(toolset, tool.name), base=base) for tool in declared_tools(type(toolset))]
+
+
+def _description(function: Callable[..., Any]) -> str:
+    """Its docstring, each paragraph on one line."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(function.__doc__ or ""))
 
 
 def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
@@ -135,7 +165,25 @@ class _SmallSchema(GenerateJsonSchema):
             if options:
                 prop.update(next(option for option in options if option.get("type") != "null"))
                 prop.pop("default", None)
-        return out
+        definitions = out.pop("$defs", {})
+        return {**out, "properties": _inlined(out.get("properties", {}), definitions)}
+
+
+def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
+    """`schema` with each reference replaced by what it refers to: some clients cannot follow one."""
+    if isinstance(schema, list):
+        return [_inlined(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        referred = definitions[reference.removeprefix("#/$defs/")]
+        bare = {key: value for key, value in referred.items() if key not in ("title", "description")}
+        bare["properties"] = {
+            name: {key: value for key, value in prop.items() if key != "title"}
+            for name, prop in referred["properties"].items()
+        }
+        schema = {**bare, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return {key: _inlined(value, definitions) for key, value in schema.items()}
 
 
 def _unknown(name: str, known: list[str]) -> str:

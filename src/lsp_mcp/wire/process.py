@@ -47,6 +47,7 @@ class Child:
     def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.command = list(command)
         self.exited = asyncio.Event()
+        self.on_error_line: Callable[[str], None] | None = None  # called in a thread with each line of its stderr
         self.attached = False  # whether `attach` was called
         self._put_down = False  # it had to be ended by force
         self._swept = False  # it and its group are gone; its id may be another program's by now
@@ -144,6 +145,8 @@ class Child:
         for line in iter(lambda: self._popen.stderr.readline(64 * 1024), b""):  # type: ignore[union-attr]
             if text := line.decode("utf-8", "replace").strip():
                 self._stderr.append(text[:_STDERR_LINE_LENGTH])
+                if self.on_error_line:
+                    self.on_error_line(text)
 
     def _wait(self, loop: asyncio.AbstractEventLoop, stderr: threading.Thread) -> None:
         self._popen.wait()

@@ -1,0 +1,127 @@
+"""Any LSP request as a caller spells it: positions as people count on both sides, documents opened first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError
+from lsp_mcp.features.places import plain_name
+from lsp_mcp.objects.walker import Walker, documents
+from lsp_mcp.text import Base, Point, Text, numbers_point
+from lsp_mcp.uris import uri_path
+
+_LEADS_TO_NAME = {f"textDocument/{what}" for what in ("definition", "declaration", "implementation")}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came back, in the caller's numbers; `files` are the documents in it."""
+
+    result: Any
+    files: tuple[Path, ...] = ()
+    dropped: int = 0  # results in files that are gone
+    unread: tuple[str, ...] = ()  # documents whose positions could not be counted in characters
+
+
+async def send(
+    backend: Backend, method: str, params: Json | None, *, base: Base, word: str = "", timeout: float | None = None
+) -> Sent:
+    """The answer to `method`; `params` have the caller's numbers and are of the right shape otherwise.
+
+    `word` is what the request is about, as far as that is known; `timeout` in seconds. Results of a list that lie in
+    a file that is gone are left out.
+
+    Raises:
+        PointError, CallerError: a position that is not in its document, or is no position.
+        PathError: a document of the params cannot be read, or is of no language of this server.
+        RefusedError, UnavailableError: as `Backend.request`.
+    """
+    home = home_document(params)
+    if home and not backend.adapter.language_of(uri_path(home)):
+        known = ", ".join(backend.adapter.extensions)
+        raise PathError(f"{uri_path(home).name} is no file that {backend.name} answers for ({known})")
+    named = documents(params, home) | ({home} if home else set())
+    if home:
+        await backend.open(uri_path(home))
+    texts = await _texts(backend, named)
+    asked = Walker(texts, backend.encoding, base).inward(params, home)
+    result = await backend.request(method, asked, timeout=timeout)
+    there = documents(result, home)
+    texts |= await _texts(backend, there - texts.keys())
+    for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
+        backend.mistrust(wrong, name)
+    gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
+    kept = _without(result, gone)
+    return Sent(
+        Walker(texts, backend.encoding, base).outward(kept, home),
+        tuple(path for uri in there - gone if (path := _path(uri))),
+        len(result) - len(kept) if isinstance(result, list) else 0,
+        tuple(sorted(uri for uri in there - gone if texts[uri] is None)),
+    )
+
+
+def home_document(params: Any) -> str | None:
+    """The URI of the document that a request is about, by its params."""
+    for holder in (params.get("textDocument"), params.get("item"), params) if isinstance(params, dict) else ():
+        if isinstance(holder, dict) and isinstance(uri := holder.get("uri"), str):
+            return uri
+    return None
+
+
+def asked_point(params: Json | None, base: Base) -> Point | None:
+    """The place that a request is about, if it is about one."""
+    position = (params or {}).get("position")
+    return numbers_point(position, base) if position else None
+
+
+def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backend) -> list[tuple[Path, str]]:
+    """The files in which results (symbols, items, definitions of `word`) are not where they are said to be."""
+    wrong = []
+    for item in result if isinstance(result, list) else ():
+        name = plain_name(str(item.get("name", word))) if isinstance(item, dict) else ""
+        location = item.get("location", item) if name else None
+        if not isinstance(location, dict):
+            continue
+        range_, uri = location.get("selectionRange") or location.get("range"), location.get("uri")
+        if not isinstance(range_, dict) or not isinstance(uri, str) or not (text := texts.get(uri)):
+            continue
+        found = text.slice(text.range_span(range_, backend.encoding))
+        if found and name not in found:
+            wrong.append((uri_path(uri), name))
+    return wrong
+
+
+def _without(result: Any, gone: set[str]) -> Any:
+    """`result` without the elements that lie in a document of `gone`."""
+    if not gone or not isinstance(result, list):
+        return result
+    return [one for one in result if not documents(one, None) & gone]
+
+
+async def _texts(backend: Backend, uris: Iterable[str]) -> dict[str, Text | None]:
+    uris = list(uris)
+    return dict(zip(uris, await asyncio.gather(*(_text(backend, uri) for uri in uris)), strict=True))
+
+
+async def _text(backend: Backend, uri: str) -> Text | None:
+    try:
+        return await backend.text(uri_path(uri))
+    except PathError:
+        return None
+
+
+def _path(uri: str) -> Path | None:
+    try:
+        return uri_path(uri)
+    except PathError:
+        return None
+
+
+def _exists(uri: str) -> bool:
+    path = _path(uri)
+    return path is None or path.exists()

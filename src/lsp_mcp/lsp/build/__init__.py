@@ -1,0 +1,1 @@
+"""What a build compiles, for servers that index by a compilation database: which files, what includes what, where."""

@@ -1,0 +1,163 @@
+"""The compilation database: `find_database` and `read_database` (clang.llvm.org/docs/JSONCompilationDatabase)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Compilation
+from lsp_mcp.disk.files import Signature
+
+_KEYS = ("directory", "file", "command", "arguments", "output")
+
+
+@dataclass(frozen=True)
+class Database:
+    """One compilation database; `problem` says why it cannot be used, empty if it can."""
+
+    file: Path
+    signature: Signature | None
+    commands: dict[Path, tuple[dict[str, Any], ...]] = field(default_factory=dict)  # by source file, paths absolute
+    problem: str = ""
+
+    def files(self) -> list[Path]:
+        """The source files that are there now, sorted."""
+        return sorted(path for path in self.commands if os.path.isfile(path))  # noqa: PTH113 (never raises)
+
+    def forced(self, options: Collection[str]) -> dict[Path, list[str]]:
+        """The files that commands include by one of `options`, by source file."""
+        found = {
+            path: [f for c in commands for f in _values(_words(c), options)] for path, commands in self.commands.items()
+        }
+        return {path: files for path, files in found.items() if files}
+
+    @property
+    def text(self) -> str:
+        """The same database, good in any folder."""
+        return json.dumps([command for path in sorted(self.commands) for command in self.commands[path]], indent=0)
+
+
+def find_database(root: Path, rules: Compilation) -> Path | None:
+    """The compilation database for the code in `root`: from the usual folders below it, else from above it.
+
+    Where there is none, the file of flags in `root` or above it.
+    """
+    for folder in (root, *root.parents):
+        for pattern in rules.folders if folder == root else rules.own_folders:
+            found = [file for file in folder.glob(f"{pattern}/{rules.database}") if file.is_file()]
+            if found:
+                return max(found, key=_age)
+    flags = (folder / rules.flags for folder in (root, *root.parents) if rules.flags)
+    return next((file for file in flags if file.is_file()), None)
+
+
+def _age(file: Path) -> int:
+    signature = Signature.of(file)
+    return signature.mtime_ns if signature else 0
+
+
+def database_of_flags(file: Path, sources: Iterable[Path]) -> Database:
+    """The database in which each of `sources` is compiled with the flags in `file`."""
+    signature = Signature.of(file)
+    try:
+        flags = [flag.strip() for flag in file.read_text(encoding="utf-8").split("\n") if flag.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        return Database(file, signature, problem=f"cannot be read: {error}")
+    folder = str(file.parent)
+    return Database(
+        file,
+        signature,
+        {
+            path: ({"directory": folder, "file": str(path), "arguments": ["clang", *flags, str(path)]},)
+            for path in sources
+        },
+    )
+
+
+def own_project(file: Path, rules: Compilation, root: Path) -> Path | None:
+    """The folder, `root` or above it, for whose files a server finds `file` without being told; None if it doesn't."""
+    folders = [file.parent.parent] * (file.parent.name in rules.own_folders)
+    folders += [file.parent] * ("." in rules.own_folders)
+    return next((folder for folder in folders if root.is_relative_to(folder)), None)
+
+
+def read_database(file: Path, root: Path) -> Database:
+    """What `file` says; a file that cannot be used is a database with a `problem`.
+
+    Symbolic links in the names of folders are resolved, as `root` is, and other names of `root` in commands too: the
+    server is told of files by one name only.
+    """
+    signature = Signature.of(file)
+    real = lru_cache(None)(_real)
+    try:
+        entries = json.loads(file.read_bytes())
+        commands: dict[Path, tuple[dict[str, Any], ...]] = {}
+        for entry in entries:
+            if not _is_command(entry):
+                raise TypeError(f"{entry.get('file')} has no command")
+            spelled = Path(os.path.normpath(file.parent / entry["directory"]))
+            named = Path(os.path.normpath(spelled / entry["file"]))
+            path = real(named.parent) / named.name
+            known = {key: entry[key] for key in _KEYS if key in entry}  # others make clangd refuse them all
+            absolute = {**_renamed(known, spelled, root, real), "directory": str(real(spelled)), "file": str(path)}
+            os.fsencode(path)
+            commands[path] = (*commands.get(path, ()), absolute)
+    except OSError as error:
+        return Database(file, signature, problem=f"cannot be read: {error.strerror}")
+    except ValueError as error:
+        return Database(file, signature, problem=f"is no JSON: {error}")
+    except RecursionError:
+        return Database(file, signature, problem="is too deeply nested")
+    except (TypeError, KeyError, AttributeError):
+        return Database(
+            file, signature, problem="is no list of objects with `directory`, `file` and `arguments` or `command`"
+        )
+    return Database(file, signature, commands)
+
+
+def _is_command(entry: dict[str, Any]) -> bool:
+    words = entry.get("arguments", [])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return False
+    return bool(words) or isinstance(entry.get("command"), str)
+
+
+def _real(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))
+
+
+def _renamed(entry: dict[str, Any], folder: Path, root: Path, real: Callable[[Path], Path]) -> dict[str, Any]:
+    """`entry` with `root` by its own name, if its `folder` calls it by another."""
+    other = next((above for above in (folder, *folder.parents) if above != root and real(above) == root), None)
+    if other is None:
+        return entry
+    renamed = entry.copy()
+    if "command" in entry:
+        renamed["command"] = entry["command"].replace(f"{other}/", f"{root}/")
+    if "arguments" in entry:
+        renamed["arguments"] = [word.replace(f"{other}/", f"{root}/") for word in entry["arguments"]]
+    return renamed
+
+
+def _words(command: dict[str, Any]) -> list[str]:
+    """The words of a command, without what only says that the next is for the compiler; none if no shell takes it."""
+    try:
+        words = command["arguments"] if "arguments" in command else shlex.split(str(command.get("command", "")))
+    except ValueError:
+        return []
+    return [word for word in words if word != "-Xclang"]
+
+
+def _values(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """What follows each of `options`, as the next word or in the same one."""
+    found = [value for option, value in pairwise(words) if option in options]
+    return found + [
+        word.removeprefix(option) for word in words for option in options if word.startswith(option) and word != option
+    ]

@@ -1,0 +1,158 @@
+"""Which files of a workspace its build compiles or includes, and which it leaves out: `BuildFiles`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.disk.feed import Feed
+from lsp_mcp.lsp.build.conditionals import stands_in_condition
+from lsp_mcp.lsp.build.includes import Includes
+from lsp_mcp.lsp.words import Words
+
+_NOTHING: frozenset[Path] = frozenset()
+
+
+@dataclass(frozen=True)
+class View:
+    """The files at one moment. `inside` counts more than the server has, where its index can't be compared."""
+
+    inside: Collection[Path]  # every file that is compiled, or included by one that is
+    outside: Collection[Path]  # every other source file of the workspace
+    compiled: Collection[Path]
+    conditional: Collection[Path]  # what is compiled, or outside, and the preprocessor may leave something out of
+
+
+class BuildFiles:
+    """The files of a workspace; what changed is taken in before the next look."""
+
+    def __init__(self, adapter: Adapter, feed: Feed, includes: Includes) -> None:
+        self._adapter = adapter
+        self._feed = feed
+        self._includes = includes
+        self._compiled: Collection[Path] = _NOTHING
+        self._indexed: Mapping[str, int] | None = None
+        self.last_inside: Collection[Path] = _NOTHING  # as it was at the last look
+        self._looking: asyncio.Task[None] | None = None
+        self._stamp = 0  # grows with each change
+        self._changed: set[Path] = set()
+        self._view: View | None = None
+        self._conditional: dict[str, list[Path]] = {}
+        self._words = Words()
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Look at these anew: they came, changed or went."""
+        self._changed.update(paths)
+        self._stamp += 1
+        self._view = None
+        self._conditional = {}
+        self._words.changed()
+
+    def replace(self, includes: Includes, compiled: Collection[Path]) -> None:
+        """From now on this is what includes what, and what is compiled."""
+        self._includes = includes
+        self._compiled = compiled
+        self._indexed = None
+        self.changed(())
+
+    def indexed(self, names: Counter[str]) -> None:
+        """How many files of each name the server has in its index, now that it is whole."""
+        self._indexed = names
+        self.changed(())
+
+    @property
+    def compared(self) -> bool:
+        """Whether `indexed` is known."""
+        return self._indexed is not None
+
+    def sources(self) -> list[Path]:
+        """The source files of the workspace, and those that are compiled elsewhere."""
+        return sorted({path for path in self._feed.files() if self._adapter.language_of(path)}.union(self._compiled))
+
+    async def view(self) -> View:
+        """What the build takes in and leaves out now."""
+        while self._view is None:
+            self._looking = self._looking or asyncio.create_task(self._look_once())
+            # Shielded: it is for everybody, and has taken what changed.
+            await asyncio.shield(self._looking)
+        return self._view
+
+    async def _look_once(self) -> None:
+        try:
+            changed, self._changed = self._changed, set()
+            stamp, includes, compiled, indexed = self._stamp, self._includes, self._compiled, self._indexed
+            view = await asyncio.to_thread(_look, includes, changed, self.sources(), self._feed, compiled, indexed)
+            self.last_inside = view.inside
+            if stamp == self._stamp:
+                self._view = view
+        finally:
+            self._looking = None
+
+    async def affected(self, changed: Collection[Path]) -> set[Path]:
+        """Those of `changed` and every file that includes one of them, as far as the server answers for them."""
+        await self.view()
+        return {path for path in self._includes.affected(changed) if self._adapter.language_of(path)}
+
+    async def outside_with(self, word: str, *, part: bool) -> list[Path]:
+        """The files outside that have `word`; with `part`, in a word, whatever the case of its letters."""
+        outside = (await self.view()).outside
+        return sorted(await self._words.files_with(word, ("outside", part), outside, part=part))
+
+    async def conditional_with(self, word: str) -> list[Path]:
+        """The files, but for headers of the build, in which `word` stands where the preprocessor may leave it out."""
+        conditional = (await self.view()).conditional
+        known = self._conditional  # replaced when something changes meanwhile
+        if word not in known:
+            files = await self._words.files_with(word, "conditional", conditional)
+            known[word] = await asyncio.to_thread(_conditional, word, files)
+        return known[word]
+
+    async def having(self, word: str, files: Iterable[Path]) -> list[Path]:
+        """Those of `files` that have `word`."""
+        files = frozenset(files)
+        return sorted(await self._words.files_with(word, files, files))
+
+
+def _look(
+    includes: Includes,
+    changed: Iterable[Path],
+    sources: list[Path],
+    feed: Feed,
+    compiled: Collection[Path],
+    indexed: Mapping[str, int] | None,
+) -> View:
+    includes.forget(changed)
+    includes.update(list(feed.files()), sources)
+    inside = includes.reached(compiled)
+    inside -= _not_indexed(inside, compiled, indexed)
+    outside = [path for path in sources if path not in inside]
+    known = includes.known
+    conditional = [path for path in {*compiled, *outside} if path in known and known[path].conditional]
+    return View(inside, outside, compiled, conditional)
+
+
+def _not_indexed(inside: Collection[Path], compiled: Collection[Path], indexed: Mapping[str, int] | None) -> set[Path]:
+    """Those of `inside` that the server may not have after all: an `#if` hides them, or another is meant.
+
+    It has fewer files of that name in its index than seem to be included; which ones, nobody knows.
+    """
+    if not indexed:
+        return set()  # it is not whole yet, or not where it was thought to be
+    count = Counter(path.name for path in inside)
+    few = {name for name, number in count.items() if number > indexed.get(name, 0)}
+    return {path for path in inside if path.name in few and path not in compiled}
+
+
+def _conditional(word: str, files: Iterable[Path]) -> list[Path]:
+    return [path for path in sorted(files) if stands_in_condition(word, _text(path))]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""  # gone since it was listed

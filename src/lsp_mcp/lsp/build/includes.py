@@ -1,0 +1,132 @@
+"""Which files include which, by what their text says: `Includes`.
+
+An include counts for every file whose path ends as it is spelled, whatever the search path and the conditions
+around it, and if there is none for every file of that name: more than the preprocessor takes, never less. An include
+that a macro spells counts for every file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from lsp_mcp.lsp.build.conditionals import has_conditions
+
+_ANY = ""  # spelled by a macro
+
+
+class Scan(NamedTuple):
+    """What the text of a file says."""
+
+    includes: frozenset[str]  # the ends of the paths of what it includes
+    conditional: bool  # whether the preprocessor may leave some of it out
+
+
+class Includes:
+    """The includes of all files that were read; `update` reads more."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern.encode(), re.MULTILINE)
+        self.forced: Mapping[Path, Iterable[str]] = {}  # what the command of a file makes it include besides
+        self.known: dict[Path, Scan] = {}
+        self._unfound: set[str] = set()  # no known file ends so: maybe a link leads to one that ends otherwise
+        self._includers: dict[str, set[Path]] | None = None  # by the last part of what they spell
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Read these anew: they came, changed or went."""
+        for path in paths:
+            if self.known.pop(path, None) is not None:
+                self._includers = None
+
+    def update(self, files: Iterable[Path], sources: Iterable[Path]) -> None:
+        """Read those that are not known: `sources`, and whatever of `files` they include, through others too."""
+        todo, seen = list(sources), set(self.known)
+        seen.update(todo)
+        by_name: defaultdict[str, list[Path]] = defaultdict(list)
+        for path in files:
+            if path not in seen:
+                by_name[path.name].append(path)
+        todo += self.known.keys() - set(todo)
+        for path in todo:  # grows
+            for spelled in self._read(path):
+                todo.extend(by_name.pop(_name(spelled), ()))
+        self._includers = None
+        self._unfound = self._find_unfound()
+
+    def affected(self, changed: Iterable[Path]) -> set[Path]:
+        """Those of `changed` and every file that includes one of them, through others too."""
+        if self._includers is None:
+            self._includers = defaultdict(set)
+            for path, scan in self.known.items():
+                for spelled in scan.includes:
+                    self._includers[_name(spelled)].add(path)
+        found = set(changed)
+        todo = list(found)
+        while todo:
+            path = todo.pop()
+            for includer in self._includers.get(path.name, set()) | self._includers.get(_ANY, set()):
+                if includer not in found and any(
+                    self._names(spelled, path) for spelled in self.known[includer].includes
+                ):
+                    found.add(includer)
+                    todo.append(includer)
+        return found
+
+    def reached(self, sources: Iterable[Path]) -> set[Path]:
+        """`sources` and every known file that one of them includes, through others too."""
+        by_name: defaultdict[str, list[Path]] = defaultdict(list)
+        for path in self.known:
+            by_name[path.name].append(path)
+        found = set(sources)
+        todo = list(found)
+        while todo:
+            path = todo.pop()
+            for spelled in self.known[path].includes if path in self.known else ():
+                for included in by_name.get(_name(spelled), ()):
+                    if included not in found and self._names(spelled, included):
+                        found.add(included)
+                        todo.append(included)
+        return found
+
+    def _find_unfound(self) -> set[str]:
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self.known:
+            by_name[path.name].append(str(path))
+        spelled = {one for scan in self.known.values() for one in scan.includes if "/" in one}
+        return {one for one in spelled if not any(path.endswith(f"/{one}") for path in by_name[_name(one)])}
+
+    def _names(self, spelled: str, path: Path) -> bool:
+        """Whether `spelled` may mean `path`."""
+        unfound = spelled in self._unfound and _name(spelled) == path.name
+        return spelled == _ANY or unfound or f"{path}".endswith(f"/{spelled}")
+
+    def _read(self, path: Path) -> frozenset[str]:
+        if path not in self.known:
+            content = _bytes(path)
+            spelled = {_plain(match[1]) for match in self._pattern.finditer(content)}
+            spelled.update(_plain(os.fsencode(forced)) for forced in self.forced.get(path, ()))
+            self.known[path] = Scan(frozenset(spelled), has_conditions(content))
+        return self.known[path].includes
+
+
+def _plain(spelled: bytes | None) -> str:
+    """`../lib/./a.h` is `lib/a.h`: what the path of the file ends with."""
+    if spelled is None:
+        return _ANY
+    parts = os.path.normpath(os.fsdecode(spelled)).split("/")
+    return "/".join(part for part in parts if part not in ("..", ""))
+
+
+def _name(spelled: str) -> str:
+    return spelled.rpartition("/")[2]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""  # gone since it was listed

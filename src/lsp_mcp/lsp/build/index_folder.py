@@ -1,0 +1,195 @@
+"""The folder that a server keeps its index of one checkout in: `IndexFolder`.
+
+It is ours, so that an editor's server and this one never write the same files; each process has one of its own,
+so that two of ours don't either. The index outlives the process. What changed on disk meanwhile the server
+notices only in part (clangd 22 indexes one of the files again that include a changed header, not all): a list of
+the files as they were when it last began says what is to be taken out of the index before it begins again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from lsp_mcp.adapters import Compilation
+from lsp_mcp.disk.files import Signature
+from lsp_mcp.lsp.build.database import Database
+from lsp_mcp.lsp.build.includes import Includes, Scan
+
+log = logging.getLogger(__name__)
+
+_MOST = 64  # processes on one checkout that each keep an index
+_FILES = "files.json"
+_ROOT = "root.txt"
+_INCOMPLETE = "incomplete.txt"
+
+
+def cache_folder() -> Path:
+    """Where indexes are kept: `LSP_MCP_CACHE`, else this user's cache folder."""
+    return Path(os.environ.get("LSP_MCP_CACHE") or user_cache_path("lsp-mcp"))
+
+
+class IndexFolder:
+    """A folder for the index of `root` by the server `name`, locked until `close`. With `shared`, that folder."""
+
+    def __init__(self, root: Path, name: str, rules: Compilation, shared: Path | None = None) -> None:
+        self._rules = rules
+        self._lock: int | None = None
+        self._temporary = False
+        digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
+        place = cache_folder() / "indexes" / f"{root.name}-{digest}" / name
+        try:
+            self._home = self._take(place)
+            _claim(place.parent, root)
+        except OSError as error:
+            log.warning("%s cannot be written (%s): the index is not kept", place, error)
+            self._home = Path(tempfile.mkdtemp(prefix="lsp-mcp-index-"))
+            self._temporary = True
+        self.folder = shared or self._home
+
+    @property
+    def index(self) -> Path:
+        """Where the server puts its index."""
+        return self.folder / self._rules.index_folder
+
+    @property
+    def _files(self) -> Path:
+        return self._home / _FILES
+
+    def prepare(
+        self, files: Collection[Path], sources: Iterable[Path], database: Database | None, includes: Includes
+    ) -> None:
+        """Make the folder ready for a server that begins now: the database, and an index without stale parts.
+
+        `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of
+        them afterwards; only those that are not as they were are read.
+        """
+        before = self._read()
+        self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
+        now = {path: _state(path, database) for path in (*sources, *map(Path, before))}
+        same = {path for path, state in now.items() if str(path) in before and before[str(path)][0] == state}
+        for path in same:
+            _, spelled, conditional = before[str(path)]
+            includes.known[path] = Scan(frozenset(spelled), conditional)
+        if any(path.name in self._rules.config_files for path in now.keys() - same):
+            shutil.rmtree(self.index, ignore_errors=True)
+        includes.forget(now.keys() - same)
+        includes.update(files, sources)
+        stale = includes.affected(now.keys() - same)
+        # The part of a header says where its functions are defined, as far as the file that was indexed with it does.
+        self._remove({*includes.reached(stale), *self._take_incomplete()})
+        if database and not database.problem and self.folder == self._home:
+            _write(self._home / self._rules.database, database.text.encode())
+        known = {
+            str(path): [state, sorted(scan.includes), scan.conditional]
+            for path, scan in includes.known.items()
+            if (state := now[path] if path in now else _state(path, database))
+        }
+        # Not msgspec: names need not be text.
+        _write(self._files, json.dumps(known, separators=(",", ":")).encode())
+
+    def indexed_names(self) -> Counter[str]:
+        """How many files of each name are in the index."""
+        pattern = re.compile(self._rules.shard_pattern)
+        return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
+
+    def incomplete(self, path: Path) -> None:
+        """The server could not index all of `path`: it is indexed again next time, or nobody would know any more."""
+        try:
+            with (self._home / _INCOMPLETE).open("a", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(f"{path}\n")
+        except OSError as error:
+            log.warning("%s: %s", _INCOMPLETE, error)
+
+    def close(self) -> None:
+        """Let another process have it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        if self._temporary:
+            shutil.rmtree(self._home, ignore_errors=True)
+
+    def _take(self, place: Path) -> Path:
+        for number in range(_MOST):
+            folder = place / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                continue
+            self._lock = descriptor
+            return folder
+        raise OSError(f"{_MOST} processes use it")
+
+    def _take_incomplete(self) -> list[Path]:
+        file = self._home / _INCOMPLETE
+        try:
+            lines = file.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        except FileNotFoundError:
+            return []
+        file.unlink()
+        return [Path(line) for line in lines if line]
+
+    def _read(self) -> dict[str, tuple[list[int], list[str], bool]]:
+        """The files when a server last began: what each was, and its `Scan`. Without that the index goes.
+
+        But not an index that an editor's server made.
+        """
+        try:
+            return {path: (s, i, c) for path, (s, i, c) in json.loads(self._files.read_bytes()).items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            if self.folder == self._home:
+                shutil.rmtree(self.index, ignore_errors=True)
+            return {}
+
+    def _remove(self, paths: Iterable[Path]) -> None:
+        names = {path.name for path in paths}
+        if not names:
+            return
+        pattern = re.compile(self._rules.shard_pattern)
+        for shard in self.index.glob("*"):
+            if (match := pattern.fullmatch(shard.name)) and match[1] in names:
+                shard.unlink(missing_ok=True)
+
+
+def _claim(place: Path, root: Path) -> None:
+    """Write down whose indexes are in `place`; with the first of them, those of checkouts that are gone go."""
+    owner = place / _ROOT
+    if owner.exists():
+        return
+    owner.write_bytes(os.fsencode(root))
+    for other in place.parent.glob(f"*/{_ROOT}"):
+        with contextlib.suppress(OSError):  # another process's, being made or taken away
+            if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
+                shutil.rmtree(other.parent, ignore_errors=True)
+
+
+def _state(path: Path, database: Database | None) -> list[int]:
+    """What a file is now, and how it is compiled: equal as long as both are."""
+    signature = Signature.of(path)
+    state = [signature.size, signature.mtime_ns, signature.ctime_ns, signature.inode] if signature else []
+    if database and (commands := database.commands.get(path)):
+        state.append(zlib.crc32(json.dumps(commands, sort_keys=True).encode()))
+    return state
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Replace the file at once: the server may read it at any time."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.write_bytes(content)
+    draft.replace(file)

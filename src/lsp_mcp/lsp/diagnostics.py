@@ -1,0 +1,74 @@
+"""What a server says is wrong with each document: `Diagnostics` (LSP 3.17, "Publish Diagnostics")."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.errors import PathError
+from lsp_mcp.uris import uri_path
+
+_ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
+
+
+class Diagnostics:
+    """For which version of which document diagnostics came last, and the first error among them.
+
+    Errors whose code matches `harmless` hide nothing. `ended` says that none will come any more.
+    """
+
+    def __init__(self, harmless: str = "") -> None:
+        self._harmless = re.compile(harmless) if harmless else None
+        self._changed = asyncio.Event()
+        self._versions: dict[Path, int] = {}
+        self._errors: dict[Path, str] = {}
+        self.ended = False
+        self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
+
+    def publish(self, params: Any) -> None:
+        """Take in one `PublishDiagnosticsParams`. What is about no version is passed over: it may be about any."""
+        version = params.get("version")
+        if not isinstance(version, int):
+            return
+        try:
+            path = uri_path(params["uri"])
+        except PathError:
+            return
+        self._versions[path] = version
+        self._errors.pop(path, None)
+        if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
+            self._errors[path] = str(error["message"]).split("\n")[0]
+        self._wake()
+
+    def _hides(self, diagnostic: Any) -> bool:
+        error = diagnostic.get("severity", _ERROR) == _ERROR
+        return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
+
+    def incomplete(self, path: Path, reason: str) -> None:
+        """The server says by other means that it could not read all of `path`."""
+        self._errors.setdefault(path, reason)
+        if self.on_incomplete:
+            self.on_incomplete(path)
+
+    async def of(self, path: Path, version: int) -> bool:
+        """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended."""
+        while self._versions.get(path, -1) < version and not self.ended:
+            await self._changed.wait()
+        return not self.ended
+
+    @property
+    def errors(self) -> dict[Path, str]:
+        """The first error of each document that has any, by its last diagnostics."""
+        return self._errors
+
+    def end(self) -> None:
+        """The server is gone."""
+        self.ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()

@@ -1,0 +1,248 @@
+"""How a server is made to read what it does not read by being told that files changed.
+
+Two kinds of servers need that: one that must be asked about each file (`AskedLoading`), and one that must have it
+opened (`OpenedLoading`). See `[changes]` of an adapter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Use
+from lsp_mcp.errors import LspMcpError, PathError
+from lsp_mcp.lsp.build.build import Build
+from lsp_mcp.lsp.connection import Connection
+from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.lifetime import Lifetime
+from lsp_mcp.lsp.offers import workspace_folders
+from lsp_mcp.uris import path_uri
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 4  # files that are open only to be read
+_KEPT = 4  # documents that stay open when a server is replaced
+_MOST_NAMED = 3  # files named in notes of one kind
+
+Known = Callable[[], Awaitable[None]]
+"""Waits until the server knows the workspace, with a bound."""
+
+
+class AskedLoading:
+    """Asks a request about each changed file, so that the server loads the package that it is now in.
+
+    For more files than `load_most` the workspace folder is taken away and given again.
+    """
+
+    def __init__(self, adapter: Adapter, root: Path, lifetime: Lifetime, known: Known, timeout: float) -> None:
+        self._adapter = adapter
+        self._root = root
+        self._lifetime = lifetime
+        self._known = known
+        self._timeout = timeout
+
+    async def load(self, changed: Collection[Path]) -> bool:
+        """Have the changed files loaded; whether the server knows more now than when it was told of them."""
+        rules = self._adapter.changes
+        sources = sorted(path for path in changed if self._adapter.language_of(path) and path.exists())
+        if not rules.load_request or not sources:
+            return False
+        connection = await self._lifetime.live()
+        if len(sources) > rules.load_most:
+            await self._load_all(connection)
+            return False
+        requests = (
+            connection.request(rules.load_request, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
+            for path in sources
+        )
+        for outcome in await asyncio.gather(*requests, return_exceptions=True):
+            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
+            if isinstance(outcome, LspMcpError):
+                log.debug("%s: %s: %s", self._adapter.name, rules.load_request, outcome)
+            elif isinstance(outcome, BaseException):
+                raise outcome
+        return False
+
+    async def _load_all(self, connection: Connection) -> None:
+        folders = workspace_folders(self._root)
+        connection.progress.expect(self._adapter.ready.progress_title)
+        connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
+        await self._known()
+
+
+class OpenedLoading:
+    """Opens each file that is not what it was, and waits until the server has read it: its diagnostics say so.
+
+    With more files than `load_most`, or another database, the server is replaced by one that indexes them.
+    """
+
+    def __init__(
+        self, adapter: Adapter, build: Build, documents: Documents, lifetime: Lifetime, known: Known, timeout: float
+    ) -> None:
+        self._adapter = adapter
+        self._build = build
+        self._documents = documents
+        self._lifetime = lifetime
+        self._known = known
+        self._timeout = timeout
+        self._opened: set[Path] = set()  # files that the present server has read because they were opened
+        self._unread: set[Path] = set()  # files that it did not read in time
+        self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
+        self._retried: set[Path] = set()  # those that it was given another chance to read
+        self._mistrusted = False
+        self._macros: set[tuple[Path, str]] = set()  # where names are that no text spells
+
+    def started(self) -> None:
+        """There is a new server, which knows only what is in its index."""
+        self._opened.clear()
+        self._reread.clear()
+        self._unread.clear()
+
+    async def load(self, changed: Collection[Path]) -> bool:
+        """Have everything read again that the changed files make different; whether the server was replaced."""
+        if await self._build.database_changed(changed) or self._mistrusted:
+            await self._renew()
+            return True
+        self._retried.difference_update(changed)
+        again = self._unread - self._retried
+        self._retried |= again
+        if not changed and not again:
+            return False
+        affected = await self._build.affected(changed, {*self._opened, *self._documents}) | again
+        # What the index says of a file that is gone, as that a function is defined there, stays in it.
+        gone = any(not path.exists() for path in affected)
+        if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
+            await self._renew()
+            return True
+        unreadable = await self._read(affected, await self._told(changed))
+        self._reread |= affected
+        if unreadable:  # as text; the server reads bytes
+            await self._renew()
+            return True
+        # Alone, such a header means less than where it is included; the index of those files is right about it.
+        if await self._build.are_headers([path for path in affected if path in self._errors]):
+            await self._renew()
+            return True
+        return False
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """The server has said that `name` is in `path`, and it isn't: the next `load` replaces it, if that may help.
+
+        Its index keeps that a symbol is defined in a file, though the file was read again and has none any more.
+        """
+        if path not in self._reread:
+            self._macros.add((path, name))  # the index is as fresh as it can be: a macro makes the name
+        elif (path, name) not in self._macros:
+            self._mistrusted = True
+
+    async def load_word(self, word: str, *, part: bool) -> None:
+        """Have the files read in which `word` may stand unseen, if they are not too many.
+
+        Those are files that the build leaves out, and those of which the preprocessor leaves something out: the
+        server says what only of documents that were opened. With `part`, a part of a word is enough.
+        """
+        files = {*await self._unsearched(word, part=part), *await self._unseen(word)}
+        if len(files) <= self._adapter.changes.load_most:
+            await self._read(files, {path for path in files if path in self._documents})
+
+    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
+        """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
+        unsearched = await self._unsearched(use.identifier, part=part) if use else []
+        notes = self._build.notes(unsearched, use)
+        if use:
+            notes += await self._inactive(use.identifier)
+            bad = await self._build.files.having(use.identifier, self._errors)
+            for path in bad[:_MOST_NAMED]:
+                notes.append(f"{self._build.shown(path)} may have more uses of {use.identifier}: {self._errors[path]}")
+            if len(bad) > _MOST_NAMED:
+                notes.append(f"so may {len(bad) - _MOST_NAMED:,} more files with errors")
+        if self._unread:
+            notes.append(f"{self._adapter.name} has not read {self._build.named(sorted(self._unread))} in time")
+        return notes
+
+    def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        return [f"{self._build.shown(path)} has errors: {self._errors[path]}"] if path in self._errors else []
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    @property
+    def _errors(self) -> dict[Path, str]:
+        return self._lifetime.connection.diagnostics.errors if self._lifetime.connection else {}
+
+    async def _unsearched(self, word: str, *, part: bool) -> list[Path]:
+        outside = await self._build.files.outside_with(word, part=part)
+        return [path for path in outside if path not in self._opened]
+
+    async def _unseen(self, word: str) -> list[Path]:
+        """The files in which `word` may stand where the preprocessor leaves it out, and that nothing is known of."""
+        return [path for path in await self._build.files.conditional_with(word) if path not in self._opened]
+
+    async def _inactive(self, word: str) -> list[str]:
+        """Where `word` stands in code that is not compiled, or may do so."""
+        notes = []
+        if unseen := await self._unseen(word):
+            notes.append(f"not searched for {word} between #if and #endif: {self._build.named(unseen)}")
+        connection = self._lifetime.connection
+        for path in await self._build.files.having(word, connection.inactive) if connection else ():
+            assert connection
+            document = self._documents.get(path)
+            text = document.text if document else self._documents.on_disk(path)
+            spans = [text.range_span(region, connection.encoding) for region in connection.inactive[path]]
+            inactive = (w.start for w in text.words(word) if any(s.start <= w.start <= s.end for s in spans))
+            lines = sorted({point.line for point in inactive})
+            if lines:
+                shown = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
+                notes.append(f"not compiled, so not searched: {self._build.shown(path)} line {shown}, with {word}")
+        return notes
+
+    async def _told(self, changed: Collection[Path]) -> set[Path]:
+        """The open ones of `changed` that include no other of them: the server has been told all that changed."""
+        mine = {path for path in changed if path in self._documents}
+        for path in changed:
+            mine -= await self._build.files.affected([path]) - {path} if mine else set()
+        return mine
+
+    async def _renew(self) -> None:
+        self._mistrusted = False
+        # Each one that is opened again is parsed again.
+        self._documents.close_all_but(_KEPT)
+        await self._lifetime.renew()
+        await self._known()
+
+    async def _read(self, paths: Iterable[Path], told: Collection[Path]) -> list[Path]:
+        """Wait until the server has read `paths`, all of them within the request timeout, or is gone.
+
+        Those of `told` are open, and it has been told what is in them. Returns those that are no text.
+        """
+        unreadable = []
+        room = asyncio.Semaphore(_AT_ONCE)
+        connection = await self._lifetime.live()
+        waiting = set(paths)
+
+        async def read(path: Path) -> None:
+            async with room:
+                document = self._documents.get(path) if path in told else None
+                self._documents.awaited.add(path)
+                try:
+                    version = document.version if document else self._documents.show(path)
+                    if await connection.diagnostics.of(path, version):
+                        self._opened.add(path)
+                    waiting.discard(path)
+                except PathError:
+                    unreadable.append(path)
+                    waiting.discard(path)
+                finally:
+                    self._documents.awaited.discard(path)
+                    self._documents.shown(path)
+
+        try:
+            async with asyncio.timeout(self._timeout):
+                await asyncio.gather(*map(read, sorted(paths)))
+        except TimeoutError:
+            log.warning("%s did not read %d files in %g s", self._adapter.name, len(waiting), self._timeout)
+        self._unread = self._unread.difference(paths) | waiting
+        return unreadable

@@ -1,0 +1,25 @@
+"""Fields of JSON objects: whole numbers as JSON may spell them, and how errors name a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FieldPath = tuple[str | int, ...]
+"""The keys and indices that lead to a field."""
+
+
+def whole(value: Any) -> int | None:
+    """The integer that a JSON number is (3.0 is 3, RFC 8259); None for anything else, `true` too."""
+    if type(value) is int:
+        return value
+    return int(value) if type(value) is float and value.is_integer() else None
+
+
+def spelled(name: str, path: FieldPath) -> str:
+    """`path` below the object that the caller knows as `name`: `params.positions[0].line`."""
+    return name + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+
+
+def shown(value: Any) -> str:
+    """`value` in an error: short."""
+    return f"{value!r:.80}"

@@ -1,0 +1,244 @@
+"""The toolset `clangd`: the vocabulary of seeds/003, for the server that speaks clangd's extensions.
+
+The names of tools and arguments are the published ones. Answers are the published objects as JSON; a further
+field `status` is there only when there is something to say: what makes the answer incomplete, or happened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import CallerError, UnavailableError
+from lsp_mcp.features.syntax_tree import cut_tree
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
+from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.tool import Call, tool
+
+# seeds/003, "Allowed methods (effective default read-only set)".
+METHODS = (
+    *("textDocument/hover", "textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"),
+    *("textDocument/implementation", "textDocument/references", "textDocument/documentSymbol", "workspace/symbol"),
+    *("textDocument/signatureHelp", "textDocument/switchSourceHeader", "textDocument/ast"),
+    *("textDocument/typeHierarchy", "typeHierarchy/resolve"),
+)
+_MOST_NODES = 1_000  # of a syntax tree, unless asked otherwise
+
+
+FileUri = Annotated[str, Field(description="File URI (file:///path/to/file.cpp) or path")]
+Depth = Annotated[int, Field(ge=0, le=50, description="Levels to resolve")]
+
+
+class _Tools:
+    """Asks the backend that speaks clangd's extensions."""
+
+    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
+        self._sessions = sessions
+        self._settings = settings
+        self._passing = Passing(sessions, settings.base)
+
+    @property
+    def _backend(self) -> Backend:
+        return next(backend for backend in self._sessions.backends if "clangd" in backend.adapter.toolsets)
+
+    async def _send(
+        self,
+        call: Call,
+        method: str,
+        params: Json | Callable[[], Awaitable[Json]] | None,
+        timeout_ms: int | None = None,
+    ) -> Passed:
+        return await self._passing.send(call, self._backend, method, params, timeout_ms=timeout_ms)
+
+
+class ClangdTools(_Tools):
+    """The six tools that are offered by default."""
+
+    @tool(title="clangd status", read_only=True)
+    async def lm_clangd_status(self, call: Call) -> str:
+        """Get clangd extension and client status for MCP diagnostics.
+
+        There is no editor extension here: extensionInstalled says that the clangd program was found,
+        extensionActive that its process runs, apiAvailable and clientAvailable that it is initialized and answers.
+        clientState: missing, starting, indexing N/M, running or stopped. workspaceTrusted: the user started this
+        on the workspace. autoStartOnInvoke: a clangd that is not there is started by the next call."""
+        backend = self._backend
+        trouble = []
+        try:
+            await backend.sync()
+        except UnavailableError as error:
+            trouble.append(str(error))
+        state = backend.state()
+        running = state in ("running", "indexing")
+        notes = await backend.notes(None, None)
+        indexing = next((note for note in notes if note.startswith("indexing")), "indexing")
+        answer: Json = {
+            "clangdMcpEnabled": True,
+            "extensionInstalled": state != "missing",
+            "extensionActive": running or state == "starting",
+            "apiAvailable": running,
+            "clientAvailable": running,
+            "clientState": indexing if state == "indexing" else state,
+            "clangdEnableSetting": True,
+            "workspaceTrusted": True,
+            "autoStartOnInvoke": True,
+            "requestTimeoutMs": round(backend.request_timeout * 1000),
+            "passthroughEnabled": True,
+            "allowedPassthroughMethods": list(self._allowed),
+        }
+        return _answer(answer, "; ".join([*trouble, *notes, *backend.news()]))
+
+    @tool(title="Switch between source and header", read_only=True)
+    async def lm_clangd_switchSourceHeader(self, call: Call, uri: FileUri) -> str:
+        """Resolve the paired header/source file using clangd textDocument/switchSourceHeader."""
+        uri = await self._passing.uri(uri)
+        passed = await self._send(call, "textDocument/switchSourceHeader", {"uri": uri})
+        # clangd's documentation says that no partner is an empty string, version 22 says null.
+        return _passed({"uri": uri, "sourceUri": passed.result or None, "found": bool(passed.result)}, passed)
+
+    @tool(title="Syntax tree of a range", read_only=True)
+    async def lm_clangd_ast(
+        self,
+        call: Call,
+        uri: FileUri,
+        range: Annotated[Range, Field(description="From 1, in characters; end exclusive")],
+        maxDepth: Annotated[int | None, Field(ge=0, description="Deepest level below the root; default: all")] = None,
+        maxNodes: Annotated[int, Field(ge=1, description="Most nodes; leftOut counts the others")] = _MOST_NODES,
+        includeArcana: Annotated[bool, Field(description="Add clang's own dump of each node")] = False,
+    ) -> str:
+        """Query clangd textDocument/ast for the selected source range."""
+        uri, asked = await self._passing.uri(uri), range.model_dump()
+
+        async def params() -> Json:
+            # No node has all of a file in it; without a range clangd gives the whole unit.
+            whole = asked == await self._passing.whole(self._backend, uri)
+            return {"textDocument": {"uri": uri}, **({} if whole else {"range": asked})}
+
+        passed = await self._send(call, "textDocument/ast", params)
+        answer: Json = {"uri": uri, "range": asked, "ast": passed.result}
+        if not passed.result:
+            none = "no node covers that range: it has several declarations in it, or none"
+            passed = replace(passed, infos=[*passed.infos, none])
+        else:
+            cut = cut_tree(passed.result, depth=maxDepth, nodes=maxNodes, with_arcana=includeArcana)
+            answer["ast"] = cut.tree
+            if cut.left_out:
+                answer["leftOut"] = cut.left_out
+        return _passed(answer, passed)
+
+    @tool(title="Type hierarchy at a position", read_only=True)
+    async def lm_clangd_typeHierarchy(
+        self,
+        call: Call,
+        uri: FileUri,
+        position: Annotated[Position, Field(description="From 1, in characters")],
+        resolve: Depth = 5,
+        direction: Annotated[Literal[0, 1, 2], Field(description="0=children, 1=parents, 2=both")] = 2,
+    ) -> str:
+        """Query clangd textDocument/typeHierarchy at a given source position."""
+        uri, at = await self._passing.uri(uri), position.model_dump()
+        params = {"textDocument": {"uri": uri}, "position": at, "resolve": resolve, "direction": direction}
+        passed = await self._send(call, "textDocument/typeHierarchy", params)
+        answer = {"uri": uri, "position": at, "resolve": resolve, "direction": direction, "item": passed.result}
+        return _passed(answer, passed)
+
+    @tool(title="More levels of a type hierarchy", read_only=True)
+    async def lm_clangd_typeHierarchyResolve(
+        self,
+        call: Call,
+        item: Annotated[dict[str, Any], Field(description="Item that lm_clangd_typeHierarchy returned, whole")],
+        resolve: Depth = 1,
+        direction: Annotated[Literal[0, 1], Field(description="0=children, 1=parents")] = 0,
+    ) -> str:
+        """Resolve additional clangd type hierarchy levels using typeHierarchy/resolve."""
+        params = {"item": item, "resolve": resolve, "direction": direction}
+        checked = await self._passing.checked("typeHierarchy/resolve", params)
+        _check_item(item)
+        passed = await self._send(call, "typeHierarchy/resolve", checked)
+        return _passed({"resolve": resolve, "direction": direction, "item": passed.result}, passed)
+
+    @tool(title="Send clangd an LSP request", read_only=True, passes=True)
+    async def lm_clangd_lspRequest(
+        self,
+        call: Call,
+        method: Annotated[str, Field(description="LSP method name")],
+        params: Annotated[
+            dict[str, Any] | None, Field(description="Request params, positions from 1, in characters")
+        ] = None,
+        timeoutMs: Annotated[int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds")] = None,
+    ) -> str:
+        """Call an allowed clangd LSP request method."""
+        check_method(method, self._allowed)
+        checked = await self._passing.checked(method, params)
+        if method == "typeHierarchy/resolve":
+            _check_item((checked or {}).get("item"))
+        passed = self._passing.fitted(await self._send(call, method, checked, timeoutMs))
+        return _passed({"method": method, "result": passed.result}, passed)
+
+    @property
+    def _allowed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*METHODS, *self._settings.allowed_methods)))
+
+
+class ClangdMoreTools(_Tools):
+    """The two that the document calls pruned."""
+
+    @tool(title="clangd memory usage", read_only=True)
+    async def lm_clangd_memoryUsage(
+        self, call: Call, maxDepth: Annotated[int, Field(ge=0, description="Deepest level of parts")] = 3
+    ) -> str:
+        """Get clangd's own account of its memory: bytes by part, `_total` and `_self` in each."""
+        passed = await self._send(call, "$/memoryUsage", None)
+        return _passed({"memoryUsage": _parts(passed.result, maxDepth)}, passed)
+
+    @tool(title="Inlay hints of a file", read_only=True)
+    async def lm_clangd_inlayHints(
+        self,
+        call: Call,
+        uri: FileUri,
+        range: Annotated[Range | None, Field(description="From 1, in characters; default: the whole file")] = None,
+    ) -> str:
+        """Get the names of parameters and deduced types that an editor shows between the characters of a file."""
+        uri = await self._passing.uri(uri)
+        asked = range.model_dump() if range else {}
+
+        async def params() -> Json:
+            nonlocal asked
+            asked = range.model_dump() if range else await self._passing.whole(self._backend, uri)
+            return {"textDocument": {"uri": uri}, "range": asked}
+
+        passed = self._passing.fitted(await self._send(call, "textDocument/inlayHint", params))
+        return _passed({"uri": uri, "range": asked, "hints": passed.result or []}, passed)
+
+
+def _parts(usage: Json, depth: int) -> Json:
+    """`usage` without the parts that lie deeper; each part's `_total` counts them."""
+    parts = {key: _parts(part, depth - 1) for key, part in usage.items() if isinstance(part, dict) and depth}
+    return {**{key: size for key, size in usage.items() if not isinstance(size, dict)}, **parts}
+
+
+def _check_item(item: Any) -> None:
+    """Refuse an item that clangd would answer without having looked for anything: it knows types by this id.
+
+    Raises:
+        CallerError: the item has none.
+    """
+    data = item.get("data") if isinstance(item, dict) else None
+    if not isinstance(data, dict) or not isinstance(data.get("symbolID"), str):
+        raise CallerError(
+            "item: it has no data.symbolID; pass an item of lm_clangd_typeHierarchy whole, with its `data`."
+        )
+
+
+def _passed(answer: Json, passed: Passed) -> str:
+    return _answer(answer, "" if passed.status == "complete" else passed.status)
+
+
+def _answer(answer: Json, status: str) -> str:
+    return json.dumps({**answer, **({"status": status} if status else {})}, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,62 @@
+"""The toolset `lsp`: any read-only LSP request, for every language server."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import CallerError
+from lsp_mcp.features.passthrough import home_document
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
+from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.tool import Call, tool
+from lsp_mcp.uris import uri_path
+
+
+class LspTools:
+    """The pass-through."""
+
+    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
+        self._sessions = sessions
+        self._settings = settings
+        self._passing = Passing(sessions, settings.base)
+
+    @tool(title="Send an LSP request", read_only=True, passes=True)
+    async def lsp_request(
+        self,
+        call: Call,
+        method: Annotated[str, Field(description="LSP request, e.g. textDocument/hover")],
+        params: Annotated[
+            dict[str, Any] | None,
+            Field(description="Its LSP 3.17 params; textDocument.uri may be a path relative to the workspace root"),
+        ] = None,
+        timeout_ms: Annotated[int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds")] = None,
+        backend: Annotated[str | None, Field(description="Language server, if several run and no file says")] = None,
+    ) -> str:
+        """Send one read-only LSP request as it is, for what no other tool answers: hover, definition,
+        implementation, signatureHelp, inlayHint, semanticTokens … Positions in params and result count from 1,
+        in characters. Items of a result can be handed back."""
+        chosen = self._backend(method, params, backend)
+        check_method(method, allowed_methods(chosen, self._settings.allowed_methods))
+        checked = await self._passing.checked(method, params)
+        passed = self._passing.fitted(await self._passing.send(call, chosen, method, checked, timeout_ms=timeout_ms))
+        answer = {"method": method, "status": passed.status, "result": passed.result}
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+    def _backend(self, method: str, params: Any, name: str | None) -> Backend:
+        backends = {backend.name: backend for backend in self._sessions.backends}
+        if name is not None and name not in backends:
+            raise CallerError(f"there is no backend {name!r} here; there is: {', '.join(backends)}.")
+        if name is not None:
+            return backends[name]
+        if uri := home_document(params):
+            return self._sessions.for_path(
+                uri_path(uri) if uri.startswith("file:") else self._sessions.workspace.root / uri
+            )
+        if len(backends) > 1:
+            raise CallerError(f"{method} names no file, and several servers run; pass backend: {', '.join(backends)}.")
+        return next(iter(backends.values()))

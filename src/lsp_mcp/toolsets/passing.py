@@ -1,0 +1,213 @@
+"""What the pass-through tools share: which methods are allowed, which documents may be named, and the answer."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.errors import CallerError, PathError, RefusedError
+from lsp_mcp.features.asking import settled
+from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
+from lsp_mcp.objects.params import checked_params
+from lsp_mcp.objects.walker import documents
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.text import Base, point_numbers
+from lsp_mcp.toolsets.shared import count, dropped
+from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.uris import path_uri, uri_path
+
+MOST_MS = 600_000  # the longest wait that a caller may ask for, milliseconds
+_MOST = 100_000  # characters of a result
+_URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")
+
+
+class Position(BaseModel):
+    """As callers count."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    line: int
+    character: int
+
+
+class Range(BaseModel):
+    """`end` exclusive."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True)
+class Passed:
+    """An answer, and what its reader must know besides; `gaps` as in every answer."""
+
+    result: Any
+    gaps: Sequence[str]
+    infos: Sequence[str]
+
+    @property
+    def status(self) -> str:
+        """`complete`, or why not; and what else there is to say."""
+        unknown = ["an empty result is not known yet"] if self.gaps and not self.result else []
+        return "; ".join([*(self.gaps or ["complete"]), *unknown, *self.infos])
+
+
+class Passing:
+    """Sends requests for callers."""
+
+    def __init__(self, sessions: Sessions, base: Base) -> None:
+        self._sessions = sessions
+        self._base = base
+
+    async def uri(self, name: str, field: str = "uri") -> str:
+        """The `file:` URI of the file that a caller names by a URI or a path, relative to the root or not.
+
+        Raises:
+            PathError: it is no such file, or lies outside the workspace and its dependencies.
+        """
+        try:
+            path = str(uri_path(name)) if _URI.match(name) else name
+            return path_uri(await self._sessions.file(path))
+        except PathError as error:
+            raise PathError(f"{field}: {error}") from None
+
+    async def checked(self, method: str, params: Any) -> Json | None:
+        """`params` in the shape that LSP gives to `method`, with `file:` URIs of files that may be read.
+
+        Raises:
+            CallerError: a wrong shape, or a file that may not be read; the message names the field.
+        """
+        checked = checked_params(method, params)
+        if not checked:
+            return checked
+        out = dict(checked)
+        for field in ("textDocument", "item"):
+            if isinstance(holder := out.get(field), dict) and isinstance(holder.get("uri"), str):
+                out[field] = {**holder, "uri": await self.uri(holder["uri"], f"params.{field}.uri")}
+        if isinstance(out.get("uri"), str):
+            out["uri"] = await self.uri(out["uri"], "params.uri")
+        for uri in documents(out, None):  # wherever they are named, no other file shall be looked into
+            await self.uri(uri, "params")
+        return out
+
+    async def whole(self, backend: Backend, uri: str) -> Json:
+        """The range of the whole file, as callers count."""
+        text = await backend.open(uri_path(uri))
+        span = text.offsets_span(0, len(text.content))
+        return {"start": point_numbers(span.start, self._base), "end": point_numbers(span.end, self._base)}
+
+    async def send(
+        self,
+        call: Call,
+        backend: Backend,
+        method: str,
+        params: Json | Callable[[], Awaitable[Json]] | None,
+        *,
+        timeout_ms: int | None = None,
+    ) -> Passed:
+        """The answer of `backend` when it is ready, for what is on disk now.
+
+        `params` as `checked` gives them, or what makes them of what is on disk then.
+        """
+        await backend.ready(call.report)
+        timeout = timeout_ms / 1000 if timeout_ms else None
+        word, path = "", None
+
+        async def ask() -> Sent:
+            nonlocal word, path
+            asked = await params() if callable(params) else params
+            home = home_document(asked)
+            path = uri_path(home) if home else None
+            word = await self._word(backend, asked)
+            if word:
+                await backend.load(None, word)
+            return await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+
+        try:
+            sent, gaps = await settled(backend, ask)
+        except RefusedError as error:
+            raise RefusedError(f"{backend.name} refuses {method}: {error}", error.code) from None
+        for file in sent.files:
+            self._sessions.workspace.allow(file)
+        gaps += await backend.notes(path, Use(word) if word else None)
+        gaps += dropped(sent.dropped)
+        if sent.unread:
+            some = ", ".join(sent.unread[:3])
+            gaps.append(f"characters counted in {backend.encoding.unit} units in {count(len(sent.unread), 'file')} "
+                        f"that cannot be read ({some})")  # fmt: skip
+        return Passed(sent.result, gaps, backend.news())
+
+    def fitted(self, passed: Passed) -> Passed:
+        """The same with no more of it than a reader can take, and a gap that says so.
+
+        Raises:
+            RefusedError: it is no list whose first elements could be given.
+        """
+        result, total = passed.result, _size(passed.result)
+        if total <= _MOST:
+            return passed
+        items = result.get("items") if isinstance(result, dict) else result
+        if not isinstance(items, list):
+            raise RefusedError(f"the answer has {total:,} characters, too many to read; ask about a smaller range")
+        kept, room = [], _MOST
+        for item in items:
+            room -= _size(item)
+            if room < 0:
+                break
+            kept.append(item)
+        capped = [f"capped at {len(kept):,} of {len(items):,}, more than {_MOST:,} characters in all"]
+        shorter = {**result, "items": kept} if isinstance(result, dict) else kept
+        return Passed(shorter, [*passed.gaps, *capped], passed.infos)
+
+    async def _word(self, backend: Backend, params: Json | None) -> str:
+        """The identifier that a request is about: where a server doesn't look, it can be looked for."""
+        query = (params or {}).get("query")
+        if isinstance(query, str):
+            return next(iter(re.findall(r"\w+", query)[::-1]), "")
+        point, home = asked_point(params, self._base), home_document(params)
+        if point is None or home is None:
+            name = ((params or {}).get("item") or {}).get("name")
+            return name if isinstance(name, str) and name.isidentifier() else ""
+        text = await backend.open(uri_path(home))
+        try:
+            span = text.identifier_at(point)
+        except CallerError:
+            return ""  # whoever sends it says what is wrong with it
+        return text.slice(span) if span else ""
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def allowed_methods(backend: Backend, added: Sequence[str]) -> tuple[str, ...]:
+    """What may be sent to `backend`: the read-only methods that its adapter names, and those the user added."""
+    rules = backend.adapter.passthrough
+    return tuple(dict.fromkeys((*rules.methods, *rules.extensions, *added)))
+
+
+def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-method") -> None:
+    """Refuse what is not allowed.
+
+    Raises:
+        CallerError: `method` is none of `allowed`; the message names them and the flag that adds one.
+    """
+    if method in allowed:
+        return
+    if not re.fullmatch(r"[$\w]+(/[\w.$]+)*", method):
+        raise CallerError(f"method: {method[:80]!r} is no LSP method name, such as textDocument/hover.")
+    close = difflib.get_close_matches(method, allowed, n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    raise CallerError(
+        f"{method} is none of the methods that may be sent{hint}: {', '.join(allowed)}. "
+        f"A person can add it by starting lsp-mcp with {flag} {method}."
+    )

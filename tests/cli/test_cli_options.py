@@ -1,0 +1,182 @@
+"""The flags of the servers and of the tools: what they mean, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_helpers import Programs, Run
+
+from fakes.workspace import FakeWorkspace
+
+HOVER = ["lsp_request", "method=textDocument/hover"]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeWorkspace:
+    """A workspace, the present folder, whose clangd and gopls are the fake server."""
+    fake = FakeWorkspace(tmp_path)
+    fake.write("a.cpp", "int a;\nint b;\n")
+    fake.write("a.go", "package a\n")
+    monkeypatch.chdir(fake.root)
+    return fake
+
+
+def clangd(fake: FakeWorkspace) -> list[str]:
+    return ["--backend", "clangd", "--clangd-path", str(fake.program(fake.folder / "clangd"))]
+
+
+def gopls(fake: FakeWorkspace) -> list[str]:
+    return ["--backend", "gopls", "--gopls-path", str(fake.program(fake.folder / "gopls"))]
+
+
+# --- the compilation database ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nowhere.json", "nowhere/compile_commands.json", ".", "~/nowhere.json"])
+def test_a_database_that_is_not_there_is_refused_before_any_server_starts(
+    fake: FakeWorkspace, run: Run, name: str
+) -> None:
+    result = run(*clangd(fake), "--compile-commands", name, "call", *HOVER)
+    assert result.exit_code == 2
+    assert result.stderr == f"lsp-mcp: --compile-commands {name}: there is no such file\n"
+    assert fake.pids() == []
+
+
+@pytest.mark.parametrize("name", ["build", "build/compile_commands.json", "../root/build", "~/build", "~/other.json"])
+def test_the_database_is_named_by_its_file_or_its_folder(
+    fake: FakeWorkspace, run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HOME", str(fake.root))
+    entries = [{"directory": str(fake.root), "file": "a.cpp", "command": "c++ a.cpp"}]
+    fake.write("build/compile_commands.json", json.dumps(entries))
+    fake.write("other.json", json.dumps(entries))
+    fake.script({"rules": {"textDocument/hover": [["answer", None]]}})
+    result = run(*clangd(fake), "--compile-commands", name, "--ready-timeout", "0.1", "call", "lsp_request",
+                 "method=textDocument/foldingRange", 'params={"textDocument": {"uri": "a.cpp"}}')  # fmt: skip
+    assert result.exit_code == 0
+    assert "compile_commands.json" not in json.loads(result.stdout)["status"]
+
+
+# --- toolsets ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
+        (["--without-toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
+        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
+        (
+            ["--toolset", "clangd-more"],
+            "the toolset clangd-more needs the backend clangd, and what runs here is: gopls",
+        ),
+    ],
+)
+def test_a_toolset_that_is_not_there_is_refused(fake: FakeWorkspace, run: Run, flags: list[str], words: str) -> None:
+    result = run(*gopls(fake), *flags, "call", *HOVER)
+    assert result.exit_code == 1
+    assert result.stderr == f"lsp_request: {words}\n"
+
+
+def test_a_tool_that_is_off_by_default_says_which_flag_offers_it(fake: FakeWorkspace, run: Run) -> None:
+    result = run(*clangd(fake), "call", "lm_clangd_memoryUsage")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "lm_clangd_memoryUsage: it belongs to the toolset clangd-more; add --toolset clangd-more\n"
+    )
+    fake.script({"rules": {"$/memoryUsage": [["answer", {"_total": 7}]]}})
+    for words in (["--toolset", "clangd-more", "call", "lm_clangd_memoryUsage"],
+                  ["call", "--toolset", "clangd-more", "lm_clangd_memoryUsage"]):  # fmt: skip
+        result = run(*clangd(fake), *words)
+        assert json.loads(result.stdout)["memoryUsage"] == {"_total": 7}
+
+
+def test_a_tool_of_another_server_says_which_server_it_needs(fake: FakeWorkspace, run: Run) -> None:
+    result = run(*gopls(fake), "call", "lm_clangd_status")
+    assert result.exit_code == 1
+    assert "clangd" in result.stderr.removeprefix("lm_clangd_status")
+    following = run(*gopls(fake), "--toolset", "clangd", "call", "lm_clangd_status")
+    assert "the toolset clangd needs the backend clangd, and what runs here is: gopls" in following.stderr
+
+
+def test_a_tool_that_was_left_out_says_which_flag_did_it(fake: FakeWorkspace, run: Run) -> None:
+    result = run(*gopls(fake), "--without-toolset", "lsp", "call", *HOVER)
+    assert result.exit_code == 1
+    assert "--without-toolset lsp" in result.stderr
+
+
+def test_every_tool_is_listed_whatever_is_offered(run: Run) -> None:
+    listed = [tool["name"] for tool in json.loads(run("call", "--json").stdout)]
+    assert {"lsp_request", "lm_clangd_status", "lm_clangd_memoryUsage", "rename_symbol_by_anchor"} <= set(listed)
+
+
+# --- passing through ---------------------------------------------------------------------------------
+
+
+def test_a_method_that_is_not_allowed_names_the_flag_that_allows_it(fake: FakeWorkspace, run: Run) -> None:
+    fake.script({"rules": {"workspace/executeCommand": [["answer", "done"]]}})
+    words = ["call", "lsp_request", "method=workspace/executeCommand", 'params={"command": "x"}']
+    refused = run(*gopls(fake), *words)
+    assert refused.exit_code == 1
+    assert "starting lsp-mcp with --allow-method workspace/executeCommand" in refused.stderr
+    assert "workspace/executeCommand" not in fake.methods()
+    allowed = run(*gopls(fake), "--allow-method", "workspace/executeCommand", "--ready-timeout", "0.1", *words)
+    assert json.loads(allowed.stdout)["result"] == "done"
+
+
+def test_positions_count_from_the_base_on_both_sides(fake: FakeWorkspace, run: Run) -> None:
+    fake.script({"rules": {"textDocument/definition": [["answer_params"]]}})
+    numbers = {}
+    for base in ("1", "0"):
+        params = {"textDocument": {"uri": "a.go"}, "position": {"line": int(base), "character": 3 + int(base)}}
+        result = run(*gopls(fake), "--position-base", base, "--ready-timeout", "0.1", "call", "lsp_request",
+                     "method=textDocument/definition", f"params={json.dumps(params)}")  # fmt: skip
+        numbers[base] = json.loads(result.stdout)["result"]["position"]
+        asked = fake.params("textDocument/definition", life=len(fake.pids()))
+        assert [one["position"] for one in asked] == [{"line": 0, "character": 3}]
+    assert numbers == {"1": {"line": 1, "character": 4}, "0": {"line": 0, "character": 3}}
+
+
+@pytest.mark.parametrize("base", ["2", "-1", "one"])
+def test_there_is_no_other_base(base: str, run: Run) -> None:
+    result = run("--position-base", base, "call")
+    assert result.exit_code == 2
+    assert "'--position-base'" in result.stderr
+
+
+# --- in a client's configuration ---------------------------------------------------------------------
+
+
+def test_every_flag_that_was_given_is_what_a_client_starts_it_with(
+    project: Path, run: Run, home: Path, programs: Programs
+) -> None:
+    (project / "compile_commands.json").write_text("[]")
+    flags = ["--toolset", "clangd-more", "--without-toolset", "code", "--without-toolset", "lsp", "--shared-index"]
+    flags += ["--allow-method", "a/b", "--allow-method", "c/d", "--position-base", "0"]
+    entry = json.loads(run("setup", "claude-code", "--json", *flags).stdout)["entry"]
+    given = entry["args"]
+    for flag, *values in (
+        ["--toolset", "clangd-more"],
+        ["--without-toolset", "code", "lsp"],
+        ["--allow-method", "a/b", "c/d"],
+        ["--position-base", "0"],
+    ):
+        assert [given[at + 1] for at, word in enumerate(given) if word == flag] == values
+    assert given.count("--shared-index") == 1
+    assert "--compile-commands" not in given
+
+
+@pytest.mark.parametrize(
+    ("named", "written"),
+    [("build/db.json", "{project}/build/db.json"), ("/abs/db.json", "/abs/db.json"), ("~/db.json", "{home}/db.json")],
+)
+def test_the_database_is_written_so_that_it_is_found_from_anywhere(
+    project: Path, run: Run, home: Path, named: str, written: str
+) -> None:
+    given = json.loads(run("setup", "claude-code", "--json", "--compile-commands", named).stdout)["entry"]["args"]
+    assert given[given.index("--compile-commands") + 1] == written.format(project=project, home=home)
+
+
+def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
+    given = json.loads(run("setup", "claude-code", "--json").stdout)["entry"]["args"]
+    assert not {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"} & set(given)
