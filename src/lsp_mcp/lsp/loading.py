@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Use
@@ -19,12 +20,14 @@ from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
 from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.offers import workspace_folders
+from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 4  # files that are open only to be read
 _KEPT = 4  # documents that stay open when a server is replaced
+_MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
 _MOST_NAMED = 3  # files named in notes of one kind
 
 Known = Callable[[], Awaitable[None]]
@@ -92,6 +95,7 @@ class OpenedLoading:
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
         self._retried: set[Path] = set()  # those that it was given another chance to read
+        self._lines: dict[tuple[Path, str], tuple[Text, list[Any], list[int]]] = {}  # see `_inactive_lines`
         self._mistrusted = False
         self._macros: set[tuple[Path, str]] = set()  # where names are that no text spells
 
@@ -191,13 +195,25 @@ class OpenedLoading:
             assert connection
             document = self._documents.get(path)
             text = document.text if document else self._documents.on_disk(path)
-            spans = [text.range_span(region, connection.encoding) for region in connection.inactive[path]]
-            inactive = (w.start for w in text.words(word) if any(s.start <= w.start <= s.end for s in spans))
-            lines = sorted({point.line for point in inactive})
+            lines = self._inactive_lines(path, word, text, connection)
             if lines:
                 shown = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
                 notes.append(f"not compiled, so not searched: {self._build.shown(path)} line {shown}, with {word}")
         return notes
+
+    def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
+        """The lines of `text`, from 1, on which `word` stands in what the preprocessor leaves out of `path`."""
+        regions = connection.inactive[path]
+        known = self._lines.get((path, word))
+        if known and known[0] is text and known[1] is regions:
+            return known[2]
+        spans = [text.range_span(region, connection.encoding) for region in regions]
+        inactive = (w.start for w in text.words(word) if any(s.start <= w.start <= s.end for s in spans))
+        lines = sorted({point.line for point in inactive})
+        self._lines[path, word] = text, regions, lines
+        if len(self._lines) > _MOST_KNOWN:
+            del self._lines[next(iter(self._lines))]
+        return lines
 
     async def _told(self, changed: Collection[Path]) -> set[Path]:
         """The open ones of `changed` that include no other of them: the server has been told all that changed."""

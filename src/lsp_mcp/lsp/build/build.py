@@ -49,6 +49,7 @@ class Build:
         self._given = given
         self._shared = shared
         self._news: list[str] = []
+        self._told_used: Path | None = None
         self._told_elsewhere = False
         self._told_how = False
         self._prepared = False  # whether the next is known
@@ -80,6 +81,10 @@ class Build:
         there = self._used.files() if self._used else []
         elsewhere = [path for path in there if not any(map(path.is_relative_to, watched))]
         self._elsewhere = {path: Signature.of(path) for path in elsewhere[:_MOST_ELSEWHERE]}
+        if self._used and self._used.file not in (self._told_used, self._given):
+            self._told_used = self._used.file
+            if self._used.file.parent != self._workspace.root:
+                self._news.append(f"{self._adapter.name} uses {self.shown(self._used.file)}")
         if elsewhere and not self._told_elsewhere:
             self._told_elsewhere = True
             self._news.append(
