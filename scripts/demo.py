@@ -77,6 +77,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     callers: Spot
     type: Spot
     large: Large
+    name: str = ""
     tools: list[Tool] = []
 
 
@@ -133,7 +134,7 @@ async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path, e
     async with _connected(screen, adapter.name, root) as asker:
         largest = max(sources, key=lambda file: ("test" not in file.name, file.stat().st_size))
         outline = await asker.ask("list_symbols_in_file", file_path=largest.relative_to(root).as_posix())
-        name = _most_used(_SYMBOL.findall(outline), sources)
+        name = (example.name if example else "") or _most_used(_SYMBOL.findall(outline), sources)
         found = await asker.ask("find_symbol_definitions_by_name", symbol_name=name)
         anchor = _first_anchor(found, name)
         await asker.ask("find_symbol_references_by_anchor", symbol_anchor=anchor)

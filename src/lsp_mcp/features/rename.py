@@ -80,13 +80,24 @@ def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPl
 
 
 async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
-    """The uses that stand in another word, a macro's for example, and so are not renamed."""
-    uses = await references(backend, path, identifier.start, _MOST_USES)
-    edited = {(s.path, c.span.start) for s in plan.steps if isinstance(s, FileChange) for c in s.changes}
+    """The uses that are not renamed: because they stand in another word, a macro's for example, or by mistake.
+
+    Of two words in one line clangd 22 may rename the wrong one; then that one is named too.
+    """
+    uses = (await references(backend, path, identifier.start, _MOST_USES)).places
+    edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
+    used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
+    missed = [
+        use for use in uses if (use.path, use.span.start) not in edited and use.text.slice(use.span).isidentifier()
+    ]
+    lines = {(use.path, use.span.start.line) for use in missed}
     return [
-        Doubt(use, f"use by {word} not renamed")
-        for use in uses.places
-        if (use.path, use.span.start) not in edited and (word := use.text.slice(use.span)).isidentifier()
+        *(Doubt(use, f"use by {use.text.slice(use.span)} not renamed") for use in missed),
+        *(
+            Doubt(edit, "would be renamed, and is no use of it")
+            for edit in edits
+            if (edit.path, edit.span.start) not in used and (edit.path, edit.span.start.line) in lines
+        ),
     ]
 
 
