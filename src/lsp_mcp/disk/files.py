@@ -81,6 +81,14 @@ class Files:
             self._size -= oldest.size
 
 
+def content_or_nothing(path: Path) -> bytes:
+    """The bytes of `path`; none if it has gone since it was listed, or cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 def read_text(path: Path, size: int) -> Text:
     """The checked content of a regular file of `size` bytes; raises as `Files.text` does."""
     if size > MAX_SIZE:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
-from lsp_mcp.features.places import plain_name
+from lsp_mcp.features.places import plain_name, text_or_none
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.text import Base, Point, Text, numbers_point
 from lsp_mcp.uris import uri_path
@@ -109,10 +109,8 @@ async def _texts(backend: Backend, uris: Iterable[str]) -> dict[str, Text | None
 
 
 async def _text(backend: Backend, uri: str) -> Text | None:
-    try:
-        return await backend.text(uri_path(uri))
-    except PathError:
-        return None
+    path = _path(uri)
+    return await text_or_none(backend, path) if path else None
 
 
 def _path(uri: str) -> Path | None:

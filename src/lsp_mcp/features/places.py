@@ -85,7 +85,7 @@ class Locator:
         """
         path = uri_path(location["uri"])
         if path not in self._texts:
-            self._texts[path] = await _text_or_none(self._backend, path)
+            self._texts[path] = await text_or_none(self._backend, path)
         text = self._texts[path]
         span = text.contained_range_span(location["range"], self._backend.encoding) if text else None
         if (plain := plain_name(name)) and not (text and span and plain in text.slice(span)):
@@ -98,7 +98,8 @@ async def place_of(backend: Backend, location: Json, name: str = "") -> Place | 
     return await Locator(backend).place(location, name)
 
 
-async def _text_or_none(backend: Backend, path: Path) -> Text | None:
+async def text_or_none(backend: Backend, path: Path) -> Text | None:
+    """`Backend.text`, None for a file that is gone or no text."""
     try:
         return await backend.text(path)
     except PathError:

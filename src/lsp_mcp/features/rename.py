@@ -9,7 +9,7 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, plan_workspace_edit
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
@@ -55,7 +55,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) 
     if isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name})
-    texts = {touched: await _text_or_none(backend, touched) for touched in set(_touched(edit or {}))}
+    texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit or {}))}
     plan = plan_workspace_edit(edit or {}, lambda file: _known(texts, file), backend.encoding, backend.version)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     plan = replace(plan, steps=tuple(_in_order(plan.steps)))
@@ -153,13 +153,6 @@ def _touched(edit: Json) -> Iterator[Path]:
         for uri in (document.get("uri"), change.get("uri"), change.get("oldUri"), change.get("newUri")):
             if uri:
                 yield uri_path(uri)
-
-
-async def _text_or_none(backend: Backend, path: Path) -> Text | None:
-    try:
-        return await backend.text(path)
-    except PathError:
-        return None
 
 
 def _known(texts: dict[Path, Text | None], path: Path) -> Text:

@@ -34,7 +34,32 @@ Known = Callable[[], Awaitable[None]]
 """Waits until the server knows the workspace, with a bound."""
 
 
-class AskedLoading:
+class Loading:
+    """What a session asks of either kind; a server that reads by itself what it is told of needs nothing of it."""
+
+    def started(self) -> None:
+        """There is a new server, which knows only what is in its index."""
+
+    async def load(self, changed: Collection[Path]) -> bool:
+        """Have the changed files loaded; whether the server knows more now than when it was told of them."""
+        return False
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """See `Backend.mistrust`."""
+
+    async def load_word(self, word: str, *, part: bool) -> None:
+        """Have the files read in which `word` may stand unseen; with `part`, a part of a word is enough."""
+
+    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
+        """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
+        return []
+
+    def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        return []
+
+
+class AskedLoading(Loading):
     """Asks a request about each changed file, so that the server loads the package that it is now in.
 
     For more files than `load_most` the workspace folder is taken away and given again.
@@ -48,7 +73,7 @@ class AskedLoading:
         self._timeout = timeout
 
     async def load(self, changed: Collection[Path]) -> bool:
-        """Have the changed files loaded; whether the server knows more now than when it was told of them."""
+        """See `Loading.load`: this one tells nothing new that the server was not told of."""
         rules = self._adapter.changes
         sources = sorted(path for path in changed if self._adapter.language_of(path) and path.exists())
         if not rules.load_request or not sources:
@@ -76,7 +101,7 @@ class AskedLoading:
         await self._known()
 
 
-class OpenedLoading:
+class OpenedLoading(Loading):
     """Opens each file that is not what it was, and waits until the server has read it: its diagnostics say so.
 
     With more files than `load_most`, or another database, the server is replaced by one that indexes them.

@@ -21,7 +21,7 @@ from lsp_mcp.lsp.build.build import Build
 from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
 from lsp_mcp.lsp.lifetime import Lifetime
-from lsp_mcp.lsp.loading import AskedLoading, OpenedLoading
+from lsp_mcp.lsp.loading import AskedLoading, Loading, OpenedLoading
 from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
@@ -80,7 +80,7 @@ class Session:
             Build(adapter, rules, workspace, feed, options.database, shared=options.shared_index) if rules else None
         )
         timeout = options.request_timeout
-        self._loading = (
+        self._loading: Loading = (
             OpenedLoading(adapter, self._build, self._documents, self._lifetime, self._known, timeout)
             if self._build
             else AskedLoading(adapter, workspace.root, self._lifetime, self._known, timeout)
@@ -222,11 +222,10 @@ class Session:
     async def load(self, path: Path | None, word: str) -> None:
         """See `Backend.load`."""
         await self._lifetime.live()
-        if isinstance(self._loading, OpenedLoading):
-            if word:
-                async with self._syncing:
-                    await self._loading.load_word(word, part=path is None)
-        elif path is None:
+        if word and self._build:
+            async with self._syncing:
+                await self._loading.load_word(word, part=path is None)
+        if path is None:
             self._load_projects()
 
     def _load_projects(self) -> None:
@@ -239,12 +238,11 @@ class Session:
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""
-        if isinstance(self._loading, OpenedLoading):
-            self._loading.mistrust(path, name)
+        self._loading.mistrust(path, name)
 
     def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
-        return self._loading.problems(path) if isinstance(self._loading, OpenedLoading) else []
+        return self._loading.problems(path)
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -272,8 +270,7 @@ class Session:
             notes.append(str(work))
         if (connection := self._lifetime.connection) and connection.shown_error:
             notes.append(f"{self.name} says: {connection.shown_error}")
-        if isinstance(self._loading, OpenedLoading):
-            notes += await self._loading.notes(use, part=path is None)
+        notes += await self._loading.notes(use, part=path is None)
         return notes + await self._projects.notes(path, use)
 
     def news(self) -> list[str]:
@@ -313,8 +310,7 @@ class Session:
         """A new server knows of no document."""
         self._documents.reopen_all()
         self._projects.check()
-        if isinstance(self._loading, OpenedLoading):
-            self._loading.started()
+        self._loading.started()
         if self._build and (connection := self._lifetime.connection):
             connection.diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():

@@ -7,6 +7,8 @@ import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 
+from lsp_mcp.disk.files import content_or_nothing
+
 _MOST = 1_000  # answers remembered
 
 
@@ -39,11 +41,4 @@ class Words:
 def _having(word: str, files: Iterable[Path], part: bool) -> tuple[Path, ...]:
     spelled = re.escape(word.encode("utf-8", "surrogatepass"))
     pattern = re.compile(spelled, re.IGNORECASE) if part else re.compile(rb"(?<!\w)" + spelled + rb"(?!\w)")
-    return tuple(file for file in files if pattern.search(_bytes(file)))
-
-
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""  # gone since it was listed
+    return tuple(file for file in files if pattern.search(content_or_nothing(file)))

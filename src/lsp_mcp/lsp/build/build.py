@@ -77,18 +77,15 @@ class Build:
         await asyncio.to_thread(self._prepare, includes)
         # Whoever looked meanwhile saw the ones before.
         self.files.replace(includes, self._used.commands if self._used else ())
-        watched = self._feed.folders()
-        there = self._used.files() if self._used else []
-        elsewhere = [path for path in there if not any(map(path.is_relative_to, watched))]
-        self._elsewhere = {path: Signature.of(path) for path in elsewhere[:_MOST_ELSEWHERE]}
         if self._used and self._used.file not in (self._told_used, self._given):
             self._told_used = self._used.file
             if self._used.file.parent != self._workspace.root:
                 self._news.append(f"{self._adapter.name} uses {self.shown(self._used.file)}")
-        if elsewhere and not self._told_elsewhere:
+        if self._elsewhere and not self._told_elsewhere:
             self._told_elsewhere = True
+            example = next(iter(self._elsewhere))
             self._news.append(
-                f"files of the build lie outside the workspace root, such as {elsewhere[0]}: changes of headers there "
+                f"files of the build lie outside the workspace root, such as {example}: changes of headers there "
                 "are not noticed; start lsp-mcp with the project's --workspace-root"
             )
 
@@ -227,8 +224,12 @@ class Build:
         self._database = self._read(file) if file else None
         if self._database is None or not self._database.problem:
             self._used = self._database
-        self._problems = self._missing(self._used) if self._used else []
-        self.has_index = bool(self._used and self._used.files())
+        there = self._used.files() if self._used else []
+        watched = self._feed.folders()
+        elsewhere = [path for path in there if not any(map(path.is_relative_to, watched))]
+        self._elsewhere = {path: Signature.of(path) for path in elsewhere[:_MOST_ELSEWHERE]}
+        self._problems = self._missing(self._used, there) if self._used else []
+        self.has_index = bool(there)
         if file:
             includes.forced = self._used.forced(self._rules.include_options) if self._used else {}
             compiled = self._used.commands if self._used else {}
@@ -243,11 +244,12 @@ class Build:
                                       f"{self._adapter.name} may know too little, or what is no longer so")  # fmt: skip
         self._prepared = True
 
-    def _missing(self, database: Database) -> list[str]:
+    def _missing(self, database: Database, files: Sequence[Path]) -> list[str]:
+        """What is wrong with a database of which only `files` are there."""
         shown = self.shown(database.file)
         if not database.commands:
             return [f"{shown} is empty; make it again"]
-        files, named = database.files(), len(database.commands)
+        named = len(database.commands)
         if 2 * len(files) >= named:
             return []  # one that is gone hides nothing
         example = min(set(database.commands).difference(files))

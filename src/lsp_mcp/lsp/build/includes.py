@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.build.conditionals import has_conditions
 
 _ANY = ""  # spelled by a macro
@@ -106,7 +107,7 @@ class Includes:
 
     def _read(self, path: Path) -> frozenset[str]:
         if path not in self.known:
-            content = _bytes(path)
+            content = content_or_nothing(path)
             spelled = {_plain(match[1]) for match in self._pattern.finditer(content)}
             spelled.update(_plain(os.fsencode(forced)) for forced in self.forced.get(path, ()))
             self.known[path] = Scan(frozenset(spelled), has_conditions(content))
@@ -123,10 +124,3 @@ def _plain(spelled: bytes | None) -> str:
 
 def _name(spelled: str) -> str:
     return spelled.rpartition("/")[2]
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""  # gone since it was listed
