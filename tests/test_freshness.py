@@ -1,53 +1,17 @@
 """Whatever wrote the files, the next answer is for what is on disk: real gopls, no sleeps, no stale answer."""
 
-import asyncio
-import json
 import random
 import subprocess
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import AnchorError, LspMcpError, MissingProgramError, PathError
-from lsp_mcp.lsp.programs import find_command
-from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.offered import offered_tools
-from lsp_mcp.toolsets.tool import Call
-from lsp_mcp.workspace import Workspace
+from asking import Ask, asking, skip_without
+from lsp_mcp.errors import AnchorError, LspMcpError, PathError
 
 QUESTIONS = 500
-BOUND = 300  # seconds for a whole test: a hang, not a measurement
-
-try:
-    find_command(load_adapter("gopls"))
-except MissingProgramError as error:
-    pytest.skip(f"gopls: {error}", allow_module_level=True)
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]
-
-
-def asking(root: Path, question: Callable[[Ask], Awaitable[None]]) -> None:
-    """Run `question` with a way to call tools on a fresh gopls in `root`."""
-
-    async def run() -> None:
-        sessions = Sessions(Workspace(root), [load_adapter("gopls")], {})
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
-
-        async def ask(name: str, **arguments: Any) -> dict[str, Any]:
-            return json.loads(await tools[name].call(Call(), arguments))
-
-        sessions.begin()
-        try:
-            async with asyncio.timeout(BOUND):
-                await question(ask)
-        finally:
-            await sessions.close()
-
-    asyncio.run(run())
+skip_without("gopls")
 
 
 @dataclass
@@ -152,7 +116,7 @@ def test_500_edits_and_questions_in_a_row_get_no_stale_answer(tmp_path: Path, se
             anchor = next(r["anchor"] for r in answer["references"] if r["location"]["file"] == "lib.go")
         assert stale == []
 
-    asking(tmp_path, question)
+    asking("gopls", tmp_path, question)
 
 
 def test_the_outline_and_the_name_search_see_what_another_program_wrote_a_moment_before(tmp_path: Path) -> None:
@@ -172,7 +136,7 @@ def test_the_outline_and_the_name_search_see_what_another_program_wrote_a_moment
         with pytest.raises(PathError, match="does not exist"):
             await ask("list_symbols_in_file", file_path="a.go")
 
-    asking(tmp_path, question)
+    asking("gopls", tmp_path, question)
 
 
 def test_a_renamed_folder_takes_its_files_along(tmp_path: Path) -> None:
@@ -190,7 +154,7 @@ def test_a_renamed_folder_takes_its_files_along(tmp_path: Path) -> None:
         with pytest.raises((PathError, AnchorError)):
             await ask("find_symbol_references_by_anchor", symbol_anchor="go://old/sub.go#3:7")
 
-    asking(tmp_path, question)
+    asking("gopls", tmp_path, question)
 
 
 def test_a_branch_switch_of_3000_files_is_answered_for_the_new_branch(tmp_path: Path) -> None:
@@ -232,4 +196,4 @@ def test_a_branch_switch_of_3000_files_is_answered_for_the_new_branch(tmp_path: 
             assert len(answer["references"]) == totals[branch]
             assert answer["status"] == "complete"
 
-    asking(tmp_path, question)
+    asking("gopls", tmp_path, question)

@@ -1,52 +1,17 @@
 """Whatever wrote the files, the next answer is for what is on disk: real clangd, no sleeps, no stale answer."""
 
-import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import LspMcpError, MissingProgramError
-from lsp_mcp.lsp.programs import find_command
-from lsp_mcp.sessions import Sessions
-from lsp_mcp.toolsets.offered import offered_tools
-from lsp_mcp.toolsets.tool import Call
-from lsp_mcp.workspace import Workspace
+from asking import Ask, asking, skip_without
+from lsp_mcp.errors import LspMcpError
 
 QUESTIONS = 100
-BOUND = 300  # seconds for a whole test: a hang, not a measurement
-
-try:
-    find_command(load_adapter("clangd"))
-except MissingProgramError as error:
-    pytest.skip(f"clangd: {error}", allow_module_level=True)
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]
-
-
-def asking(root: Path, question: Callable[[Ask], Awaitable[None]]) -> None:
-    """Run `question` with a way to call tools on a fresh clangd in `root`."""
-
-    async def run() -> None:
-        sessions = Sessions(Workspace(root), [load_adapter("clangd")], {})
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
-
-        async def ask(name: str, **arguments: Any) -> dict[str, Any]:
-            return json.loads(await tools[name].call(Call(), arguments))
-
-        sessions.begin()
-        try:
-            async with asyncio.timeout(BOUND):
-                await question(ask)
-        finally:
-            await sessions.close()
-
-    asyncio.run(run())
+skip_without("clangd")
 
 
 @dataclass
@@ -198,7 +163,7 @@ def test_100_edits_of_sources_headers_and_compile_commands_get_no_stale_answer(t
                 stale.append((number, what, answer["status"], sorted(wrong)))
         assert stale == []
 
-    asking(tmp_path, question)
+    asking("clangd", tmp_path, question)
 
 
 def test_a_definition_that_moved_or_went_is_not_found_where_it_was(tmp_path: Path) -> None:
@@ -233,4 +198,4 @@ def test_a_definition_that_moved_or_went_is_not_found_where_it_was(tmp_path: Pat
         (tmp_path / "b.cpp").unlink()
         assert await places() == ["cpp://lib.h#2:5"]
 
-    asking(tmp_path, question)
+    asking("clangd", tmp_path, question)

@@ -1,0 +1,48 @@
+"""Real language servers asked in one process: `asking` runs a question with a way to call tools."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.sessions import Sessions
+from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.workspace import Workspace
+
+BOUND = 300  # seconds for a whole test: a hang, not a measurement
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+def skip_without(backend: str) -> None:
+    """Skip the whole module where the server `backend` is not installed."""
+    try:
+        find_command(load_adapter(backend))
+    except MissingProgramError as error:
+        pytest.skip(f"{backend}: {error}", allow_module_level=True)
+
+
+def asking(backend: str, root: Path, question: Callable[[Ask], Awaitable[None]]) -> None:
+    """Run `question` with a way to call tools on a fresh server `backend` in `root`."""
+
+    async def run() -> None:
+        sessions = Sessions(Workspace(root), [load_adapter(backend)], {})
+        tools = {tool.name: tool for tool in offered_tools(sessions)}
+
+        async def ask(name: str, **arguments: Any) -> dict[str, Any]:
+            return json.loads(await tools[name].call(Call(), arguments))
+
+        sessions.begin()
+        try:
+            async with asyncio.timeout(BOUND):
+                await question(ask)
+        finally:
+            await sessions.close()
+
+    asyncio.run(run())
