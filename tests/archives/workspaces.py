@@ -9,11 +9,14 @@ from typing import Any
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.programs import find_command
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
+from nvim.neovims import find_nvim, neovim
 
 CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
 """Called with a tool's name and its arguments; the answer's text, compact unless `format` says otherwise."""
@@ -42,5 +45,26 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
         finally:
             await sessions.close()
             sessions.kill()
+
+    return open_
+
+
+def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
+    """The language server `backend`, as a Neovim runs it; otherwise as `direct`."""
+    adapter = load_adapter(backend)
+    find_command(adapter)
+    find_nvim()
+
+    @asynccontextmanager
+    async def open_(root: Path) -> AsyncIterator[CallTool]:
+        async with neovim(root, servers=(backend,), env={"LSP_MCP_TEST_ONE_ROOT": "1"}) as nvim:
+            neovims = Neovims(Workspace(root), [adapter], SessionOptions(), str(nvim.socket))
+            settings = ToolSettings(toolsets=tuple(toolsets))
+            tools = {tool.name: tool for tool in offered_tools(neovims.code, settings)}
+            neovims.begin()
+            try:
+                yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)
+            finally:
+                await neovims.close()
 
     return open_

@@ -103,8 +103,8 @@ async def test_a_server_gets_the_environment_of_its_options(fake: FakeWorkspace)
 async def test_a_server_that_was_spawned_early_is_the_one_that_is_initialized(fake: FakeWorkspace) -> None:
     async with fake.session() as session:
         session.spawn()
-        assert session._lifetime._child
-        assert await session.request("fake/pid", {}) == session._lifetime._child.pid
+        assert session._lifetime._launcher._child
+        assert await session.request("fake/pid", {}) == session._lifetime._launcher._child.pid
     assert len(fake.pids()) == 1
 
 

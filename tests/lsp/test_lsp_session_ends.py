@@ -91,8 +91,8 @@ async def test_a_session_that_was_never_used_closes(fake: FakeWorkspace) -> None
         pass
     async with fake.session() as session:
         session.spawn()
-        assert session._lifetime._child
-        pid = session._lifetime._child.pid
+        assert session._lifetime._launcher._child
+        pid = session._lifetime._launcher._child.pid
     await gone(pid)
 
 

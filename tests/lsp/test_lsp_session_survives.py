@@ -393,7 +393,7 @@ async def test_the_death_of_a_server_is_seen_though_a_child_of_it_holds_its_pipe
     try:
         async with fake.session() as session:
             session.spawn()
-            first = session._lifetime._child
+            first = session._lifetime._launcher._child
             assert await session.request("test/ask", {}) == "second life"
             await steps()
             assert first
@@ -617,7 +617,7 @@ async def test_a_missing_program_names_what_gets_it_and_works_once_it_is_there(
 async def test_a_named_program_that_does_not_exist_is_named(fake: FakeWorkspace) -> None:
     program = fake.folder / "my-server"
     async with fake.session(INSTALL, command=("unused",)) as session:
-        session._lifetime._command = lambda: (str(program),)
+        session._lifetime._launcher._command = lambda: (str(program),)
         with pytest.raises(MissingProgramError, match="my-server cannot be started: No such file"):
             await session.request("fake/pid", {})
         fake.program(program)
@@ -653,8 +653,8 @@ async def _silent(asking: Any) -> bool:
 
 
 def fake_pid(session: Session) -> int:
-    assert session._lifetime._child
-    return session._lifetime._child.pid
+    assert session._lifetime._launcher._child
+    return session._lifetime._launcher._child.pid
 
 
 async def _until_restarted(session: Session) -> None:

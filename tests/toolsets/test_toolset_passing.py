@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import Passed, Passing
 
 

@@ -11,7 +11,7 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
 

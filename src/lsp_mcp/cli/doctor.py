@@ -22,7 +22,7 @@ from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.programs import find_command, installed_folder
-from lsp_mcp.sessions import choose_adapters
+from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 

@@ -17,7 +17,8 @@ from click.core import ParameterSource
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.lsp.session import SessionOptions
-from lsp_mcp.sessions import Sessions, choose_adapters
+from lsp_mcp.sessions.choosing import choose_adapters
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
 if TYPE_CHECKING:

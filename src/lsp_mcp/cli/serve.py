@@ -12,7 +12,7 @@ from typing import Any
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 
 log = logging.getLogger(__name__)
 

@@ -1,22 +1,17 @@
-"""One life of one language server: `Connection`, from its start to its exit."""
+"""One life of one language server that we start: `ProcessConnection`, from its start to its exit."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError, LspMcpError, RefusedError
 from lsp_mcp.lsp import watched_files
-from lsp_mcp.lsp.diagnostics import Diagnostics
+from lsp_mcp.lsp.heard import Heard
 from lsp_mcp.lsp.offers import initialize_params, workspace_folders
-from lsp_mcp.lsp.progress import Progress
-from lsp_mcp.lsp.watched_files import WatchedFiles
-from lsp_mcp.text import PositionEncoding
-from lsp_mcp.uris import uri_path
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
 
@@ -27,22 +22,19 @@ _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
 _EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
 _SILENT_PATIENCE = 0.2  # seconds between the end of the input of a server that did not shut down, and SIGTERM
 _LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pipe
-_ERROR, _WARNING = 1, 2  # LSP 3.17, `MessageType`
 
 
-class Connection:
-    """A started server that is being, or has been, initialized. `dead` completes when it is gone."""
+class ProcessConnection:
+    """A started server that is being, or has been, initialized. See `Connection`."""
+
+    tells_inactive = True  # we ask for it in `initialize`
 
     def __init__(self, adapter: Adapter, child: Child, root: Path) -> None:
         self.adapter = adapter
         self.root = root
-        self.progress = Progress()
-        self.diagnostics = Diagnostics(adapter.ready.harmless_errors)
-        self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor leaves out
-        self.watched = WatchedFiles(root)
-        self.encoding = PositionEncoding()
+        self.heard = Heard(adapter, root)
+        self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
-        self.shown_error = ""  # the last error that the server wanted a person to see
         self._child = child
         self._ending = False
 
@@ -53,9 +45,9 @@ class Connection:
             DiedError, SilentError, RefusedError: it died, said nothing, or refused.
         """
         if self.adapter.ready.incomplete_pattern:
-            self._child.on_error_line = self._said
+            self._child.on_error_line = self.heard.said
         await self._child.attach()
-        self._peer = Peer(self.adapter.name, self._child.reader, self._child.writer, self._asked, self._told)
+        self._peer = Peer(self.adapter.name, self._child.reader, self._child.writer, self._asked, self.heard.told)
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
         result = await self._peer.request(
             "initialize", initialize_params(self.adapter, self.root), timeout=INITIALIZE_TIMEOUT
@@ -91,6 +83,10 @@ class Connection:
         await self._child.end(patience)
         await self._gone()
 
+    async def leave(self) -> None:
+        """What `end` does: nobody else uses the server."""
+        await self.end()
+
     async def abandon(self) -> None:
         """End it at once, without a word."""
         self._ending = True
@@ -118,8 +114,7 @@ class Connection:
             self._child.detach()
             words = "was shut down" if self._ending else broken or self._child.last_words()
             self._peer.close(DiedError(f"{self.adapter.name} {words}"))
-            self.progress.wake()
-            self.diagnostics.end()
+            self.heard.end()
 
     async def _gone(self) -> None:
         """Wait until nobody is left to be told of the end."""
@@ -133,14 +128,14 @@ class Connection:
             case "client/registerCapability":
                 for registration in params["registrations"]:
                     if registration["method"] == watched_files.METHOD:
-                        self.watched.register(registration["id"], registration.get("registerOptions"))
-                if missed := self.watched.missed():
+                        self.heard.watched.register(registration["id"], registration.get("registerOptions"))
+                if missed := self.heard.watched.missed():
                     self.notify(watched_files.METHOD, {"changes": missed})
                 return None
             case "client/unregisterCapability":
                 # The misspelling is the specification's.
                 for registration in params.get("unregisterations", []):
-                    self.watched.unregister(registration["id"])
+                    self.heard.watched.unregister(registration["id"])
                 return None
             case "workspace/workspaceFolders":
                 return workspace_folders(self.root)
@@ -153,27 +148,6 @@ class Connection:
                 return None  # nothing is kept here that could be stale
             case _:
                 raise RefusedError(f"lsp-mcp does not know {method}", METHOD_NOT_FOUND)
-
-    def _told(self, method: str, params: Any) -> None:
-        match method:
-            case "$/progress":
-                self.progress.update(params["token"], params["value"])
-            case "textDocument/publishDiagnostics":
-                self.diagnostics.publish(params)
-            case "textDocument/inactiveRegions":  # clangd's
-                self.inactive[uri_path(params["textDocument"]["uri"])] = params["regions"]
-            case "window/showMessage":
-                if params.get("type") == _ERROR:
-                    self.shown_error = str(params.get("message", "")).strip()
-                log.warning("%s: %s", self.adapter.name, params.get("message"))
-            case "window/logMessage":
-                level = logging.INFO if params.get("type") in (_ERROR, _WARNING) else logging.DEBUG
-                log.log(level, "%s: %s", self.adapter.name, params.get("message"))
-
-    def _said(self, line: str) -> None:
-        """One line of its stderr; called in another thread."""
-        if match := re.search(self.adapter.ready.incomplete_pattern, line):
-            self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")
 
     def _settings(self, section: str | None) -> Any:
         settings = self.adapter.settings

@@ -26,6 +26,7 @@ class Diagnostics:
         self._versions: dict[Path, int] = {}
         self._errors: dict[Path, str] = {}
         self.ended = False
+        self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
 
     def publish(self, params: Any) -> None:
@@ -37,7 +38,7 @@ class Diagnostics:
             path = uri_path(params["uri"])
         except PathError:
             return
-        self._versions[path] = version
+        self._versions[path] = max(self.serial(path, version), self._versions.get(path, -1))
         self._errors.pop(path, None)
         if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
             self._errors[path] = str(error["message"]).split("\n")[0]
@@ -52,6 +53,10 @@ class Diagnostics:
         self._errors.setdefault(path, reason)
         if self.on_incomplete:
             self.on_incomplete(path)
+
+    def heard_of(self, path: Path) -> bool:
+        """Whether any have come for `path`."""
+        return path in self._versions
 
     async def of(self, path: Path, version: int) -> bool:
         """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended."""

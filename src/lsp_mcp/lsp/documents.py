@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.disk.files import Files, Signature
+from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import PathError
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
@@ -19,12 +19,35 @@ Notify = Callable[[str, Any], None]
 MAX_OPEN = 64  # documents; the least recently asked about is closed first
 
 
+_REOPENED = 1 << 30  # versions of documents of an editor's that we have opened again; its own are lower
+
+
+class Texts(Protocol):
+    """What gives the text of files, as `Files` does."""
+
+    def text(self, path: Path) -> Text:
+        """The text of `path` now."""
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Something was heard of `paths`."""
+
+
+class Holder(Protocol):
+    """An editor that has documents open with the same server."""
+
+    def held(self) -> dict[Path, tuple[Text, int]]:
+        """Text and version of each."""
+
+    def reopen(self, path: Path, version: int) -> None:
+        """Have the server read it again, as `version`."""
+
+
 @dataclass
 class Document:
     """One open document: the text and version that the server was told last."""
 
     text: Text
-    version: int
+    version: int  # among those of this program, which never come twice
     signature: Signature | None
     pinned: bool = False  # open for what it makes the server load; never closed for room
     passing: bool = False  # open only until the server has read it; nobody asked about it
@@ -36,23 +59,55 @@ class Documents:
     Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do.
     """
 
-    def __init__(self, adapter: Adapter, files: Files, notify: Notify) -> None:
+    def __init__(self, adapter: Adapter, files: Texts, notify: Notify, holder: Holder | None = None) -> None:
         self._adapter = adapter
         self._files = files
         self._notify = notify
+        self._holder = holder
+        self._serials: dict[Path, dict[int, int]] = {}  # our versions of documents of the editor's, by its own
+        self._reopened: dict[Path, tuple[int, int]] = {}  # its version when we opened one again, and as what
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self.awaited: set[Path] = set()  # somebody waits until the server has read these: they stay open
         self._versions = itertools.count(1)  # never the same twice: a server's late word on a closed document is known
 
     def __contains__(self, path: Path) -> bool:
-        return path in self._open
+        return path in self._open or path in self._held()
 
     def __iter__(self) -> Iterator[Path]:
-        return iter(self._open)
+        return iter({**self._open, **self._held()})
 
     def get(self, path: Path) -> Document | None:
         """The open document, or None."""
+        if held := self._held().get(path):
+            self._open.pop(path, None)
+            return Document(held[0], self.serial(path, self._wire_version(path, held[1])), None)
         return self._open.get(path)
+
+    def wire_version(self, path: Path) -> int | None:
+        """The version of the open document `path` as the server knows it; None if it is not open."""
+        if held := self._held().get(path):
+            return self._wire_version(path, held[1])
+        document = self._open.get(path)
+        return document.version if document else None
+
+    def is_held(self, path: Path) -> bool:
+        """Whether the editor has it open: it may have been opened before we came."""
+        return path in self._held()
+
+    def serial(self, path: Path, wire_version: int) -> int:
+        """Our version for the one that the server knows: higher for what it was told later."""
+        if path in self._open:
+            return wire_version
+        serials = self._serials.setdefault(path, {})
+        if wire_version not in serials:
+            if wire_version < max((known for known in serials if known < _REOPENED), default=0):
+                return -1  # from before the first that we saw
+            serials[wire_version] = next(self._versions)
+        return serials[wire_version]
+
+    def handed_over(self, path: Path) -> None:
+        """The editor has opened `path` itself, and closed it for us before that."""
+        self._open.pop(path, None)
 
     def on_disk(self, path: Path) -> Text:
         """The text of the file `path`, empty if it cannot be read."""
@@ -67,7 +122,9 @@ class Documents:
         Raises:
             PathError: it cannot be read as text, or is of no language of this server.
         """
-        document = self._open.get(path)
+        document = self.get(path)
+        if document and path not in self._open:
+            return document.text
         if document is None:
             document = self._tell_open(path)
         document.pinned |= pinned
@@ -84,6 +141,12 @@ class Documents:
         Raises:
             PathError: it is there and cannot be read as text.
         """
+        if self._holder and (held := self._held().get(path)):
+            version = next(self._versions)
+            self._reopened[path] = held[1], _REOPENED + version
+            self._serials.setdefault(path, {})[_REOPENED + version] = version
+            self._holder.reopen(path, _REOPENED + version)
+            return version
         before = self._open.get(path)
         text = self._files.text(path) if path.exists() else Text("")
         self.close(path)
@@ -131,6 +194,8 @@ class Documents:
 
     def reopen_all(self) -> None:
         """Open everything again, for a server that was started anew; what cannot be read any more is left out."""
+        self._serials.clear()
+        self._reopened.clear()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
             if document.passing:
@@ -148,6 +213,14 @@ class Documents:
     def forget(self) -> None:
         """Count nothing as open, for a server that is gone and shall not get it all again."""
         self._open.clear()
+
+    def _held(self) -> dict[Path, tuple[Text, int]]:
+        return self._holder.held() if self._holder else {}
+
+    def _wire_version(self, path: Path, version: int) -> int:
+        """The version of a document of the editor's: its own, or the one that we opened it again as since then."""
+        before, reopened = self._reopened.get(path, (-1, -1))
+        return reopened if before == version else version
 
     def _tell_open(self, path: Path, text: Text | None = None) -> Document:
         language = self._adapter.language_of(path)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, Protocol
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import (
     DiedError,
     LspMcpError,
@@ -17,12 +15,32 @@ from lsp_mcp.errors import (
     SilentError,
     UnavailableError,
 )
-from lsp_mcp.lsp.connection import Connection
-from lsp_mcp.wire.process import Child
+from lsp_mcp.lsp.heard import Connection
 
 log = logging.getLogger(__name__)
 
 _PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that keeps dying
+
+
+class Launcher(Protocol):
+    """How a server is reached: it is started, or found where somebody else runs it."""
+
+    def spawn(self) -> None:
+        """Begin with what takes long and needs no event loop."""
+
+    def check(self) -> None:
+        """Raise `MissingProgramError` if there is nothing to launch."""
+
+    async def launch(self, before: Callable[[], Awaitable[None]]) -> Connection:
+        """A new connection, initialized; `before` is awaited before the server reads its first file.
+
+        Raises:
+            DiedError: it ended while it was started.
+            UnavailableError, RefusedError: it cannot be started.
+        """
+
+    def kill(self) -> None:
+        """End at once, without a loop, what it started."""
 
 
 class Lifetime:
@@ -34,10 +52,8 @@ class Lifetime:
 
     def __init__(
         self,
-        adapter: Adapter,
-        root: Path,
-        command: Callable[[], Sequence[str]],
-        env: Mapping[str, str] | None,
+        name: str,
+        launcher: Launcher,
         *,
         before: Callable[[], Awaitable[None]],
         started: Callable[[], None],
@@ -46,16 +62,13 @@ class Lifetime:
         self.connection: Connection | None = None  # the present one, or the last
         self.restarts = 0
         self.closing = False
-        self._adapter = adapter
-        self._root = root
-        self._command = command
-        self._env = env
+        self._name = name
+        self._launcher = launcher
         self._before = before
         self._started = started
         self._given_up = given_up
         self._starting: asyncio.Task[Connection] | None = None
         self._tries = 0  # starts since the server last answered anything
-        self._child: Child | None = None
         self._renewing = False  # the next start was wanted
 
     def spawn(self) -> None:
@@ -64,7 +77,7 @@ class Lifetime:
         A missing program is not an error yet: whoever asks is told, and it may have been installed by then.
         """
         try:
-            self._child = self._spawn()
+            self._launcher.spawn()
         except MissingProgramError as error:
             log.debug("%s", error)
 
@@ -74,7 +87,7 @@ class Lifetime:
             if self._tries == len(_PAUSES):
                 self._tries = 0
                 self._given_up()
-            self._starting = asyncio.create_task(self._start(), name=f"start {self._adapter.name}")
+            self._starting = asyncio.create_task(self._start(), name=f"start {self._name}")
             self._starting.add_done_callback(_retrieve)
 
     def state(self) -> Literal["missing", "starting", "running", "stopped"]:
@@ -84,7 +97,7 @@ class Lifetime:
         if self._starting:
             return "starting"
         try:
-            self._command()
+            self._launcher.check()
         except MissingProgramError:
             return "missing"
         return "stopped"
@@ -96,7 +109,7 @@ class Lifetime:
             UnavailableError: it cannot be started, or died again and again while it was.
         """
         if self.closing:
-            raise UnavailableError(f"{self._adapter.name} is being shut down")
+            raise UnavailableError(f"{self._name} is being shut down")
         if self.connection and not self.connection.dead.done():
             return self.connection
         self.begin()
@@ -108,7 +121,7 @@ class Lifetime:
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if starting.cancelled() and caller and not caller.cancelling():
-                raise UnavailableError(f"{self._adapter.name} is being shut down") from None
+                raise UnavailableError(f"{self._name} is being shut down") from None
             raise
 
     async def renew(self) -> Connection:
@@ -133,20 +146,18 @@ class Lifetime:
             self._starting.cancel()
             await asyncio.wait([self._starting])
         if self.connection:
-            await self.connection.end()
-        if self._child:
-            self._child.kill()
+            await self.connection.leave()
+        self._launcher.kill()
 
     def kill(self) -> None:
         """End the server at once, without a loop."""
         self.closing = True
-        if self._child:
-            self._child.kill()
+        self._launcher.kill()
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _start(self) -> Connection:
-        name = self._adapter.name
+        name = self._name
         try:
             while True:
                 self._tries += 1
@@ -169,15 +180,7 @@ class Lifetime:
             self._starting = None
 
     async def _start_once(self) -> Connection:
-        await self._before()
-        if self._child is None or self._child.attached:
-            self._child = self._spawn()
-        connection = Connection(self._adapter, self._child, self._root)
-        try:
-            await connection.start()
-        except BaseException:
-            await connection.abandon()
-            raise
+        connection = await self._launcher.launch(self._before)
         # A wanted one is nothing that anybody must know.
         self.restarts += self.connection is not None and not self._renewing
         self._renewing = False
@@ -193,13 +196,6 @@ class Lifetime:
         """
         if not self.closing and connection is self.connection and self._tries < len(_PAUSES):
             self.begin()
-
-    def _spawn(self) -> Child:
-        try:
-            return Child(self._command(), cwd=self._root, env=self._env)
-        except MissingProgramError as error:
-            how = f" Get it with: lsp-mcp install {self._adapter.name}" if self._adapter.install else ""
-            raise MissingProgramError(f"{error}.{how}") from None
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

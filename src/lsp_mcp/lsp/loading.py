@@ -16,8 +16,8 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Use
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.lsp.build.build import Build
-from lsp_mcp.lsp.connection import Connection
 from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.heard import Connection
 from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.offers import workspace_folders
 from lsp_mcp.text import Text
@@ -43,6 +43,9 @@ class Loading:
     async def load(self, changed: Collection[Path]) -> bool:
         """Have the changed files loaded; whether the server knows more now than when it was told of them."""
         return False
+
+    async def typed(self, paths: Collection[Path]) -> None:
+        """The buffers of `paths` changed in an editor, which has told the server."""
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""
@@ -96,7 +99,7 @@ class AskedLoading(Loading):
 
     async def _load_all(self, connection: Connection) -> None:
         folders = workspace_folders(self._root)
-        connection.progress.expect(self._adapter.ready.progress_title)
+        connection.heard.progress.expect(self._adapter.ready.progress_title)
         connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
         await self._known()
 
@@ -157,6 +160,11 @@ class OpenedLoading(Loading):
             return True
         return False
 
+    async def typed(self, paths: Collection[Path]) -> None:
+        """See `Loading.typed`: waits until it has read them, so that its index has what is in them."""
+        open_ = {path for path in paths if path in self._documents}
+        await self._read(open_, open_)
+
     def mistrust(self, path: Path, name: str) -> None:
         """The server has said that `name` is in `path`, and it isn't: the next `load` replaces it, if that may help.
 
@@ -200,7 +208,7 @@ class OpenedLoading(Loading):
 
     @property
     def _errors(self) -> dict[Path, str]:
-        return self._lifetime.connection.diagnostics.errors if self._lifetime.connection else {}
+        return self._lifetime.connection.heard.diagnostics.errors if self._lifetime.connection else {}
 
     async def _unsearched(self, word: str, *, part: bool) -> list[Path]:
         outside = await self._build.files.outside_with(word, part=part)
@@ -208,7 +216,9 @@ class OpenedLoading(Loading):
 
     async def _unseen(self, word: str) -> list[Path]:
         """The files in which `word` may stand where the preprocessor leaves it out, and that nothing is known of."""
-        return [path for path in await self._build.files.conditional_with(word) if path not in self._opened]
+        connection = self._lifetime.connection
+        told = self._opened if connection and connection.tells_inactive else ()
+        return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
     async def _inactive(self, word: str) -> list[str]:
         """Where `word` stands in code that is not compiled, or may do so."""
@@ -216,7 +226,7 @@ class OpenedLoading(Loading):
         if unseen := await self._unseen(word):
             notes.append(f"not searched for {word} between #if and #endif: {self._build.named(unseen)}")
         connection = self._lifetime.connection
-        for path in await self._build.files.having(word, connection.inactive) if connection else ():
+        for path in await self._build.files.having(word, connection.heard.inactive) if connection else ():
             assert connection
             document = self._documents.get(path)
             text = document.text if document else self._documents.on_disk(path)
@@ -228,7 +238,7 @@ class OpenedLoading(Loading):
 
     def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
         """The lines of `text`, from 1, on which `word` stands in what the preprocessor leaves out of `path`."""
-        regions = connection.inactive[path]
+        regions = connection.heard.inactive[path]
         known = self._lines.get((path, word))
         if known and known[0] is text and known[1] is regions:
             return known[2]
@@ -266,11 +276,12 @@ class OpenedLoading(Loading):
 
         async def read(path: Path) -> None:
             async with room:
-                document = self._documents.get(path) if path in told else None
+                heard = connection.heard.diagnostics.heard_of(path) or not self._documents.is_held(path)
+                document = self._documents.get(path) if path in told and heard else None
                 self._documents.awaited.add(path)
                 try:
                     version = document.version if document else self._documents.show(path)
-                    if await connection.diagnostics.of(path, version):
+                    if await connection.heard.diagnostics.of(path, version):
                         self._opened.add(path)
                     waiting.discard(path)
                 except PathError:

@@ -18,17 +18,22 @@ from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.build.build import Build
-from lsp_mcp.lsp.connection import Connection
-from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.documents import Documents, Texts
+from lsp_mcp.lsp.heard import Connection
+from lsp_mcp.lsp.hosted import Host, HostedConnection, HostLauncher
+from lsp_mcp.lsp.launching import ProcessLauncher
 from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.loading import AskedLoading, Loading, OpenedLoading
 from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.uris import uri_path
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+_MOST_NAMED = 3  # files named in one note
 
 
 @dataclass(frozen=True)
@@ -44,32 +49,40 @@ class SessionOptions:
 
 
 class Session:
-    """One language server on one workspace, started again when it dies.
+    """One language server on one workspace, started again when it dies. With a `host`, it is that editor's.
 
     Messages are sent in order on one connection, and servers handle them in order: what `sync` and `open`
     send before a request counts for its answer.
     """
 
     def __init__(
-        self, adapter: Adapter, workspace: Workspace, files: Files, feed: Feed, options: SessionOptions
+        self,
+        adapter: Adapter,
+        workspace: Workspace,
+        files: Files,
+        feed: Feed,
+        options: SessionOptions,
+        host: Host | None = None,
     ) -> None:
         self.adapter = adapter
         self.workspace = workspace
-        self._files = files
+        self._host = host
+        self._files: Texts = host or files
         self._feed = feed
         self._options = options
         self._syncing = asyncio.Lock()
         self._generation = 0
         self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
         self._to_load: set[Path] = set()  # changed files that the server may have to be made to read
+        self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
         self._restarts_told = 0
         self._projects = WorkspaceProjects(adapter, workspace, feed)
-        self._documents = Documents(adapter, files, self._notify)
+        self._documents = Documents(adapter, self._files, self._notify, self if host else None)
+        self._host_seen = 0  # the generation of its buffers that the server is known to have
+        self._hosted = HostLauncher(adapter, workspace.root, host, self._sample, self._handed_over) if host else None
         self._lifetime = Lifetime(
-            adapter,
-            workspace.root,
-            self._command,
-            options.env,
+            adapter.name,
+            self._hosted or ProcessLauncher(adapter, workspace.root, self._command, options.env),
             before=self._prepare,
             started=self._started,
             # It may be one of the documents that the server dies of.
@@ -77,7 +90,17 @@ class Session:
         )
         rules = adapter.compilation
         self._build = (
-            Build(adapter, rules, workspace, feed, options.database, shared=options.shared_index) if rules else None
+            Build(
+                adapter,
+                rules,
+                workspace,
+                feed,
+                options.database,
+                shared=options.shared_index or bool(host),
+                hosted=bool(host),
+            )
+            if rules
+            else None
         )
         timeout = options.request_timeout
         self._loading: Loading = (
@@ -148,7 +171,7 @@ class Session:
             async with asyncio.timeout(self._options.ready_timeout):
                 for seen in itertools.count():
                     # Taken before the look: what comes while it is reported counts.
-                    changed = (await self._lifetime.live()).progress.changed
+                    changed = (await self._lifetime.live()).heard.progress.changed
                     work = self._indexing()
                     if work is None:
                         return
@@ -165,7 +188,8 @@ class Session:
         # Nobody may ask before what another caller's changes made the server load is loaded.
         async with self._syncing:
             connection = await self._lifetime.live()
-            self._feed.watch_also(connection.watched.outside_folders())
+            edited = await self._edited()
+            self._feed.watch_also(connection.heard.watched.outside_folders())
             changes = self._feed.changes()
             told = self._tell(connection, changes) if changes else False
             outside = self._documents.refresh_outside(self._feed.folders())
@@ -173,12 +197,15 @@ class Session:
                 self._build.files.changed(elsewhere)
                 outside = [*outside, *elsewhere]
             # Before anything is waited for: a caller who is cancelled then must not hide it from the others.
-            self._generation += bool(told or outside)
+            self._generation += bool(told or outside or edited)
             self._projects.begin()
+            self._to_read.update(edited)
             self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
             replaced = await self._loading.load(self._to_load)
+            await self._loading.typed(self._to_read)
             # Not before: if the caller is cancelled meanwhile, the next one has it done.
             self._to_load.clear()
+            self._to_read.clear()
             # What was loaded meanwhile counts too: an answer from before lacks it.
             connection = await self._lifetime.live()
             loaded, self._loaded = self._loaded, (connection, self._indexing() is None)
@@ -186,6 +213,15 @@ class Session:
                 await self._build.indexed()
             self._generation += bool(replaced or loaded != self._loaded)
         return self._generation
+
+    async def _edited(self) -> set[Path]:
+        """The files of this server whose buffers changed since the last call."""
+        if self._host is None:
+            return set()
+        # Everything up to this generation is looked at, whoever asks next.
+        seen, self._host_seen = self._host_seen, await self._host.sync()
+        edited = self._host.changed_since(seen) if self._host_seen > seen else set()
+        return {path for path in edited if self.adapter.language_of(path)}
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:
         """Tell the server of `changes`: its open documents first, then what it watches.
@@ -198,8 +234,8 @@ class Session:
         if self._build:
             self._build.files.changed(touched)
         self._documents.refresh(touched)
-        connection.shown_error = ""  # it may be mended; if not, the server says so again
-        events = connection.watched.events(changes)
+        connection.heard.shown_error = ""  # it may be mended; if not, the server says so again
+        events = connection.heard.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
         return bool(events) or any(self.adapter.language_of(path) for path in touched)
@@ -216,8 +252,7 @@ class Session:
 
     def version(self, path: Path) -> int | None:
         """See `Backend.version`."""
-        document = self._documents.get(path)
-        return document.version if document else None
+        return self._documents.wire_version(path)
 
     async def load(self, path: Path | None, word: str) -> None:
         """See `Backend.load`."""
@@ -268,23 +303,48 @@ class Session:
         notes = []
         if work := self._indexing():
             notes.append(str(work))
-        if (connection := self._lifetime.connection) and connection.shown_error:
-            notes.append(f"{self.name} says: {connection.shown_error}")
+        if (connection := self._lifetime.connection) and connection.heard.shown_error:
+            notes.append(f"{self.name} says: {connection.heard.shown_error}")
+        notes += self._host_notes()
         notes += await self._loading.notes(use, part=path is None)
         return notes + await self._projects.notes(path, use)
+
+    def _host_notes(self) -> list[str]:
+        """What of the editor makes answers differ from the files, or incomplete."""
+        if self._host is None or self._hosted is None:
+            return []
+        shown = self.workspace.shown
+        notes = [
+            f"conflict: {shown(path)} was changed on disk and has unsaved changes in Neovim; answers are for the "
+            "unsaved text, and neither is touched: save or reload it there"
+            for path in self._host.conflicts()
+            if self.adapter.language_of(path)
+        ]
+        connection = self._lifetime.connection
+        client = connection.client if isinstance(connection, HostedConnection) else None
+        if client and client.root and not self.root.is_relative_to(client.root):
+            notes.append(f"{self.name} in {self._host.name} works in {shown(client.root)} only")
+        return notes
 
     def news(self) -> list[str]:
         """See `Backend.news`."""
         restarted = [f"{self.name} restarted"] if self._lifetime.restarts > self._restarts_told else []
         self._restarts_told = self._lifetime.restarts
-        return [*restarted, *self._feed.take_notes(), *(self._build.news() if self._build else ())]
+        return [*restarted, *self._feed.take_notes(), *(self._build.news() if self._build else ()), *self._unsaved()]
+
+    def _unsaved(self) -> list[str]:
+        files = [path for path in self._host.unsaved() if self.adapter.language_of(path)] if self._host else []
+        if not files:
+            return []
+        more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
+        return [f"for unsaved text in Neovim: {', '.join(map(self.workspace.shown, files[:_MOST_NAMED]))}{more}"]
 
     def _indexing(self) -> Work | None:
         """What the server still has to do until it knows the workspace; None when it does."""
         title, connection = self.adapter.ready.progress_title, self._lifetime.connection
         if not title or not connection or (self._build and not self._build.has_index):
             return None
-        return connection.progress.pending(title)
+        return connection.heard.progress.pending(title)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -304,7 +364,33 @@ class Session:
         # Watching begins before the server reads its first file, or a change in between would be missed.
         await self._feed.start()
         if self._build:
+            if self._hosted:
+                self._build.hosted_as(self._hosted.command)
             await self._build.prepare()
+
+    # --- in an editor ------------------------------------------------------------------------------
+
+    def held(self) -> dict[Path, tuple[Text, int]]:
+        """See `Holder`: the documents that the editor has open with this server."""
+        connection = self._lifetime.connection
+        if self._host is None or not isinstance(connection, HostedConnection) or connection.client is None:
+            return {}
+        return self._host.held(connection.client.id)
+
+    def reopen(self, path: Path, version: int) -> None:
+        """See `Holder`."""
+        connection = self._lifetime.connection
+        if self._host and isinstance(connection, HostedConnection) and connection.client:
+            self._host.reopen(connection.client.id, path, version)
+
+    def _handed_over(self, uri: str) -> None:
+        self._documents.handed_over(uri_path(uri))
+
+    async def _sample(self) -> Path | None:
+        """A file of this server's languages, the one nearest to the root."""
+        await self._feed.start()
+        sources = (path for path in self._feed.files() if self.adapter.language_of(path))
+        return min(sources, key=lambda path: (len(path.parts), path), default=None)
 
     def _started(self) -> None:
         """A new server knows of no document."""
@@ -312,7 +398,8 @@ class Session:
         self._projects.check()
         self._loading.started()
         if self._build and (connection := self._lifetime.connection):
-            connection.diagnostics.on_incomplete = self._build.incomplete
+            connection.heard.diagnostics.on_incomplete = self._build.incomplete
+            connection.heard.diagnostics.serial = self._documents.serial
             if first := self._build.first_file():
                 self._documents.show(first)
 

@@ -7,7 +7,7 @@ from lsp_mcp.server.envelope import ResponseFormat
 from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.mcp_server import mcp_server
 from lsp_mcp.server.stdio import serve
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Format

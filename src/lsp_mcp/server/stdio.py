@@ -11,7 +11,7 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 
 log = logging.getLogger(__name__)
 

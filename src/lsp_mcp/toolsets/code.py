@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Use
-from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
@@ -84,7 +83,7 @@ class CodeTools(AnchorToolset):
         symbols: list[Symbol] = []
         gaps: list[str] = []
         total = 0
-        for backend in self._sessions.backends:
+        for backend in self._sessions.asked():
             of_backend, more = await self._search(call, backend, name, limit, include_hover=include_hover)
             symbols += of_backend.symbols
             total += of_backend.total
@@ -177,8 +176,7 @@ class CodeTools(AnchorToolset):
                 f"{target.name} was not renamed, no file changed, because that may be wrong: {'; '.join(gaps)}. "
                 "Mend that, preview with apply=false, or accept it with allow_partial=true and check those places."
             )
-        if apply:
-            self._apply(plan)
+        done = await self._apply(plan) if apply else []
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
         edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
         return self._render(
@@ -187,7 +185,7 @@ class CodeTools(AnchorToolset):
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
                 gaps=gaps,
-                infos=[*target.infos, *handle.backend.news()],
+                infos=[*target.infos, *done, *handle.backend.news()],
                 plan=plan,
             ),
         )
@@ -241,12 +239,13 @@ class CodeTools(AnchorToolset):
         shown = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
         return [*shown, *([f"and {len(doubts) - _DOUBTS:,} more such places"] if len(doubts) > _DOUBTS else [])]
 
-    def _apply(self, plan: EditPlan) -> None:
-        """Write the plan, and follow anchors through it."""
-        apply_plan(plan, self._sessions.workspace.root)
+    async def _apply(self, plan: EditPlan) -> list[str]:
+        """Do the plan, and follow anchors through it; what is to be said of it."""
+        done = await self._sessions.apply(plan)
         for step in plan.steps:
             match step:
                 case FileChange():
                     self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
                 case RenameFile():
                     self._sessions.memory.moved(step.old, step.new)
+        return done

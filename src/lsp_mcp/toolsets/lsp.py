@@ -10,7 +10,7 @@ from pydantic import Field
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError
 from lsp_mcp.features.passthrough import home_document
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tool

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools

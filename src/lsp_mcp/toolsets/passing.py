@@ -17,7 +17,7 @@ from lsp_mcp.features.asking import settled
 from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import documents
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, point_numbers
 from lsp_mcp.toolsets.shared import count, dropped
 from lsp_mcp.toolsets.tool import Call

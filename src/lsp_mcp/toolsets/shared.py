@@ -11,7 +11,7 @@ from pydantic import Field
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base
 from lsp_mcp.toolsets.targets import Targets
 from lsp_mcp.toolsets.tool import Call

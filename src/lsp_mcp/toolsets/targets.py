@@ -17,7 +17,7 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import outside_use
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
-from lsp_mcp.sessions import Sessions
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.tool import Call
 
@@ -181,7 +181,7 @@ class Targets:
         found: list[tuple[Backend, Symbol]] = []
         similar: list[Symbol] = []
         capped = False
-        for backend in self._sessions.backends:
+        for backend in self._sessions.asked():
             await backend.ready(call.report)
             search = await self._search(backend, name.strip())
             capped |= search.capped

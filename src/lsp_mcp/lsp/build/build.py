@@ -27,7 +27,7 @@ class Build:
     """The build of one workspace, as one server sees it.
 
     `given` is a compilation database that the user named; with `shared`, the server keeps its index where an
-    editor's would.
+    editor's would; with `hosted`, it is an editor's, and has what that gives it.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Build:
         given: Path | None,
         *,
         shared: bool,
+        hosted: bool = False,
     ) -> None:
         self.files = BuildFiles(adapter, feed, Includes(rules.include_pattern))
         self.has_index = False  # whether the server will index anything by itself
@@ -48,6 +49,8 @@ class Build:
         self._feed = feed
         self._given = given
         self._shared = shared
+        self._hosted = hosted
+        self._begun = False  # whether a server has begun, so that what is stale in its index may go when it ends
         self._news: list[str] = []
         self._told_used: Path | None = None
         self._told_elsewhere = False
@@ -70,6 +73,14 @@ class Build:
         if self._shared and own_project(file, self._rules, self._workspace.root):
             return []  # it finds the database by itself
         return [self._rules.argument.format(folder=folder.folder)]
+
+    def hosted_as(self, command: Sequence[str]) -> None:
+        """The server is an editor's, which has started it by `command`."""
+        before, _, after = self._rules.argument.partition("{folder}")
+        for word in command:
+            if word.startswith(before) and word.endswith(after):
+                folder = Path(word.removeprefix(before).removesuffix(after))
+                self._given = (self._workspace.root / folder / self._rules.database).resolve()
 
     async def prepare(self) -> None:
         """Read the database, and take what is stale out of the index. Before the server looks at either."""
@@ -197,7 +208,10 @@ class Build:
     # --- inside ------------------------------------------------------------------------------------
 
     def _find(self) -> Path | None:
-        return self._given or find_database(self._workspace.root, self._rules)
+        found = self._given or find_database(self._workspace.root, self._rules)
+        if found and self._hosted and found != self._given:
+            return found if own_project(found, self._rules, self._workspace.root) else None
+        return found
 
     def _read(self, file: Path) -> Database:
         if file.name != self._rules.flags:
@@ -237,7 +251,10 @@ class Build:
             configs = [path for path in files if path.name in self._rules.config_files]
             sources = sorted({*self.files.sources(), *compiled, *configs})
             try:
-                self._take_folder(file).prepare(files, sources, self._used, includes)
+                self._take_folder(file).prepare(
+                    files, sources, self._used, includes, keep=self._hosted and not self._begun
+                )
+                self._begun = True
             except OSError as error:
                 log.warning("the index of %s cannot be kept: %s", self._workspace.root, error)
                 self._problems.append(f"{error.filename or 'the index'} cannot be written ({error.strerror}): "

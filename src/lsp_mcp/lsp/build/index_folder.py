@@ -70,12 +70,19 @@ class IndexFolder:
         return self._home / _FILES
 
     def prepare(
-        self, files: Collection[Path], sources: Iterable[Path], database: Database | None, includes: Includes
+        self,
+        files: Collection[Path],
+        sources: Iterable[Path],
+        database: Database | None,
+        includes: Includes,
+        *,
+        keep: bool = False,
     ) -> None:
         """Make the folder ready for a server that begins now: the database, and an index without stale parts.
 
         `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of
-        them afterwards; only those that are not as they were are read.
+        them afterwards; only those that are not as they were are read. With `keep`, a server has the index already:
+        nothing is taken out.
         """
         before = self._read()
         self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
@@ -84,13 +91,14 @@ class IndexFolder:
         for path in same:
             _, spelled, conditional = before[str(path)]
             includes.known[path] = Scan(frozenset(spelled), conditional)
-        if any(path.name in self._rules.config_files for path in now.keys() - same):
+        if not keep and any(path.name in self._rules.config_files for path in now.keys() - same):
             shutil.rmtree(self.index, ignore_errors=True)
         includes.forget(now.keys() - same)
         includes.update(files, sources)
         stale = includes.affected(now.keys() - same)
         # The part of a header says where its functions are defined, as far as the file that was indexed with it does.
-        self._remove({*includes.reached(stale), *self._take_incomplete()})
+        if not keep:
+            self._remove({*includes.reached(stale), *self._take_incomplete()})
         if database and not database.problem and self.folder == self._home:
             _write(self._home / self._rules.database, database.text.encode())
         known = {

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter, load_adapter
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import ConfigError, LspMcpError, PathError
+from lsp_mcp.edits.apply import apply_plan
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
@@ -26,21 +30,27 @@ _DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependenci
 class Sessions:
     """The backends of one workspace, from their start to their end.
 
-    Constructing it starts the server processes; `begin` (in a running loop) initializes them.
+    Constructing it starts the server processes; `begin` (in a running loop) initializes them. With a `host`, they are
+    the language clients of that Neovim, and nothing is started.
 
     Raises:
         ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
     """
 
-    def __init__(self, workspace: Workspace, adapters: Sequence[Adapter], options: dict[str, SessionOptions]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        adapters: Sequence[Adapter],
+        options: dict[str, SessionOptions],
+        host: NvimHost | None = None,
+    ) -> None:
         self.workspace = workspace
+        self.host = host
         self.memory = AnchorMemory()
-        self._files = Files()
+        self._files = host.files if host else Files()
+        self._options = options
         self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})
-        self._sessions = [
-            Session(a, workspace, self._files, self._hub.feed(), options.get(a.name, SessionOptions()))
-            for a in adapters
-        ]
+        self._sessions = [self._session(adapter) for adapter in adapters]
         for session in self._sessions:
             session.spawn()
         self._dependencies: asyncio.Task[None] | None = None
@@ -49,6 +59,45 @@ class Sessions:
     def backends(self) -> Sequence[Backend]:
         """All backends, in the order in which they were named."""
         return self._sessions
+
+    def asked(self) -> Sequence[Backend]:
+        """All backends, for a question that names no file.
+
+        Raises:
+            UnavailableError: there is none, so no answer would mean anything.
+        """
+        if not self._sessions:
+            where = self.host.name if self.host else "here"
+            raise UnavailableError(
+                f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
+            )
+        return self._sessions
+
+    def session(self, adapter: Adapter) -> Session:
+        """The session of `adapter`, begun now if there was none; questions that name no file are asked of it too."""
+        for session in self._sessions:
+            if session.name == adapter.name:
+                return session
+        session = self._session(adapter)
+        self._sessions.append(session)
+        return session
+
+    def _session(self, adapter: Adapter) -> Session:
+        options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
+        return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host)
+
+    async def apply(self, plan: EditPlan, *, save: bool = True) -> list[str]:
+        """Do all of `plan` or nothing; what a reader should know of how it was done.
+
+        Raises:
+            EditError: nothing was changed, and why.
+        """
+        if self.host is None:
+            apply_plan(plan, self.workspace.root)
+            return []
+        done = await apply_in_neovim(self.host, plan, self.workspace, save=save)
+        unsaved = [f"{self.workspace.shown(one.path)} ({one})" for one in done if not one.saved]
+        return [f"not saved in Neovim: {', '.join(unsaved)}"] if unsaved else []
 
     @property
     def languages(self) -> str:
@@ -111,40 +160,6 @@ class Sessions:
             if code == 0:
                 folders += [Path(os.path.realpath(line)) for line in output.split("\n") if line.startswith("/")]
         self.workspace.dependency_folders = tuple(folders)
-
-
-def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) -> list[Adapter]:
-    """The adapters called `names`; without names, those that fit what lies in `root`.
-
-    Raises:
-        ConfigError: a name is unknown, two answer for the same extension, or nothing fits.
-    """
-    named = list(dict.fromkeys(names))
-    adapters = [load_adapter(name) for name in named] or _fitting(root, [load_adapter(n) for n in available])
-    owners: dict[str, str] = {}
-    for adapter in adapters:
-        for extension in adapter.extensions:
-            if extension in owners:
-                raise ConfigError(
-                    f"the backends {owners[extension]} and {adapter.name} both answer for {extension}; name one of them"
-                )
-            owners[extension] = adapter.name
-    return adapters
-
-
-def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
-    """The adapters one of whose root markers is in `root` or above it, else whose files lie in `root`."""
-    marked = [
-        a for a in adapters if any((p / m).exists() for m in a.workspace.root_markers for p in (root, *root.parents))
-    ]
-    below = [a for a in adapters if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in ("", "*/"))]
-    fitting = marked or below
-    if not fitting:
-        names = ", ".join(a.name for a in adapters)
-        raise ConfigError(
-            f"nothing in {root} says which language server it needs; name one with --backend (there is: {names})"
-        )
-    return fitting
 
 
 def _and(words: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""A running Neovim: its channel, its buffers, its language clients, its edits."""

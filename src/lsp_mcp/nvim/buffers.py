@@ -1,0 +1,123 @@
+"""The buffers of a Neovim that hold files: `Buffers`, whose texts win over what is on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.disk.files import Files
+from lsp_mcp.errors import PathError
+from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.text import Text
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A loaded buffer of a file."""
+
+    number: int
+    path: Path
+    tick: int  # Neovim's `changedtick`
+    text: Text | None  # None: it is no text
+    modified: bool  # it has unsaved changes
+    conflict: bool  # and its file has been changed on disk since it was read
+    gone: bool  # its file is gone, and it has no unsaved changes
+    version: int  # as its servers know it
+    clients: frozenset[int]  # the ids of those whose servers have it open
+    filetype: str
+
+
+class Buffers:
+    """What the buffers held at the last `sync`. In the place of `Files`, it gives the text of any file."""
+
+    def __init__(self, editor: Editor, files: Files) -> None:
+        self._editor = editor
+        self._files = files
+        self._by_path: dict[Path, Buffer] = {}
+        self._changed: dict[Path, int] = {}  # the generation in which each was last not what it had been
+        self.generation = 0  # how often anything was not what it had been
+
+    async def sync(self) -> int:
+        """Look at all buffers, reading those again whose file was changed; the generation.
+
+        Raises:
+            UnavailableError: Neovim is gone, or waits for something.
+        """
+        known = {str(buffer.number): buffer.tick for buffer in self._by_path.values()}
+        found = await self._editor.call("sync", known)
+        before = {buffer.number: buffer for buffer in self._by_path.values()}
+        now: dict[Path, Buffer] = {}
+        for entry in found:
+            buffer = _buffer(entry, before.get(entry["number"]))
+            # The same file in two buffers, by two names: the one with unsaved changes counts.
+            if buffer.path not in now or buffer.modified:
+                now[buffer.path] = buffer
+        changed = {path for path in now.keys() | self._by_path.keys() if now.get(path) != self._by_path.get(path)}
+        self._by_path = now
+        if changed:
+            self.generation += 1
+            self._changed.update(dict.fromkeys(changed, self.generation))
+        return self.generation
+
+    def changed_since(self, generation: int) -> set[Path]:
+        """The files whose buffer came, went or changed after `generation`."""
+        return {path for path, changed in self._changed.items() if changed > generation}
+
+    def get(self, path: Path) -> Buffer | None:
+        """The buffer that holds `path`, if one does."""
+        return self._by_path.get(path)
+
+    def all(self) -> Iterable[Buffer]:
+        """All of them."""
+        return self._by_path.values()
+
+    def text(self, path: Path) -> Text:
+        """The text of `path`: its buffer's, else the file's. Raises as `Files.text` does."""
+        buffer = self._by_path.get(path)
+        if buffer is None or buffer.gone:
+            return self._files.text(path)
+        if buffer.text is None:
+            raise PathError(f"{path} is no text in Neovim's buffer {buffer.number}: it has a NUL, or is not UTF-8")
+        return buffer.text
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """See `Files.forget`."""
+        self._files.forget(paths)
+
+
+def _buffer(entry: dict[str, Any], before: Buffer | None) -> Buffer:
+    if "text" in entry or before is None:
+        text = None if entry.get("binary") else _text(str(entry.get("text", "")))
+    else:
+        text = before.text
+    return Buffer(
+        number=entry["number"],
+        path=buffer_path(entry["name"]),
+        tick=entry["tick"],
+        text=text,
+        modified=bool(entry["modified"]),
+        conflict=bool(entry["conflict"]),
+        gone=bool(entry["gone"]),
+        version=entry["version"],
+        clients=frozenset(entry["clients"]),
+        filetype=entry["filetype"],
+    )
+
+
+def _text(content: str) -> Text | None:
+    try:
+        content.encode()
+    except UnicodeEncodeError:  # pynvim hands over what is no UTF-8 as half surrogates
+        return None
+    return Text(content)
+
+
+@lru_cache(4096)
+def buffer_path(name: str) -> Path:
+    """The file of a buffer called `name`, by the real name of its folder, the one that everybody else uses."""
+    folder, base = os.path.split(name)
+    return Path(os.path.realpath(folder), base)

@@ -1,0 +1,263 @@
+"""One connected Neovim: `Editor`, whose Lua (the folder `lua/`) does what must happen in one go."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import re
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.errors import DiedError, RefusedError, SilentError, UnavailableError
+from lsp_mcp.nvim.channel import Channel
+from lsp_mcp.nvim.targets import Target, connection_id
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT = 3.0  # seconds
+CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
+_LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
+_MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
+_OLDEST = (0, 11)
+_MOST_SAID = 1_000  # lines on the stderr of servers that are remembered
+_PARTS = ("core", "clients", "buffers", "edits", "editor")
+# Each connection has its own table, so that no two of them share anything.
+_LOAD = """
+local channel, parts = ...
+local M = { channel = channel }
+for _, part in ipairs(parts) do
+  assert(loadstring(part[2], '@lsp-mcp/' .. part[1] .. '.lua'))(M)
+end
+_G.lsp_mcp = _G.lsp_mcp or {}
+_G.lsp_mcp[channel] = M
+return M.about()
+"""
+_CALL = "local channel, name = ... return _G.lsp_mcp[channel][name](select(3, ...))"
+_WAITS = {
+    "r": "at a hit-enter prompt: press Enter there",
+    "rm": "in a pager (-- More --): press q there",
+    "r?": "at a question to be answered there with y or n",
+    "c": "in its command line: press Escape there",
+}
+
+
+class Editor:
+    """A Neovim that somebody may be using at the same time; raises `UnavailableError`s once it is gone."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.id = connection_id(target.text)
+        self.cwd = Path()
+        self.version = ""
+        self.pid = 0
+        self.listeners: dict[int, Callable[[str, Any], None]] = {}  # by client id: what its server says
+        self.deaths: dict[int, Callable[[bool], None]] = {}  # by client id; called with whether it crashed
+        self.attached = asyncio.Event()  # set, and replaced, whenever a client is attached to a buffer
+        self._channel = Channel(target, self._told)
+        self._number = 0
+        self._requests = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        # By program, as it was started: what its servers wrote on stderr, and by client id who is called with it.
+        self._said: dict[str, deque[str]] = {}
+        self._hearing: dict[str, dict[int, Callable[[str], None]]] = {}
+        self._clients: dict[int, set[int]] = {}  # the requests that each client has under way
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"Neovim at {self.target.text}"
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection is over."""
+        return self._channel.ended.done()
+
+    @property
+    def ended(self) -> asyncio.Future[str]:
+        """Completes with the reason when the connection is over."""
+        return self._channel.ended
+
+    async def connect(self) -> None:
+        """Connect, and bring our Lua along.
+
+        Raises:
+            UnavailableError: nobody answers there, or not as Neovim.
+            RefusedError: it is older than 0.11.
+        """
+        await self._channel.connect(timeout=CONNECT_TIMEOUT)
+        self._channel.ended.add_done_callback(self._ended)
+        try:
+            await self._set_up()
+        except SilentError as error:
+            self._channel.close()
+            raise SilentError(await self._held_up(error, "It said nothing; is it Neovim's socket?")) from None
+        except BaseException:
+            self._channel.close()
+            raise
+
+    async def _set_up(self) -> None:
+        try:
+            info = await self._request("nvim_get_api_info")
+            self._number, version = info[0], info[1]["version"]
+            found = (version["major"], version["minor"])
+        except (RefusedError, LookupError, TypeError) as error:
+            raise UnavailableError(f"{self.target.text} does not answer as Neovim does ({error})") from None
+        if found < _OLDEST:
+            raise RefusedError(
+                f"{self.name} is version {found[0]}.{found[1]}; lsp-mcp needs 0.11 or later, whose language clients "
+                "it works through. Update Neovim."
+            )
+        folder = Path(__file__).parent / "lua"
+        parts = [[part, (folder / f"{part}.lua").read_text(encoding="utf-8")] for part in _PARTS]
+        about = await self._request("nvim_exec_lua", _LOAD, [self._number, parts])
+        self.cwd, self.version, self.pid = Path(about["cwd"]), about["version"], about["pid"]
+
+    def close(self) -> None:
+        """End the connection; our documents are closed first. Idempotent."""
+        self.tell("leave")
+        self._channel.close()
+
+    async def call(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
+        """What a function of our Lua returns; it must not wait for anything. `timeout` in seconds.
+
+        Raises:
+            RefusedError: it failed; Neovim's message.
+            UnavailableError: Neovim is gone, or waits for something: at what.
+        """
+        call = asyncio.ensure_future(
+            self._request("nvim_exec_lua", _CALL, [self._number, function, *args], timeout=timeout)
+        )
+        try:
+            done, _ = await asyncio.wait([call], timeout=min(timeout, _LOOK_AFTER))
+            if not done and (held_up := await self._waiting_at()):
+                raise SilentError(f"{self.name} is waiting {held_up}, then ask again.")
+            return await call
+        except SilentError as error:
+            raise SilentError(await self._held_up(error, "It may be busy.")) from None
+        except RefusedError as error:
+            raise RefusedError(plain_error(str(error)), error.code) from None
+        finally:
+            call.cancel()
+
+    def tell(self, function: str, *args: Any) -> None:
+        """Call a function of our Lua without waiting for it; after all calls that were made before."""
+        self._channel.notify("nvim_exec_lua", _CALL, [self._number, function, *args])
+
+    def hear(self, client: int, program: str, said: Callable[[str], None]) -> None:
+        """Have `said` called with each line that servers started as `program` write, and wrote since we are here."""
+        self._hearing.setdefault(program, {})[client] = said
+        for line in self._said.get(program, ()):
+            said(line)
+
+    async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
+        """The answer of a language server, through Neovim's client of it. `timeout` in seconds.
+
+        Raises:
+            RefusedError: the server's error.
+            DiedError: the server, or Neovim, is gone.
+            SilentError: no answer in time; the request was cancelled.
+        """
+        number = next(self._requests)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        self._clients.setdefault(client, set()).add(number)
+        try:
+            async with asyncio.timeout(timeout):
+                await self.call("request", client, number, method, params)
+                return await answer
+        except TimeoutError:
+            said = SilentError(f"no answer to {method} within {timeout:g} s")
+            raise SilentError(await self._held_up(said, "")) from None
+        finally:
+            del self._answers[number]
+            self._clients[client].discard(number)
+            if not answer.done() or answer.cancelled():
+                self.tell("cancel", number)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _request(self, method: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
+        return await self._channel.request(method, *args, timeout=timeout)
+
+    async def _held_up(self, error: SilentError, otherwise: str) -> str:
+        held_up = await self._waiting_at()
+        return f"{error}: it is waiting {held_up}, then ask again." if held_up else f"{error}. {otherwise}".strip()
+
+    async def _waiting_at(self) -> str | None:
+        """What Neovim waits at, with what a person can do; None if nothing holds it up."""
+        try:
+            mode = await self._channel.request("nvim_get_mode", timeout=_MODE_TIMEOUT)
+        except SilentError:
+            return "for something that it runs to end: press Ctrl-C there"
+        except (UnavailableError, RefusedError):
+            return None
+        if not isinstance(mode, dict) or not (mode.get("blocking") or str(mode.get("mode")) in ("r", "rm", "r?")):
+            return None
+        return _WAITS.get(str(mode.get("mode")), "for a key to be pressed there")
+
+    def _told(self, name: str, args: list[Any]) -> None:
+        if name != "lsp-mcp" or not args:
+            return
+        kind, *rest = args
+        match kind:
+            case "answer":
+                self._answered(*rest)
+            case "told":
+                client, method, params = rest
+                if listener := self.listeners.get(client):
+                    listener(method, params)
+            case "stderr":
+                program, text = rest
+                said = self._said.setdefault(program, deque(maxlen=_MOST_SAID))
+                for line in str(text).splitlines():
+                    said.append(line)
+                    for hear in list(self._hearing.get(program, {}).values()):
+                        hear(line)
+            case "died":
+                self._died(*rest)
+            case "attached":
+                before, self.attached = self.attached, asyncio.Event()
+                before.set()
+
+    def _answered(self, number: int, error: Any, result: Any) -> None:
+        answer = self._answers.get(number)
+        if answer is None or answer.done():
+            return
+        if error is None:
+            answer.set_result(result)
+        elif isinstance(error, dict) and error.get("gone"):
+            answer.set_exception(DiedError("the language server is gone"))
+        elif isinstance(error, dict):
+            answer.set_exception(RefusedError(str(error.get("message")), int(error.get("code") or 0)))
+        else:
+            answer.set_exception(RefusedError(str(error)))
+
+    def _died(self, client: int, crashed: bool) -> None:
+        for number in self._clients.get(client, ()):
+            answer = self._answers.get(number)
+            if answer and not answer.done():
+                answer.set_exception(DiedError("the language server exited"))
+        self.listeners.pop(client, None)
+        for program, hearing in self._hearing.items():
+            if hearing.pop(client, None):
+                self._said.pop(program, None)
+        if death := self.deaths.pop(client, None):
+            death(crashed)
+
+    def _ended(self, ended: asyncio.Future[str]) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(DiedError(ended.result()))
+        for client in list(self.deaths):
+            self._died(client, False)
+
+
+def plain_error(message: str) -> str:
+    """Neovim's words for what went wrong, without where in our Lua that was."""
+    message = re.sub(r"\nstack traceback:.*", "", message, flags=re.DOTALL)
+    message = re.sub(r"^(?:Error executing lua:|Lua:|Vim:|nvim_exec_lua\(\):)\s*", "", message.strip())
+    message = re.sub(r"^(?:\[string [^]]*\]|@?lsp-mcp/\w+\.lua|vim/[\w/_]+\.lua):\d+:\s*", "", message)
+    return re.sub(r"^Vim(?:\([\w!]+\))?:", "", message)

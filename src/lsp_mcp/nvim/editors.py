@@ -1,0 +1,158 @@
+"""The Neovims that are connected: `Editors`, by connection id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, UnavailableError
+from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.targets import Target, alive, check_socket, discover, parse_target
+
+HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A Neovim that was found on this machine."""
+
+    target: Target
+    cwd: Path
+    pid: int
+    version: str
+
+
+class Editors:
+    """Connects and disconnects. `on_change` is called whenever a connection came or went."""
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] = lambda: None
+        self._editors: dict[str, Editor] = {}
+        self._ended: dict[str, str] = {}  # why connections that were there are not
+        self._connecting = asyncio.Lock()
+
+    @property
+    def connected(self) -> list[Editor]:
+        """Those that are connected now."""
+        return list(self._editors.values())
+
+    async def connect(self, target: Target) -> Editor:
+        """The connection to `target`: the present one, or a new one.
+
+        Raises:
+            CallerError: there is no such socket.
+            UnavailableError, RefusedError: as `Editor.connect`.
+        """
+        async with self._connecting:
+            editor = Editor(target)
+            if known := self._editors.get(editor.id):
+                return known
+            if target.path:
+                check_socket(target.path)
+            await editor.connect()
+            self._editors[editor.id] = editor
+            self._ended.pop(editor.id, None)
+            editor.ended.add_done_callback(lambda ended: self._gone(editor, ended.result()))
+            self.on_change()
+            return editor
+
+    def disconnect(self, connection_id: str) -> None:
+        """End a connection.
+
+        Raises:
+            CallerError: there is none of that id.
+        """
+        self.get(connection_id).close()
+
+    def get(self, connection_id: str | None) -> Editor:
+        """The connection of that id; without one, the only one.
+
+        Raises:
+            CallerError: there is none, or there are several and none was named.
+            UnavailableError: it has ended.
+        """
+        if connection_id is not None:
+            if editor := self._editors.get(connection_id):
+                return editor
+            if reason := self._ended.get(connection_id):
+                raise UnavailableError(f"{reason}; call connect again once it runs. {self._listed()}")
+            raise CallerError(f"there is no connection {connection_id!r}. {self._listed()}")
+        if len(self._editors) == 1:
+            return next(iter(self._editors.values()))
+        if self._editors:
+            raise CallerError(f"several Neovims are connected; pass connection_id. {self._listed()}")
+        reasons = "".join(f" ({reason})" for reason in self._ended.values())
+        raise UnavailableError(f"no Neovim is connected{reasons}; call get_targets, then connect.")
+
+    def close(self) -> None:
+        """End all connections."""
+        for editor in self.connected:
+            editor.close()
+
+    async def find(self) -> list[Found]:
+        """The Neovims on this machine that answer, each by its first target; those that are dead are left out."""
+        candidates = await asyncio.to_thread(discover)
+        answers = await asyncio.gather(*map(_look, candidates))
+        found: dict[int, Found] = {}
+        for answer in answers:
+            if answer:
+                found.setdefault(answer.pid, answer)
+        return list(found.values())
+
+    async def connect_fitting(self, root: Path, socket: str | None) -> Editor:
+        """The connection to `socket`, else to the Neovim that works in `root`.
+
+        Raises:
+            UnavailableError: none is found, none fits, or several do; the message lists them.
+            CallerError, RefusedError: as `connect`.
+        """
+        if socket:
+            return await self.connect(parse_target(socket))
+        found = await self.find()
+        if not found:
+            raise UnavailableError(f"no Neovim of yours runs on this machine; {HOW_TO_START}, or pass --socket")
+        fitting = [one for one in found if one.cwd == root] or [one for one in found if one.cwd.is_relative_to(root)]
+        if len(fitting) == 1:
+            return await self.connect(fitting[0].target)
+        listed = "; ".join(f"{one.target.text} in {one.cwd}" for one in (fitting or found))
+        what = f"several Neovims work in {root}" if fitting else f"no Neovim works in {root}"
+        raise UnavailableError(f"{what}; pass one with --socket, or call connect: {listed}")
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _gone(self, editor: Editor, reason: str) -> None:
+        if self._editors.get(editor.id) is editor:
+            del self._editors[editor.id]
+            self._ended[editor.id] = reason
+            self.on_change()
+
+    def _listed(self) -> str:
+        if not self._editors:
+            return "None is connected."
+        return "Connected: " + ", ".join(f"{editor.id} ({editor.target.text})" for editor in self.connected) + "."
+
+
+async def _look(target: Target) -> Found | None:
+    if not await alive(target):
+        return None
+    editor = Editor(target)
+    try:
+        await editor.connect()
+    except LspMcpError:  # something else that listens, an old Neovim, or one that waits for its user
+        return None
+    editor.close()
+    return Found(target, editor.cwd.resolve(), editor.pid, editor.version)
+
+
+def config_target(socket: str) -> Target:
+    """The target that a flag names.
+
+    Raises:
+        ConfigError: it can be none.
+    """
+    try:
+        return parse_target(socket)
+    except CallerError as error:
+        raise ConfigError(f"--socket: {error}") from None

@@ -1,0 +1,202 @@
+"""A Neovim as an editor with language clients and buffers: `NvimHost`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.disk.files import Files
+from lsp_mcp.errors import UnavailableError
+from lsp_mcp.nvim.buffers import Buffers
+from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.text import Text
+from lsp_mcp.uris import path_uri
+
+
+@dataclass(frozen=True)
+class NvimClient:
+    """A language client of a Neovim."""
+
+    id: int
+    name: str
+    initialized: bool
+    unit: str  # of positions: utf-8, utf-16 or utf-32
+    capabilities: dict[str, Any]
+    root: Path | None
+    command: tuple[str, ...]  # empty if it is started by a function
+    filetypes: tuple[str, ...]
+    buffers: tuple[int, ...]  # the numbers of those that its server has open
+    work: tuple[tuple[int | str, str], ...]  # token and title of what its server is doing
+    done: tuple[str, ...]  # titles of what it has done since we are connected
+    known_from_start: bool  # it was not there when we came
+    tells_inactive: bool
+
+
+class NvimHost:
+    """One workspace's Neovim: the one that is connected now, or that was connected last."""
+
+    def __init__(self) -> None:
+        self.files = Files()
+        self.editor: Editor | None = None
+        self.epoch = 0  # how many Neovims it has been
+        self.connecting: Callable[[], Awaitable[None]] | None = None  # called while there is none: it may call `use`
+        self.missing = "no Neovim is connected; call connect"  # why there is none
+        self._buffers: Buffers | None = None
+        self._generation = 0  # of the buffers of all Neovims before the present one
+
+    def use(self, editor: Editor) -> None:
+        """Work through `editor` from now on."""
+        self._generation += self._buffers.generation if self._buffers else 0
+        self.editor = editor
+        self.epoch += 1
+        self._buffers = Buffers(editor, self.files)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.editor.name if self.editor else "Neovim"
+
+    @property
+    def attached(self) -> asyncio.Event:
+        """See `Editor.attached`."""
+        return self.present().attached
+
+    def check(self) -> None:
+        """Raise `UnavailableError` if there is no Neovim, or no longer."""
+        self.present()
+
+    async def ready(self) -> None:
+        """Connect if that was asked for and nothing is connected; raises as `present`."""
+        if self.connecting and (self.editor is None or self.editor.gone):
+            await self.connecting()
+        self.present()
+
+    def present(self) -> Editor:
+        """The connected Neovim.
+
+        Raises:
+            UnavailableError: there is none, or no longer.
+        """
+        if self.editor is None:
+            raise UnavailableError(self.missing)
+        if self.editor.gone:
+            raise UnavailableError(
+                f"{self.editor.name} (process {self.editor.pid}) has ended; start it again, or connect to another"
+            )
+        return self.editor
+
+    @property
+    def buffers(self) -> Buffers:
+        """The buffers of the connected Neovim; raises as `present`."""
+        self.present()
+        assert self._buffers
+        return self._buffers
+
+    # --- language clients --------------------------------------------------------------------------
+
+    async def clients(self) -> Sequence[NvimClient]:
+        """All of them, those too that are being initialized."""
+        return [_client(entry) for entry in await self.present().call("clients")]
+
+    async def extensions(self, client: NvimClient) -> dict[str, set[str]]:
+        """By file type of `client`: the extensions of its files, as Neovim knows them and as its buffers have them."""
+        found: dict[str, set[str]] = {filetype: set() for filetype in client.filetypes}
+        for filetype, known in (await self.present().call("extensions", list(client.filetypes)) or {}).items():
+            found[filetype].update(known)
+        await self.sync()
+        for buffer in self.buffers.all():
+            if client.id in buffer.clients and buffer.path.suffix:
+                found.setdefault(buffer.filetype, set()).add(buffer.path.suffix)
+        return found
+
+    async def follow(
+        self,
+        client: NvimClient,
+        told: Callable[[str, Any], None],
+        said: Callable[[str], None],
+        died: Callable[[bool], None],
+    ) -> NvimClient | None:
+        """See `Host.follow`."""
+        editor = self.present()
+        editor.listeners[client.id], editor.deaths[client.id] = told, died
+        if client.command:
+            editor.hear(client.id, client.command[0], said)
+        entry = await editor.call("follow", client.id)
+        return _client(entry) if entry else None
+
+    async def show(self, path: Path) -> None:
+        """Load `path` into a buffer that is on no list and in no window."""
+        await self.present().call("load", str(path))
+
+    async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
+        """See `Editor.request`."""
+        return await self.present().request(client, method, params, timeout=timeout)
+
+    def notify(self, client: int, method: str, params: Any) -> None:
+        """See `Host.notify`; nothing happens if Neovim is gone."""
+        if self.editor and not self.editor.gone:
+            self.editor.tell("notify", client, method, params)
+
+    def reopen(self, client: int, path: Path, version: int) -> None:
+        """See `Host.reopen`."""
+        self.present().tell("reopen", client, path_uri(path), version)
+
+    def stop(self, client: int) -> None:
+        """See `Host.stop`."""
+        self.present().tell("stop", client)
+
+    async def restart(self, client: int) -> None:
+        """See `Host.restart`."""
+        await self.present().call("restart", client)
+
+    # --- buffers -----------------------------------------------------------------------------------
+
+    async def sync(self) -> int:
+        """See `Buffers.sync`."""
+        return self._generation + await self.buffers.sync()
+
+    def changed_since(self, generation: int) -> set[Path]:
+        """See `Buffers.changed_since`."""
+        return self.buffers.changed_since(generation - self._generation)
+
+    def held(self, client: int) -> dict[Path, tuple[Text, int]]:
+        """See `Host.held`."""
+        buffers = self._buffers.all() if self._buffers else ()
+        return {b.path: (b.text, b.version) for b in buffers if client in b.clients and b.text is not None}
+
+    def text(self, path: Path) -> Text:
+        """See `Buffers.text`."""
+        return self._buffers.text(path) if self._buffers else self.files.text(path)
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """See `Files.forget`."""
+        self.files.forget(paths)
+
+    def unsaved(self) -> list[Path]:
+        """The files whose buffers have unsaved changes, sorted."""
+        return sorted(b.path for b in self._buffers.all() if b.modified) if self._buffers else []
+
+    def conflicts(self) -> list[Path]:
+        """Those of them that were changed on disk as well, sorted."""
+        return sorted(b.path for b in self._buffers.all() if b.conflict) if self._buffers else []
+
+
+def _client(entry: dict[str, Any]) -> NvimClient:
+    return NvimClient(
+        id=entry["id"],
+        name=str(entry["name"]),
+        initialized=entry["initialized"],
+        unit=str(entry["unit"] or "utf-16"),
+        capabilities=entry["capabilities"] or {},
+        root=Path(entry["root"]).resolve() if entry["root"] else None,
+        command=tuple(map(str, entry["command"])),
+        filetypes=tuple(map(str, entry["filetypes"])),
+        buffers=tuple(entry["buffers"]),
+        work=tuple((work["token"], work["title"]) for work in entry["work"]),
+        done=tuple(map(str, entry["ended"])),
+        known_from_start=not entry["before_us"],
+        tells_inactive=entry["tells_inactive"],
+    )

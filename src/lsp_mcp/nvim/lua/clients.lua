@@ -1,0 +1,340 @@
+-- The language clients of this Neovim: their requests, what they say, and documents that no buffer holds.
+local M = ...
+
+local hooks = {} -- by client id: { raw = URIs opened by us, notify = the client's own, alive }
+local ended = {} -- by client id: the titles of the work that has ended since we are connected
+local before_us = {} -- the ids of the clients that were there when we came
+for _, client in ipairs(vim.lsp.get_clients()) do
+  before_us[client.id] = true
+end
+local pending = {} -- by our number of a request: { client id, its number }
+
+local function client_of(id)
+  local client = vim.lsp.get_client_by_id(id)
+  return client and not client:is_stopped() and client or nil
+end
+
+local function work_of(client)
+  local work = {}
+  for token, title in pairs(client.progress and client.progress.pending or {}) do
+    work[#work + 1] = { token = token, title = tostring(title) }
+  end
+  return work
+end
+
+local function offers(client, path)
+  return vim.tbl_get(client.config or {}, 'capabilities', unpack(path)) == true
+end
+
+local function summary(client)
+  local config = client.config or {}
+  return {
+    id = client.id,
+    name = client.name,
+    initialized = client.initialized == true,
+    unit = client.offset_encoding,
+    capabilities = client.server_capabilities or vim.empty_dict(),
+    root = client.root_dir or vim.NIL,
+    command = type(config.cmd) == 'table' and config.cmd or {},
+    filetypes = config.filetypes or {},
+    buffers = vim.tbl_keys(client.attached_buffers),
+    work = work_of(client),
+    ended = vim.tbl_keys(ended[client.id] or {}),
+    before_us = before_us[client.id] == true,
+    tells_inactive = offers(client, { 'textDocument', 'inactiveRegionsCapabilities', 'inactiveRegions' }),
+  }
+end
+
+--- Every language client, those too that are being initialized.
+function M.clients()
+  local found = {}
+  for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
+    if not client:is_stopped() then
+      found[#found + 1] = summary(client)
+    end
+  end
+  return found
+end
+
+--- File name extensions by file type, as far as this Neovim knows plain ones.
+function M.extensions(filetypes)
+  local wanted, found = {}, {}
+  for _, filetype in ipairs(filetypes) do
+    wanted[filetype] = true
+    found[filetype] = {}
+  end
+  for extension, filetype in pairs(vim.filetype.inspect().extension) do
+    if wanted[filetype] then
+      table.insert(found[filetype], '.' .. extension)
+    end
+  end
+  return found
+end
+
+-- What the client itself sends passes here first, so that a document is never open twice with its server.
+local function hook_rpc(client, hook)
+  local rpc = client.rpc
+  local notify, request = rpc.notify, rpc.request
+  hook.notify = notify
+  rpc.notify = function(method, params)
+    if not M.gone then
+      if not M.connected() then
+        M.leave()
+      elseif method == 'textDocument/didOpen' then
+        M.hand_over(client.id, params.textDocument.uri)
+      end
+    end
+    return notify(method, params)
+  end
+  rpc.request = function(...)
+    if not M.gone and not M.connected() then
+      M.leave()
+    end
+    return request(...)
+  end
+end
+
+local TOLD = { 'textDocument/publishDiagnostics', 'textDocument/inactiveRegions', 'window/showMessage' }
+
+local function hook_handlers(client)
+  for _, method in ipairs(TOLD) do
+    local own = client.handlers[method]
+    client.handlers[method] = function(err, result, context, ...)
+      -- A client that was started again has the handlers of the one before, this one among them.
+      if result and not M.gone and context.client_id == client.id then
+        M.tell('told', client.id, method, result)
+      end
+      local handler = own or vim.lsp.handlers[method]
+      if handler then
+        return handler(err, result, context, ...)
+      end
+    end
+  end
+end
+
+local function died(id, crashed)
+  if hooks[id] and hooks[id].alive then
+    hooks[id].alive = false
+    for number, request in pairs(pending) do
+      if request.client == id then
+        pending[number] = nil
+      end
+    end
+    M.tell('died', id, crashed)
+  end
+end
+
+--- Hear what a client hears from now on; its summary, or nil if there is none of that id.
+function M.follow(id)
+  local client = client_of(id)
+  if not client then
+    return vim.NIL
+  end
+  if not hooks[id] then
+    local hook = { raw = {}, alive = true, config = client.config, buffers = {} }
+    hooks[id] = hook
+    hook_rpc(client, hook)
+    hook_handlers(client)
+    -- LspDetach alone would not tell of a client that has no buffer.
+    if type(client._on_exit_cbs) == 'table' then
+      hook.hears_exit = true
+      table.insert(client._on_exit_cbs, function(code, signal)
+        vim.schedule(function()
+          died(id, code ~= 0 or (signal ~= 0 and signal ~= 15))
+        end)
+      end)
+    end
+  end
+  return summary(client)
+end
+
+M.on('LspDetach', function(event)
+  local id = event.data.client_id
+  local client, hook = vim.lsp.get_client_by_id(id), hooks[id]
+  if client and hook then
+    hook.buffers[event.buf] = true -- for `M.restart`: it may be detached because its server is gone
+  end
+  if hook and not hook.hears_exit and (not client or client:is_stopped()) then
+    died(id, true)
+  end
+end)
+
+M.on('LspAttach', function(event)
+  M.tell('attached', event.data.client_id, event.buf)
+end)
+
+M.on('LspProgress', function(event)
+  local id, params = event.data.client_id, event.data.params
+  local value = params.value
+  ended[id] = ended[id] or {}
+  if value.kind == 'begin' and value.title then
+    ended[id][value.title] = nil
+  elseif value.kind == 'end' and value.title then -- Neovim puts the title of the beginning there
+    ended[id][value.title] = true
+  end
+  if hooks[id] then
+    M.tell('told', id, '$/progress', params)
+  end
+end)
+
+-- What servers write on their stderr Neovim logs, and gives to nobody.
+local log = require('vim.lsp.log')
+local log_error = log.error
+if type(log_error) == 'function' then
+  log.error = function(...)
+    local from, program, stream, text = ...
+    if from == 'rpc' and stream == 'stderr' and not M.gone then
+      vim.schedule(function()
+        M.tell('stderr', tostring(program), tostring(text))
+      end)
+    end
+    return log_error(...)
+  end
+end
+
+--- Tell the server what is typed but not sent yet.
+local function flush(client)
+  local ok, tracking = pcall(require, 'vim.lsp._changetracking')
+  if ok and tracking.flush then
+    for buffer in pairs(client.attached_buffers) do
+      pcall(tracking.flush, client, buffer)
+    end
+  end
+end
+
+--- Send a request; the answer comes as `answer`, with `number`.
+function M.request(id, number, method, params, buffer)
+  local client = client_of(id)
+  if not client then
+    M.tell('answer', number, { gone = true }, vim.NIL)
+    return
+  end
+  flush(client)
+  local sent, request = client:request(method, M.given(params), function(err, result)
+    if not pending[number] then
+      return
+    end
+    pending[number] = nil
+    if result == nil then
+      result = vim.NIL
+    end
+    if not M.tell('answer', number, err or vim.NIL, result) and M.connected() then
+      M.tell('answer', number, { code = 0, message = 'its answer cannot be sent' }, vim.NIL)
+    end
+  end, M.given(buffer))
+  if not sent then
+    M.tell('answer', number, { gone = true }, vim.NIL)
+  else
+    pending[number] = { client = id, request = request }
+  end
+end
+
+--- Nobody waits for the answer any more.
+function M.cancel(number)
+  local request = pending[number]
+  pending[number] = nil
+  local client = request and client_of(request.client)
+  if client then
+    client:cancel_request(request.request)
+  end
+end
+
+local function held_by(client, uri)
+  local name = vim.uri_to_fname(uri)
+  for buffer in pairs(client.attached_buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) and vim.api.nvim_buf_get_name(buffer) == name then
+      return buffer
+    end
+  end
+end
+
+--- Tell a server something. Of documents that a buffer of its holds it hears from Neovim alone.
+function M.notify(id, method, params)
+  local client, hook = client_of(id), hooks[id]
+  if not client or not hook then
+    return
+  end
+  local document = params.textDocument
+  if document then
+    local name = vim.uri_to_fname(document.uri)
+    if method == 'textDocument/didOpen' then
+      if held_by(client, document.uri) then
+        return
+      end
+      hook.raw[name] = document.uri
+    elseif not hook.raw[name] then
+      return
+    elseif method == 'textDocument/didClose' then
+      hook.raw[name] = nil
+    end
+  end
+  hook.notify(method, params)
+end
+
+--- A buffer takes a document over that we had open.
+function M.hand_over(id, uri)
+  local hook, name = hooks[id], vim.uri_to_fname(uri)
+  local ours = hook and hook.raw[name]
+  if ours then
+    hook.raw[name] = nil
+    hook.notify('textDocument/didClose', { textDocument = { uri = ours } })
+    M.tell('told', id, 'lsp-mcp/handedOver', { uri = ours })
+  end
+end
+
+--- Close all documents that we have open with any server.
+function M.close_documents()
+  for id, hook in pairs(hooks) do
+    if client_of(id) then
+      for _, uri in pairs(hook.raw) do
+        hook.notify('textDocument/didClose', { textDocument = { uri = uri } })
+      end
+    end
+    hook.raw = {}
+  end
+end
+
+--- Open a buffer's document with its server again, as `version`, so that what it includes is read again too.
+function M.reopen(id, uri, version)
+  local client, hook = client_of(id), hooks[id]
+  local buffer = client and hook and held_by(client, uri)
+  if not buffer then
+    return
+  end
+  flush(client)
+  local its_uri = vim.uri_from_bufnr(buffer)
+  hook.notify('textDocument/didClose', { textDocument = { uri = its_uri } })
+  hook.notify('textDocument/didOpen', {
+    textDocument = {
+      uri = its_uri,
+      version = version,
+      languageId = client.get_language_id and client.get_language_id(buffer, vim.bo[buffer].filetype)
+        or vim.bo[buffer].filetype,
+      text = M.text(buffer).text,
+    },
+  })
+end
+
+--- End a client; `died` follows.
+function M.stop(id)
+  local client = client_of(id)
+  if client then
+    client:stop()
+  end
+end
+
+--- Start an ended client again, for the buffers that it had; its new id, or nil.
+function M.restart(id)
+  local hook = hooks[id]
+  local started
+  for buffer in pairs(hook.buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) then
+      if started then
+        vim.lsp.buf_attach_client(buffer, started)
+      else
+        started = vim.lsp.start(hook.config, { bufnr = buffer, silent = true })
+      end
+    end
+  end
+  return started or vim.NIL
+end

@@ -1,0 +1,58 @@
+-- What the other parts use. M is the table of one connection; M.channel is its channel.
+-- Nothing here waits: what takes time is answered later, by M.tell.
+local M = ...
+
+M.group = vim.api.nvim_create_augroup('lsp-mcp-' .. M.channel, { clear = true })
+
+--- Send a notification to lsp-mcp; false if it is gone.
+function M.tell(...)
+  return (pcall(vim.rpcnotify, M.channel, 'lsp-mcp', ...))
+end
+
+--- Whether lsp-mcp is still connected. Channel numbers are never given twice.
+function M.connected()
+  return vim.api.nvim_get_chan_info(M.channel).id ~= nil
+end
+
+--- Run `callback` at an event while lsp-mcp is there.
+function M.on(events, callback)
+  vim.api.nvim_create_autocmd(events, {
+    group = M.group,
+    callback = function(event)
+      if M.gone or not M.connected() then
+        M.leave()
+        return true
+      end
+      callback(event)
+    end,
+  })
+end
+
+--- Take back what this connection has done to the language clients. Harmless if called twice.
+function M.leave()
+  if M.gone then
+    return
+  end
+  M.gone = true
+  M.close_documents()
+  pcall(vim.api.nvim_del_augroup_by_id, M.group)
+  _G.lsp_mcp[M.channel] = nil
+end
+
+--- nil for what JSON's or msgpack's null became.
+function M.given(value)
+  if value == vim.NIL then
+    return nil
+  end
+  return value
+end
+
+--- What a person would want to know of this Neovim.
+function M.about()
+  return {
+    cwd = vim.fn.getcwd(),
+    pid = vim.fn.getpid(),
+    servername = vim.v.servername,
+    version = tostring(vim.version()),
+  }
+end

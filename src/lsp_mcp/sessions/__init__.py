@@ -1,0 +1,1 @@
+"""Who is running: the backends of a workspace, and the Neovims that are connected."""

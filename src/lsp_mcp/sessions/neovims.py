@@ -1,0 +1,190 @@
+"""The Neovims that are connected, and the language clients of each as sessions: `Neovims`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
+from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.lsp.hosted import runs
+from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.editors import Editors
+from lsp_mcp.nvim.host import NvimClient, NvimHost
+from lsp_mcp.nvim.targets import Target
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+
+class Neovims:
+    """All connections. The code tools work through one of them: that to `socket`, else the one in the workspace root.
+
+    `adapters` are those that the code tools ask from the start; clients that run in that Neovim are asked too.
+    """
+
+    def __init__(
+        self, workspace: Workspace, adapters: Sequence[Adapter], options: SessionOptions, socket: str | None = None
+    ) -> None:
+        self.editors = Editors()
+        self._options = options
+        self._socket = socket
+        self._code_host = NvimHost()
+        self._code_host.connecting = self._connect_code
+        self.code = Sessions(workspace, adapters, {"": options}, self._code_host)
+        self._others: dict[str, tuple[Editor, Sessions]] = {}
+        self._beginning: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Connect in the background, so that the first question waits less."""
+        self._beginning = asyncio.create_task(self._begin())
+
+    async def close(self) -> None:
+        """End all connections; the Neovims go on."""
+        if self._beginning:
+            self._beginning.cancel()
+        await self.code.close()
+        for _, sessions in self._others.values():
+            await sessions.close()
+        self.editors.close()
+
+    # --- connections -------------------------------------------------------------------------------
+
+    async def connect(self, target: Target) -> Editor:
+        """See `Editors.connect`. The code tools work through it if they have none, and it works in their workspace."""
+        editor = await self.editors.connect(target)
+        host = self._code_host
+        fits = editor.cwd == self.code.workspace.root or self.code.workspace.root.is_relative_to(editor.cwd)
+        if (host.editor is None or host.editor.gone) and (fits or self._is_named(target)):
+            await self._work_through(editor)
+        return editor
+
+    async def sessions(self, connection_id: str | None) -> Sessions:
+        """The sessions of a connection, of the only one if none is named.
+
+        Raises:
+            CallerError, UnavailableError: as `Editors.get`.
+        """
+        if connection_id is None and not self.editors.connected and self._code_host.editor is None:
+            await self._connect_code()
+        editor = self.editors.get(connection_id)
+        if editor is self._code_host.editor:
+            return self.code
+        known = self._others.get(editor.id)
+        if known is None:
+            sessions = Sessions(Workspace(editor.cwd), [], {"": self._options}, NvimHost())
+            self._others[editor.id] = known = editor, sessions
+            _host(sessions).use(editor)
+        elif known[0] is not editor:
+            _host(known[1]).use(editor)
+            self._others[editor.id] = editor, known[1]
+        return known[1]
+
+    # --- language clients --------------------------------------------------------------------------
+
+    async def session(self, sessions: Sessions, path: Path | None, name: str | None, provider: str = "") -> Session:
+        """The session of the language client called `name`, else of the one that answers for `path`.
+
+        `provider` is the capability that is needed, to choose between several.
+
+        Raises:
+            CallerError: there is none, or several may answer; the message lists them.
+        """
+        host = _host(sessions)
+        await host.ready()
+        clients = await host.clients()
+        if name is not None:
+            named = [client for client in clients if client.name == name]
+            if not named and name not in adapter_names():
+                raise CallerError(f"there is no language client {name!r} in {host.name}. {_listed(clients)}")
+            return sessions.session(await _adapter(host, named[0]) if named else load_adapter(name))
+        adapters = await self._answering(host, clients, path)
+        able = [
+            (client, adapter)
+            for client, adapter in adapters
+            if client is None or not provider or client.capabilities.get(provider)
+        ]
+        found = {adapter.name: adapter for _, adapter in able or adapters}
+        if len(found) == 1:
+            return sessions.session(next(iter(found.values())))
+        if found:
+            raise CallerError(f"several language clients may answer; pass lsp_client_name: {', '.join(found)}.")
+        what = f"answers for {sessions.workspace.shown(path)}" if path else "runs"
+        raise CallerError(f"no language client {what} in {host.name}. {_listed(clients)}")
+
+    async def _answering(
+        self, host: NvimHost, clients: Sequence[NvimClient], path: Path | None
+    ) -> list[tuple[NvimClient | None, Adapter]]:
+        if path is None:
+            return [(client, await _adapter(host, client)) for client in clients]
+        await host.sync()
+        buffer = host.buffers.get(path)
+        attached = [client for client in clients if buffer and client.id in buffer.clients]
+        if attached:
+            return [(client, await _adapter(host, client)) for client in attached]
+        running = [(client, await _adapter(host, client)) for client in clients]
+        fitting = [(client, adapter) for client, adapter in running if adapter.language_of(path)]
+        if fitting:
+            return list(fitting)
+        # None runs yet; one that this program knows may be started by showing Neovim a file.
+        return [(None, adapter) for adapter in _shipped() if adapter.language_of(path)]
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        try:
+            await self._code_host.ready()
+        except LspMcpError as error:
+            log.info("%s", error)
+            return
+        self.code.begin()
+
+    async def _connect_code(self) -> None:
+        editor = await self.editors.connect_fitting(self.code.workspace.root, self._socket)
+        if self._code_host.editor is not editor:
+            await self._work_through(editor)
+
+    async def _work_through(self, editor: Editor) -> None:
+        self._code_host.use(editor)
+        root = self.code.workspace.root
+        for client in await self._code_host.clients():
+            adapter = await _adapter(self._code_host, client)
+            related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
+            taken = {extension for backend in self.code.backends for extension in backend.adapter.extensions}
+            if related and adapter.extensions and taken.isdisjoint(adapter.extensions):
+                self.code.session(adapter)
+
+    def _is_named(self, target: Target) -> bool:
+        return self._socket is not None and target.text == self._socket
+
+
+def _host(sessions: Sessions) -> NvimHost:
+    assert sessions.host
+    return sessions.host
+
+
+def _shipped() -> Iterable[Adapter]:
+    return map(load_adapter, adapter_names())
+
+
+async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
+    """What is known of the client's server; of one that this program doesn't know, what Neovim says."""
+    for adapter in _shipped():
+        if runs(client, adapter):
+            return adapter
+    extensions = await host.extensions(client)
+    languages = tuple(
+        Language(id=filetype, name=filetype, scheme=filetype, extensions=tuple(sorted(found)))
+        for filetype, found in extensions.items()
+    )
+    return Adapter(name=client.name, title=client.name, command=client.command or (client.name,), languages=languages)
+
+
+def _listed(clients: Sequence[NvimClient]) -> str:
+    if not clients:
+        return "None runs there: open a file in it whose language server is enabled."
+    return f"There is: {', '.join(sorted({client.name for client in clients}))}."
