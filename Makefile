@@ -11,6 +11,7 @@ BACKEND ?= gopls
 # What the demo and the benchmark need of each; `scripts/tools.sh` gets it.
 gopls_needs := gopls
 clangd_needs := clangd json_tree
+nvim_needs := gopls nvim
 get_needs = @$(if $($(BACKEND)_needs),scripts/tools.sh $($(BACKEND)_needs))
 
 help: ## list these commands

@@ -18,6 +18,7 @@ from typing import Any
 import click
 import measures
 import msgspec
+import through_neovim
 import workload
 from measures import Cold, Own, Progress, Sizes, Warm
 from questions import Questions
@@ -51,8 +52,19 @@ class Results:
     own: Own
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is printed, and all figures as plain data for programs: seconds, ms, MiB and bytes, unrounded."""
+
+    setting: str
+    tables: list[Table]
+    figures: dict[str, Any]
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--backend", default="gopls", show_default=True, help="The language server.")
+@click.option(
+    "--backend", default="gopls", show_default=True, help="The language server, or nvim: through that of a Neovim."
+)
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write all figures to this file too.")
@@ -62,20 +74,29 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
     Nothing is asserted of times. The exit status is 1 if the two ever answer differently.
     """
     try:
-        results, peers = _run(backend, quick=quick)
+        shown = (_run_through_neovim if backend == through_neovim.BACKEND else _run)(backend, quick=quick)
     except (RuntimeError, LspMcpError) as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(1)
     if not markdown:
-        print(f"{results.setting}\n")
-    show([*_tables(results), *(_peer_tables(peers) if peers else ())], markdown=markdown)
+        print(f"{shown.setting}\n")
+    show(shown.tables, markdown=markdown)
     if markdown:
-        print(f"Measured with {results.setting}.")
+        print(f"Measured with {shown.setting}.")
     if file:
-        file.write_text(msgspec.json.format(msgspec.json.encode(_figures(results)), indent=2).decode() + "\n")
+        file.write_text(msgspec.json.format(msgspec.json.encode(shown.figures), indent=2).decode() + "\n")
 
 
-def _run(backend: str, *, quick: bool) -> tuple[Results, Peers | None]:
+def _run_through_neovim(backend: str, *, quick: bool) -> Shown:
+    adapter = load_adapter(through_neovim.SERVER)
+    # Wherever TMPDIR may be: the path of a socket must be short.
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-", dir="/tmp") as folder:
+        results = asyncio.run(through_neovim.run(Path(folder), quick=quick, progress=progress))
+    setting = f"Neovim {results.neovim} with {_version(adapter, find_command(adapter))} on {results.code}"
+    return Shown(_on(setting), [*through_neovim.tables(results)], {**asdict(results), "backend": backend})
+
+
+def _run(backend: str, *, quick: bool) -> Shown:
     adapter = load_adapter(backend)
     command = find_command(adapter)
     asked = workload.load(backend)
@@ -84,7 +105,8 @@ def _run(backend: str, *, quick: bool) -> tuple[Results, Peers | None]:
         root = workload.code(asked)
         sides = Sides(adapter, command, root, Path(cache) / "warm", waits=bool(asked.opened_first))
         results = asyncio.run(_measure(sides, asked, quick=quick, progress=progress))
-    return results, asked.peers
+    tables = [*_tables(results), *(_peer_tables(asked.peers) if asked.peers else ())]
+    return Shown(results.setting, tables, _figures(results))
 
 
 async def _measure(sides: Sides, asked: Workload, *, quick: bool, progress: Progress) -> Results:
@@ -121,10 +143,12 @@ async def _cold(sides: Sides, questions: Questions, runs: int, progress: Progres
 
 def _setting(adapter: Adapter, command: Sequence[str], asked: Workload) -> str:
     """On what all this was measured."""
-    return (
-        f"{_version(adapter, command)} on {asked.code.title}; Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    )
+    return _on(f"{_version(adapter, command)} on {asked.code.title}")
+
+
+def _on(what: str) -> str:
+    """`what`, and the machine."""
+    return f"{what}; Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
 
 
 def _version(adapter: Adapter, command: Sequence[str]) -> str:
@@ -213,7 +237,7 @@ def _figure(number: float | None) -> str:
 
 
 def _figures(results: Results) -> dict[str, Any]:
-    """Everything as plain data, for programs: seconds, ms, MiB and bytes, unrounded."""
+    """Everything as plain data."""
     return {**asdict(results), "cold_ratios": [one.ratio for one in results.cold]}
 
 

@@ -67,9 +67,12 @@ class McpClient:
 
 
 @asynccontextmanager
-async def started(backend: str, root: Path, cache: Path) -> AsyncIterator[McpClient]:
-    """lsp-mcp with `backend` on `root`, in a process of its own, from its start to its end; indexes are in `cache`."""
-    arguments = ["--backend", backend, "--workspace-root", str(root), "--log-level", "error"]
+async def started(backend: str, root: Path, cache: Path, *more: str) -> AsyncIterator[McpClient]:
+    """lsp-mcp with `backend` on `root`, in a process of its own, from its start to its end; indexes are in `cache`.
+
+    `more` are arguments of its command line.
+    """
+    arguments = ["--backend", backend, "--workspace-root", str(root), "--log-level", "error", *more]
     before = _children()
     # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
     server = StdioServerParameters(

@@ -11,16 +11,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from raw_client import RawClient
 from workload import Workload
+
+from lsp_mcp.adapters import Adapter
 
 Json = dict[str, Any]
 Request = tuple[str, Json | Callable[[Any], Json]]  # a method, and its params or what makes them of the result before
 Facts = Counter[tuple[Any, ...]]
 ALL = 10_000  # the most results that a tool gives
+
+
+class Server(Protocol):
+    """A language server that answers, alone or in an editor; `unit` is what its characters are counted in."""
+
+    adapter: Adapter
+    root: Path
+    unit: str
+
+    def request(self, method: str, params: Any) -> Any:
+        """The result of one request."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Question:
         """Whether it asks for references."""
         return self.tool == "find_symbol_references_by_anchor"
 
-    def ask(self, raw: RawClient) -> Any:
+    def ask(self, raw: Server) -> Any:
         """What the server answers to the last of the requests."""
         result = None
         for method, params in self.requests:
@@ -70,7 +82,7 @@ class Question:
 class Questions:
     """Makes the questions of a workload; where its symbols are is asked of the server."""
 
-    def __init__(self, workload: Workload, raw: RawClient) -> None:
+    def __init__(self, workload: Workload, raw: Server) -> None:
         self._raw = raw
         self._root = raw.root
         self.first = self.references(workload.first)
@@ -107,8 +119,8 @@ class Questions:
             "list_symbols_in_file",
             {"file_path": file, "limit": ALL},
             # Not their places: where a macro makes a name, lsp-mcp mends the one that clangd gives.
-            lambda result: Facts(one["name"] for one in _tree(result)),
-            lambda answer: Facts(one["name"] for one in _tree(answer["file_symbols"])),
+            lambda result: Facts(one["name"] for one in named(result)),
+            lambda answer: Facts(one["name"] for one in named(answer["file_symbols"])),
         )
 
     def names(self, name: str) -> Question:
@@ -211,9 +223,13 @@ class Questions:
 
     def _place(self, uri: str, position: Json) -> tuple[str, int, int]:
         """File, line and character as lsp-mcp counts: from 1, in code points."""
-        path = _path(uri)
-        before = _before(_lines(path)[position["line"]], position["character"], self._raw.unit)
-        return Path(path).relative_to(self._root).as_posix(), position["line"] + 1, len(before) + 1
+        before = _before(_lines(_path(uri))[position["line"]], position["character"], self._raw.unit)
+        return place_in(self._root, uri), position["line"] + 1, len(before) + 1
+
+
+def place_in(root: Path, uri: str) -> str:
+    """The file of `uri` as lsp-mcp names it."""
+    return Path(_path(uri)).relative_to(root).as_posix()
 
 
 def _path(uri: str) -> str:
@@ -231,11 +247,11 @@ def _lines(path: str) -> list[str]:
     return Path(path).read_bytes().decode().split("\n")
 
 
-def _tree(symbols: list[Json]) -> Iterator[Json]:
+def named(symbols: list[Json]) -> Iterator[Json]:
     """All symbols of a tree."""
     for symbol in symbols:
         yield symbol
-        yield from _tree(symbol.get("children") or [])
+        yield from named(symbol.get("children") or [])
 
 
 def _our_place(one: Json) -> tuple[str, int, int]:

@@ -19,8 +19,10 @@ from mcp.types import Tool
 
 from fakes.workspace import FakeWorkspace, notification
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.errors import CallerError, MissingProgramError
 from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.server.mcp_server import described
+from lsp_mcp.toolsets.offered import tools_without_sessions
 from mcp_process import (
     BOUND,
     GO_ENV,
@@ -120,6 +122,13 @@ def test_the_list_of_tools_for_clangd_is_the_published_one(
     assert with_more[: len(offered)] == offered
     assert [tool.name for tool in with_more[len(offered) :]] == ["lm_clangd_memoryUsage", "lm_clangd_inlayHints"]
     check_golden("tools_list_clangd.json", with_more[len(everywhere) :], request)
+
+
+def test_the_list_of_tools_for_neovim_is_the_published_one(request: pytest.FixtureRequest) -> None:
+    tools = [described(tool) for tool in tools_without_sessions(CallerError("only looked at"), ["nvim"])]
+    assert len(tools) == 33
+    check_golden("tools_list_nvim.json", tools, request)
+    assert len(json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])) / 4 < 6000
 
 
 def check_golden(name: str, tools: list[Tool], request: pytest.FixtureRequest) -> None:

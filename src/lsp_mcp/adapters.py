@@ -104,6 +104,12 @@ class Ready(_Data, frozen=True):
     harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
 
 
+class Diagnostics(_Data, frozen=True):
+    """How the server says what is wrong."""
+
+    command: str = ""  # makes it look at {"Files": [URI]} again: by itself it takes its time where others changed
+
+
 class Symbols(_Data, frozen=True):
     """What the server's symbols look like."""
 
@@ -172,6 +178,7 @@ class Adapter(_Data, frozen=True):
     changes: Changes = Changes()
     positions: Positions = Positions()
     ready: Ready = Ready()
+    diagnostics: Diagnostics = Diagnostics()
     symbols: Symbols = Symbols()
     rename: Rename = Rename()
     settings: Settings = Settings()

@@ -94,6 +94,8 @@ class Text:
 
     def lines(self) -> list[str]:
         """All lines without their ends, first to last."""
+        if "\r" not in self.content:
+            return self.content.removeprefix(BOM).split("\n")
         return [self.line(number) for number in range(1, self.line_count + 1)]
 
     def slice(self, span: Span) -> str:
@@ -181,6 +183,16 @@ class Text:
         number = bisect_right(self._spec_starts, offset)
         first, _ = self._line_bounds(number)
         return Point(number, max(0, offset - first) + excess + 1)
+
+    def plain_numbers(self, position: Json, base: Base) -> Json | None:
+        """LSP `Position` → a caller's numbers, where all ways to count agree; None anywhere else.
+
+        A quick way for what `unclamped_position_point` and `point_numbers` do for any text.
+        """
+        line, character = position["line"], position["character"]
+        if not self._is_plain or type(line) is not int or type(character) is not int:
+            return None
+        return {"line": line + base, "character": character + base}
 
     def unclamped_point_position(self, point: Point, encoding: PositionEncoding) -> Json:
         """`Point` → LSP `Position`, where a point past an end stays as far past it: see above."""

@@ -63,8 +63,11 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
-        (["--without-toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
+        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim"),
+        (
+            ["--without-toolset", "klangd"],
+            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim",
+        ),
         (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
         (
             ["--toolset", "clangd-more"],

@@ -11,6 +11,7 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
@@ -45,32 +46,38 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         raise CallerError(f"there is no tool {name!r}; there is: {', '.join(known)}")
     arguments = dict(_argument(word, known[name]) for word in words)
     people = sys.stdout.isatty() and not as_json
-    sessions = flags.sessions()
+    running = flags.running()
+    neovims = running if isinstance(running, Neovims) else None
+    sessions = running.code if isinstance(running, Neovims) else running
+    call = Call(format="compact" if people else "json")
     try:
-        offered = {tool.name: tool for tool in offered_tools(sessions, flags.settings())}
+        offered = {tool.name: tool for tool in offered_tools(sessions, flags.settings(), neovims)}
         if name not in offered:
             toolset = toolset_of(name)
             left_out = toolset in flags.without_toolsets
             how = f"leave out --without-toolset {toolset}" if left_out else f"add --toolset {toolset}"
+            how = "add --backend nvim" if toolset == "nvim" and not left_out else how
             raise CallerError(f"it belongs to the toolset {toolset}; {how}")
         tool = offered[name]
-        answer = asyncio.run(_call(sessions, tool, arguments, Call(format="compact" if people else "json")))
+        answer = asyncio.run(_call(running, tool, arguments, call))
     except LspMcpError as error:
         click.echo(f"{name}: {str(error).removeprefix(f'{name}: ')}", err=True)
         sys.exit(1)
     finally:
-        sessions.kill()
+        running.kill()
     click.echo(answer)
+    for remark in call.remarks:
+        click.echo(remark, err=True)
 
 
-async def _call(sessions: Sessions, tool: Tool, arguments: dict[str, Any], call: Call) -> str:
-    sessions.begin()
+async def _call(running: Sessions | Neovims, tool: Tool, arguments: dict[str, Any], call: Call) -> str:
+    running.begin()
     try:
         with _Waiting() as waiting:
             call.report = waiting.report
             return await tool.call(call, arguments)
     finally:
-        await sessions.close()
+        await running.close()
 
 
 class _Waiting:

@@ -22,6 +22,7 @@ from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.programs import find_command, installed_folder
+from lsp_mcp.nvim.editors import HOW_TO_START
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
@@ -62,7 +63,7 @@ def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
     Raises:
         ConfigError: there is no server of one of the names.
     """
-    chosen = [load_adapter(name) for name in dict.fromkeys([*names, *flags.backends])]
+    chosen = [load_adapter(name) for name in dict.fromkeys([*names, *flags.adapters])]
     with _waiting():
         checks = asyncio.run(_checks(flags, chosen))
     failed = any(check.failed for check in checks)
@@ -81,6 +82,8 @@ def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
 
 async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
     root, fitting = _workspace(flags, chosen)
+    if flags.through_neovim:
+        return [root, *await _neovims(flags), *_inotify()]
     wanted = [adapter.name for adapter in chosen or fitting]
     adapters = chosen or [load_adapter(name) for name in adapter_names()]
     per_server = await asyncio.gather(
@@ -90,6 +93,30 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
         # Nobody said which server is needed, but without any there is nothing that this program could do.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
     return [root, *(check for checks in per_server for check in checks), *_inotify()]
+
+
+async def _neovims(flags: ServerFlags) -> list[Check]:
+    """The Neovim that would be worked through, else those that run, with the language clients of each."""
+    neovims = flags.neovims()
+    checks = []
+    try:
+        for one in await neovims.editors.find():
+            note = f"in {one.cwd}"
+            checks.append(Check("Neovim", "ok", needed=False, version=one.version, path=one.target.text, note=note))
+        try:
+            sessions = await neovims.sessions(None)
+            assert sessions.host
+            names = [client.name for client in await sessions.host.clients()]
+            note = f"its language clients: {', '.join(names) or 'none yet; it starts them when a file is opened'}"
+            editor = sessions.host.present()
+            checks.append(
+                Check("connects to", "ok", needed=True, version=editor.version, path=editor.target.text, note=note)
+            )
+        except LspMcpError as error:
+            checks.append(Check("connects to", "missing", needed=True, note=str(error), get=HOW_TO_START))
+    finally:
+        await neovims.close()
+    return checks
 
 
 def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[Adapter]]:

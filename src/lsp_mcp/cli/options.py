@@ -22,8 +22,10 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lsp_mcp.sessions.neovims import Neovims
     from lsp_mcp.toolsets.shared import ToolSettings
 
+_NVIM = "nvim"  # the backend that is no adapter
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 
@@ -43,7 +45,44 @@ class ServerFlags:
     allowed_methods: tuple[str, ...]
     position_base: int
     log_level: str
+    socket: str | None
+    allow_exec_lua: bool
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
+
+    @property
+    def through_neovim(self) -> bool:
+        """Whether language servers are those of a running Neovim."""
+        return _NVIM in self.backends or self.socket is not None
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """The named backends that are language servers."""
+        return tuple(name for name in self.backends if name != _NVIM)
+
+    def running(self) -> Sessions | Neovims:
+        """What the flags describe: server processes, which are started, or a Neovim to connect to.
+
+        Raises:
+            ConfigError: see `Workspace`, `choose_adapters`, `config_target`.
+        """
+        return self.neovims() if self.through_neovim else self.sessions()
+
+    def neovims(self) -> Neovims:
+        """The Neovims that the flags describe; none is connected yet. Raises as `running`."""
+        from lsp_mcp.nvim.editors import config_target
+        from lsp_mcp.sessions.neovims import Neovims
+
+        workspace = Workspace(Path(self.workspace_root))
+        try:
+            adapters = choose_adapters(self.adapters, workspace.root, adapter_names())
+        except ConfigError:
+            if self.adapters:
+                raise
+            adapters = []  # what runs in Neovim decides
+        options = SessionOptions(
+            ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self._database()
+        )
+        return Neovims(workspace, adapters, options, config_target(self.socket).text if self.socket else None)
 
     def sessions(self) -> Sessions:
         """The sessions that the flags describe; their server processes are started.
@@ -73,6 +112,7 @@ class ServerFlags:
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
             allowed_methods=self.allowed_methods,
+            allow_exec_lua=self.allow_exec_lua,
             toolsets=self.toolsets,
             without_toolsets=self.without_toolsets,
         )
@@ -106,6 +146,10 @@ class ServerFlags:
             words += ["--compile-commands", str(Path(self.compile_commands).expanduser().absolute())]
         if self.shared_index:
             words.append("--shared-index")
+        if self.socket:
+            words += ["--socket", self.socket]
+        if self.allow_exec_lua:
+            words.append("--allow-exec-lua")
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
@@ -141,6 +185,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             allowed_methods=value["--allow-method"],
             position_base=int(value["--position-base"]),
             log_level=value["--log-level"],
+            socket=value["--socket"],
+            allow_exec_lua=value["--allow-exec-lua"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
         form = "%(levelname).1s %(name)s: %(message)s"
@@ -158,7 +204,12 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
     return {
         "--backend": (
             {"multiple": True, "metavar": "NAME"},
-            f"Language server, repeatable ({', '.join(names)}). Default: by what lies in the workspace root.",
+            f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim. Default: by "
+            "what lies in the workspace root.",
+        ),
+        "--socket": (
+            {"metavar": "PATH"},
+            "Neovim's socket or HOST:PORT, for --backend nvim. Default: the Neovim that works in the workspace root.",
         ),
         "--workspace-root": (
             {"default": ".", "show_default": True, "metavar": "FOLDER"},
@@ -182,13 +233,14 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME"},
-            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more). Default: those of the backends.",
+            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more, nvim). Default: those of the backends.",
         ),
         "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
         "--allow-method": (
             {"multiple": True, "metavar": "METHOD"},
             "LSP method that may be passed through besides the read-only ones, repeatable.",
         ),
+        "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do in Neovim what its user can."),
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
             "From which number lines and characters count; anchors always from 1.",

@@ -8,11 +8,14 @@ import gc
 import importlib
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.sessions.sessions import Sessions
+
+if TYPE_CHECKING:
+    from lsp_mcp.sessions.neovims import Neovims
 
 log = logging.getLogger(__name__)
 
@@ -24,12 +27,12 @@ def serve(flags: ServerFlags, form: str, response_format: str) -> None:
     """
     logging.getLogger("mcp").setLevel(logging.WARNING)
     try:
-        sessions = flags.sessions()
+        running = flags.running()
     except ConfigError as error:
         log.error("%s", error)
         asyncio.run(_refuse(error))
     else:
-        asyncio.run(_serve(sessions, flags, form, response_format))
+        asyncio.run(_serve(running, flags, form, response_format))
 
 
 async def _refuse(reason: ConfigError) -> None:
@@ -49,9 +52,9 @@ def _importing() -> Iterator[None]:
         gc.enable()
 
 
-async def _serve(sessions: Sessions, flags: ServerFlags, form: Any, response_format: Any) -> None:
-    sessions.begin()
+async def _serve(running: Sessions | Neovims, flags: ServerFlags, form: Any, response_format: Any) -> None:
+    running.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
     with _importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(sessions, flags.settings(), form, response_format)
+    await serving.serve_stdio(running, flags.settings(), form, response_format)

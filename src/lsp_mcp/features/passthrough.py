@@ -48,11 +48,11 @@ async def send(
     named = documents(params, home) | ({home} if home else set())
     if home:
         await backend.open(uri_path(home))
-    texts = await _texts(backend, named)
+    texts = await read_texts(backend, named)
     asked = Walker(texts, backend.encoding, base).inward(params, home)
     result = await backend.request(method, asked, timeout=timeout)
     there = documents(result, home)
-    texts |= await _texts(backend, there - texts.keys())
+    texts |= await read_texts(backend, there - texts.keys())
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
         backend.mistrust(wrong, name)
     gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
@@ -103,7 +103,8 @@ def _without(result: Any, gone: set[str]) -> Any:
     return [one for one in result if not documents(one, None) & gone]
 
 
-async def _texts(backend: Backend, uris: Iterable[str]) -> dict[str, Text | None]:
+async def read_texts(backend: Backend, uris: Iterable[str]) -> dict[str, Text | None]:
+    """The text of each document as the server has it; None for what is gone or no text."""
     uris = list(uris)
     return dict(zip(uris, await asyncio.gather(*(_text(backend, uri) for uri in uris)), strict=True))
 

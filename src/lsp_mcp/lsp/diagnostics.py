@@ -23,6 +23,7 @@ class Diagnostics:
     def __init__(self, harmless: str = "") -> None:
         self._harmless = re.compile(harmless) if harmless else None
         self._changed = asyncio.Event()
+        self.raw: dict[Path, list[Any]] = {}  # the last of each document
         self._versions: dict[Path, int] = {}
         self._errors: dict[Path, str] = {}
         self.ended = False
@@ -30,15 +31,17 @@ class Diagnostics:
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
 
     def publish(self, params: Any) -> None:
-        """Take in one `PublishDiagnosticsParams`. What is about no version is passed over: it may be about any."""
-        version = params.get("version")
-        if not isinstance(version, int):
-            return
+        """Take in one `PublishDiagnosticsParams`. What is about no version is counted for none: it may be about any."""
         try:
             path = uri_path(params["uri"])
         except PathError:
             return
-        self._versions[path] = max(self.serial(path, version), self._versions.get(path, -1))
+        self.raw[path] = params["diagnostics"]
+        version = params.get("version")
+        serial = self.serial(path, version) if isinstance(version, int) else -1
+        if serial < 0:
+            return
+        self._versions[path] = max(serial, self._versions.get(path, -1))
         self._errors.pop(path, None)
         if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
             self._errors[path] = str(error["message"]).split("\n")[0]
@@ -54,9 +57,14 @@ class Diagnostics:
         if self.on_incomplete:
             self.on_incomplete(path)
 
-    def heard_of(self, path: Path) -> bool:
-        """Whether any have come for `path`."""
-        return path in self._versions
+    @property
+    def has_versions(self) -> bool:
+        """Whether it says of which text its diagnostics are."""
+        return bool(self._versions)
+
+    def forget(self, path: Path) -> None:
+        """What was said of `path` is about another opening of it."""
+        self._versions.pop(path, None)
 
     async def of(self, path: Path, version: int) -> bool:
         """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended."""

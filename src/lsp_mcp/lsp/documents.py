@@ -65,6 +65,9 @@ class Documents:
         self._notify = notify
         self._holder = holder
         self._serials: dict[Path, dict[int, int]] = {}  # our versions of documents of the editor's, by its own
+        self._before: dict[Path, set[int]] = {}  # the editor's versions of its opening before
+        self._texts: dict[Path, Text] = {}  # of documents of the editor's, as we last took note of them
+        self._certain: set[Path] = set()  # documents of the editor's that we have opened again since it did
         self._reopened: dict[Path, tuple[int, int]] = {}  # its version when we opened one again, and as what
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self.awaited: set[Path] = set()  # somebody waits until the server has read these: they stay open
@@ -80,7 +83,7 @@ class Documents:
         """The open document, or None."""
         if held := self._held().get(path):
             self._open.pop(path, None)
-            return Document(held[0], self.serial(path, self._wire_version(path, held[1])), None)
+            return Document(held[0], self._register(path, self._wire_version(path, held[1]), held[0]), None)
         return self._open.get(path)
 
     def wire_version(self, path: Path) -> int | None:
@@ -90,20 +93,42 @@ class Documents:
         document = self._open.get(path)
         return document.version if document else None
 
-    def is_held(self, path: Path) -> bool:
-        """Whether the editor has it open: it may have been opened before we came."""
-        return path in self._held()
+    def is_uncertain(self, path: Path) -> bool:
+        """Whether the editor has it open, and we have not opened it again since: what was said of it may be older."""
+        return path in self._held() and path not in self._certain
 
     def serial(self, path: Path, wire_version: int) -> int:
-        """Our version for the one that the server knows: higher for what it was told later."""
+        """Our version for the one that the server has said something about; -1 if that is none of the present ones."""
         if path in self._open:
             return wire_version
         serials = self._serials.setdefault(path, {})
+        if wire_version in serials and wire_version >= _REOPENED:
+            self._before.pop(path, None)  # what was said of the opening before has come before this
         if wire_version not in serials:
+            if wire_version >= _REOPENED:
+                return -1  # another program has opened it again
+            if wire_version in self._before.get(path, ()):
+                return -1  # from before the editor opened it last
             if wire_version < max((known for known in serials if known < _REOPENED), default=0):
                 return -1  # from before the first that we saw
-            serials[wire_version] = next(self._versions)
+        return self._register(path, wire_version)
+
+    def _register(self, path: Path, wire_version: int, text: Text | None = None) -> int:
+        serials = self._serials.setdefault(path, {})
+        if wire_version not in serials:
+            # A server has nothing new to say of a text that is the same (clangd 22 says nothing then).
+            same = text is not None and text == self._texts.get(path)
+            serials[wire_version] = max(serials.values()) if same and serials else next(self._versions)
+        if text is not None:
+            self._texts[path] = text
         return serials[wire_version]
+
+    def opened_by_editor(self, path: Path) -> None:
+        """The editor has opened `path`, maybe again: its versions begin anew."""
+        self._texts.pop(path, None)
+        self._before[path] = {known for known in self._serials.pop(path, ()) if known < _REOPENED}
+        self._reopened.pop(path, None)
+        self._certain.discard(path)
 
     def handed_over(self, path: Path) -> None:
         """The editor has opened `path` itself, and closed it for us before that."""
@@ -142,6 +167,8 @@ class Documents:
             PathError: it is there and cannot be read as text.
         """
         if self._holder and (held := self._held().get(path)):
+            self._register(path, held[1], held[0])  # comes before what follows
+            self._certain.add(path)
             version = next(self._versions)
             self._reopened[path] = held[1], _REOPENED + version
             self._serials.setdefault(path, {})[_REOPENED + version] = version
@@ -194,8 +221,8 @@ class Documents:
 
     def reopen_all(self) -> None:
         """Open everything again, for a server that was started anew; what cannot be read any more is left out."""
-        self._serials.clear()
-        self._reopened.clear()
+        for known in (self._serials, self._before, self._reopened, self._certain, self._texts):
+            known.clear()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
             if document.passing:

@@ -12,13 +12,16 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError, MissingProgramError, UnavailableError
 from lsp_mcp.lsp.heard import Heard
 from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.uris import uri_path
 
 log = logging.getLogger(__name__)
 
 _START_TIMEOUT = 60.0  # seconds for a server to be initialized by the editor
 _PATIENCE = 2.0  # seconds for an editor that has shown a file to think of a server for it
 _END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
-_HANDED_OVER = "lsp-mcp/handedOver"  # a buffer has taken over a document that we had open
+# What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
+# has opened one, which it may have had open before.
+_HANDED_OVER, _OPENED = "lsp-mcp/handedOver", "lsp-mcp/opened"
 
 
 class Client(Protocol):
@@ -125,8 +128,11 @@ class Host(Protocol):
     async def restart(self, client: int) -> None:
         """Start an ended client anew, for the buffers that it had."""
 
-    async def sync(self) -> int:
-        """Look at all buffers; a number that is another one after anything changed."""
+    async def sync(self, changed: Iterable[Path] = ()) -> int:
+        """Look at all buffers, those of files that `changed` on disk as closely as can be.
+
+        A number that is another one after anything in them changed.
+        """
 
     def changed_since(self, generation: int) -> set[Path]:
         """The files whose buffers changed after that."""
@@ -147,10 +153,20 @@ class Host(Protocol):
         """Those of them that were changed on disk as well."""
 
 
+class Owner(Protocol):
+    """Who keeps account of the documents that are open with a server."""
+
+    def handed_over(self, path: Path) -> None:
+        """A buffer has taken over a document that we had open."""
+
+    def opened_by_editor(self, path: Path) -> None:
+        """The editor has opened a document, maybe again: its versions begin anew."""
+
+
 class HostedConnection:
     """One life of a server that an editor runs. See `Connection`."""
 
-    def __init__(self, adapter: Adapter, root: Path, host: Host, handed_over: Callable[[str], None]) -> None:
+    def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner) -> None:
         self.heard = Heard(adapter, root)
         self.dead: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.crashed = False
@@ -161,9 +177,11 @@ class HostedConnection:
         self.client: Client | None = None
         self._adapter = adapter
         self._host = host
-        self._handed_over = handed_over
-        # Editors don't let servers register for it on every system; whoever is told of too much passes it over.
-        self.heard.watched.register("lsp-mcp", {"watchers": [{"globPattern": "**/*"}]})
+        self._owner = owner
+        self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
+        # Editors don't let servers register for it on every system; who is told of too much passes it over.
+        watchers = [{"globPattern": f"**/{name}"} for name in _told_of(adapter)]
+        self.heard.watched.register("lsp-mcp", {"watchers": watchers})
 
     async def start(self, client: Client) -> None:
         """Begin to hear what `client` hears.
@@ -179,6 +197,7 @@ class HostedConnection:
         self.encoding = self._adapter.encoding(found.unit)
         self.capabilities = found.capabilities
         self.tells_inactive = found.tells_inactive
+        await self._host.sync()  # which buffers are this client's
         progress = self.heard.progress
         for token, title in found.work:
             progress.update(token, {"kind": "begin", "title": title})
@@ -194,6 +213,8 @@ class HostedConnection:
         try:
             return await self._host.request(self.client.id, method, params, timeout=timeout)
         except DiedError as error:
+            # One that is told to end is no longer asked before it is gone.
+            await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
             raise DiedError(f"{self._adapter.name} in {self._host.name}: {error}") from None
 
     def notify(self, method: str, params: Any) -> None:
@@ -211,9 +232,19 @@ class HostedConnection:
     async def leave(self) -> None:
         """It is the user's: it goes on."""
 
+    def listen(self) -> None:
+        """Take in what was told since `start`, and what will be."""
+        early, self._early = self._early or [], None
+        for method, params in early:
+            self._told(method, params)
+
     def _told(self, method: str, params: Any) -> None:
-        if method == _HANDED_OVER:
-            self._handed_over(params["uri"])
+        if self._early is not None:
+            self._early.append((method, params))
+        elif method == _HANDED_OVER:
+            self._owner.handed_over(uri_path(params["uri"]))
+        elif method == _OPENED:
+            self._owner.opened_by_editor(uri_path(params["uri"]))
         else:
             self.heard.told(method, params)
 
@@ -236,15 +267,16 @@ class HostLauncher:
         root: Path,
         host: Host,
         sample: Callable[[], Awaitable[Path | None]],
-        handed_over: Callable[[str], None],
+        owner: Owner,
     ) -> None:
         self._adapter = adapter
         self._root = root
         self._host = host
         self._sample = sample
-        self._handed_over = handed_over
+        self._owner = owner
         self._last: HostedConnection | None = None
         self._epoch = 0
+        self.starts_again = False
         self.command: Sequence[str] = ()  # what the editor has started
 
     def spawn(self) -> None:
@@ -274,9 +306,9 @@ class HostLauncher:
             client = await self._find()
             self.command = client.command
             await before()
-        connection = HostedConnection(self._adapter, self._root, self._host, self._handed_over)
+        connection = HostedConnection(self._adapter, self._root, self._host, self._owner)
         await connection.start(client)
-        self._last = connection
+        self.starts_again, self._last = self._last is not None, connection
         return connection
 
     async def _find(self) -> Client:
@@ -330,6 +362,13 @@ class HostLauncher:
         fitting = [client for client in await self._host.clients() if runs(client, self._adapter)]
         near = [client for client in fitting if client.root is None or _related(client.root, self._root)]
         return sorted(near, key=lambda client: (not client.initialized, _distance(client.root, self._root)))
+
+
+def _told_of(adapter: Adapter) -> list[str]:
+    """Patterns of names of the files that a server wants to hear of: its sources, and what says how to build them."""
+    projects = adapter.projects
+    names = {*adapter.workspace.root_markers, *((projects.marker, projects.joined_by) if projects else ())}
+    return [f"*{extension}" for extension in adapter.extensions] + sorted(filter(None, names))
 
 
 def runs(client: Client, adapter: Adapter) -> bool:

@@ -22,6 +22,12 @@ class ProcessLauncher:
         self._command = command
         self._env = env
         self._child: Child | None = None
+        self._launched = 0
+
+    @property
+    def starts_again(self) -> bool:
+        """See `Launcher.starts_again`."""
+        return self._launched > 1
 
     def spawn(self) -> None:
         """Start the process now; it is initialized by `launch`."""
@@ -47,6 +53,7 @@ class ProcessLauncher:
         except BaseException:
             await connection.abandon()
             raise
+        self._launched += 1
         return connection
 
     def kill(self) -> None:

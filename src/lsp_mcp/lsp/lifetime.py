@@ -25,6 +25,10 @@ _PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that
 class Launcher(Protocol):
     """How a server is reached: it is started, or found where somebody else runs it."""
 
+    @property
+    def starts_again(self) -> bool:
+        """Whether what was launched last takes the place of one that died."""
+
     def spawn(self) -> None:
         """Begin with what takes long and needs no event loop."""
 
@@ -176,13 +180,16 @@ class Lifetime:
                 except (SilentError, RefusedError) as error:
                     self._tries = 0
                     raise UnavailableError(f"{name} could not be started: {error}. Run: lsp-mcp doctor") from None
+                except UnavailableError:
+                    self._tries = 0
+                    raise
         finally:
             self._starting = None
 
     async def _start_once(self) -> Connection:
         connection = await self._launcher.launch(self._before)
         # A wanted one is nothing that anybody must know.
-        self.restarts += self.connection is not None and not self._renewing
+        self.restarts += self._launcher.starts_again and not self._renewing
         self._renewing = False
         self.connection = connection
         connection.dead.add_done_callback(lambda _: self._died(connection))

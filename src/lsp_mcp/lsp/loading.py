@@ -276,8 +276,8 @@ class OpenedLoading(Loading):
 
         async def read(path: Path) -> None:
             async with room:
-                heard = connection.heard.diagnostics.heard_of(path) or not self._documents.is_held(path)
-                document = self._documents.get(path) if path in told and heard else None
+                is_told = path in told and not self._documents.is_uncertain(path)
+                document = self._documents.get(path) if is_told else None
                 self._documents.awaited.add(path)
                 try:
                     version = document.version if document else self._documents.show(path)

@@ -15,7 +15,7 @@ from lsp_mcp.backend import Json, Report, State, Use
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, PathError
+from lsp_mcp.errors import DiedError, PathError, SilentError
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.build.build import Build
 from lsp_mcp.lsp.documents import Documents, Texts
@@ -28,12 +28,13 @@ from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
-from lsp_mcp.uris import uri_path
+from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 _MOST_NAMED = 3  # files named in one note
+_DIAGNOSTICS_TIMEOUT = 10.0  # seconds for a server to look at a text
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,13 @@ class Session:
         self._generation = 0
         self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
         self._to_load: set[Path] = set()  # changed files that the server may have to be made to read
+        self._diagnosed: dict[Path, int] = {}  # the generation in which each file's diagnostics were last asked for
         self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
         self._restarts_told = 0
         self._projects = WorkspaceProjects(adapter, workspace, feed)
         self._documents = Documents(adapter, self._files, self._notify, self if host else None)
         self._host_seen = 0  # the generation of its buffers that the server is known to have
-        self._hosted = HostLauncher(adapter, workspace.root, host, self._sample, self._handed_over) if host else None
+        self._hosted = HostLauncher(adapter, workspace.root, host, self._sample, self) if host else None
         self._lifetime = Lifetime(
             adapter.name,
             self._hosted or ProcessLauncher(adapter, workspace.root, self._command, options.env),
@@ -188,9 +190,9 @@ class Session:
         # Nobody may ask before what another caller's changes made the server load is loaded.
         async with self._syncing:
             connection = await self._lifetime.live()
-            edited = await self._edited()
             self._feed.watch_also(connection.heard.watched.outside_folders())
             changes = self._feed.changes()
+            edited = await self._edited(changes)
             told = self._tell(connection, changes) if changes else False
             outside = self._documents.refresh_outside(self._feed.folders())
             if self._build and (elsewhere := self._build.changed_elsewhere()):
@@ -214,14 +216,18 @@ class Session:
             self._generation += bool(replaced or loaded != self._loaded)
         return self._generation
 
-    async def _edited(self) -> set[Path]:
-        """The files of this server whose buffers changed since the last call."""
+    async def _edited(self, changes: Changes) -> set[Path]:
+        """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""
         if self._host is None:
             return set()
+        seen, now = self._host_seen, await self._host.sync([*changes.created, *changes.changed])
         # Everything up to this generation is looked at, whoever asks next.
-        seen, self._host_seen = self._host_seen, await self._host.sync()
-        edited = self._host.changed_since(seen) if self._host_seen > seen else set()
-        return {path for path in edited if self.adapter.language_of(path)}
+        self._host_seen = now
+        changed = self._host.changed_since(seen) if self._host_seen > seen else set()
+        edited = {path for path in changed if self.adapter.language_of(path)}
+        for path in edited:
+            self._documents.get(path)  # its version takes its place before the server says anything about it
+        return edited
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:
         """Tell the server of `changes`: its open documents first, then what it watches.
@@ -368,6 +374,46 @@ class Session:
                 self._build.hosted_as(self._hosted.command)
             await self._build.prepare()
 
+    async def wait(self, timeout: float, report: Report) -> State:
+        """The state of the server once it is ready, or after `timeout` seconds."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self.ready(report)
+        except TimeoutError:
+            pass
+        return self.state()
+
+    async def diagnosed(self, path: Path) -> bool:
+        """Wait until the server has said what is wrong in the present text of `path`; False if it doesn't in time."""
+        connection = await self._lifetime.live()
+        self._documents.open(path)
+        if (command := self.adapter.diagnostics.command) and self._diagnosed.get(path) != self._generation:
+            # Whatever it depends on may have changed.
+            self._diagnosed[path] = self._generation
+            params = {"command": command, "arguments": [{"Files": [path_uri(path)]}]}
+            try:
+                await self.request("workspace/executeCommand", params)
+            except SilentError:
+                return False
+        document = None if self._documents.is_uncertain(path) else self._documents.get(path)
+        version = document.version if document else self._documents.show(path)
+        try:
+            async with asyncio.timeout(_DIAGNOSTICS_TIMEOUT):
+                return await connection.heard.diagnostics.of(path, version)
+        except TimeoutError:
+            return False
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether this server says, as far as is known, of which text its diagnostics are."""
+        connection = self._lifetime.connection
+        return bool(connection and connection.heard.diagnostics.has_versions)
+
+    def diagnostics(self, path: Path) -> list[Any]:
+        """The last diagnostics of `path`, as the server sent them."""
+        connection = self._lifetime.connection
+        return connection.heard.diagnostics.raw.get(path, []) if connection else []
+
     # --- in an editor ------------------------------------------------------------------------------
 
     def held(self) -> dict[Path, tuple[Text, int]]:
@@ -383,23 +429,37 @@ class Session:
         if self._host and isinstance(connection, HostedConnection) and connection.client:
             self._host.reopen(connection.client.id, path, version)
 
-    def _handed_over(self, uri: str) -> None:
-        self._documents.handed_over(uri_path(uri))
+    def handed_over(self, path: Path) -> None:
+        """See `Owner.handed_over`."""
+        self._documents.handed_over(path)
+
+    def opened_by_editor(self, path: Path) -> None:
+        """See `Owner.opened_by_editor`."""
+        self._documents.opened_by_editor(path)
+        if self._lifetime.connection:
+            self._lifetime.connection.heard.diagnostics.forget(path)
 
     async def _sample(self) -> Path | None:
         """A file of this server's languages, the one nearest to the root."""
         await self._feed.start()
-        sources = (path for path in self._feed.files() if self.adapter.language_of(path))
-        return min(sources, key=lambda path: (len(path.parts), path), default=None)
+
+        def nearest() -> Path | None:
+            sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
+            return min(sources, key=lambda path: (len(path.parts), path), default=None)
+
+        return await asyncio.to_thread(nearest)
 
     def _started(self) -> None:
         """A new server knows of no document."""
         self._documents.reopen_all()
         self._projects.check()
         self._loading.started()
+        if self._lifetime.connection:
+            self._lifetime.connection.heard.diagnostics.serial = self._documents.serial
+        if isinstance(self._lifetime.connection, HostedConnection):
+            self._lifetime.connection.listen()
         if self._build and (connection := self._lifetime.connection):
             connection.heard.diagnostics.on_incomplete = self._build.incomplete
-            connection.heard.diagnostics.serial = self._documents.serial
             if first := self._build.first_file():
                 self._documents.show(first)
 

@@ -12,7 +12,7 @@ from typing import Any
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
 from lsp_mcp.nvim.editor import Editor
-from lsp_mcp.text import Text
+from lsp_mcp.text import BOM, Text
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,7 @@ class Buffer:
     modified: bool  # it has unsaved changes
     conflict: bool  # and its file has been changed on disk since it was read
     gone: bool  # its file is gone, and it has no unsaved changes
-    version: int  # as its servers know it
-    clients: frozenset[int]  # the ids of those whose servers have it open
+    versions: dict[int, int]  # as its servers know it, by the ids of the clients that have it open
     filetype: str
 
 
@@ -41,12 +40,33 @@ class Buffers:
         self._changed: dict[Path, int] = {}  # the generation in which each was last not what it had been
         self.generation = 0  # how often anything was not what it had been
 
-    async def sync(self) -> int:
+    async def sync(self, changed: Iterable[Path] = ()) -> int:
         """Look at all buffers, reading those again whose file was changed; the generation.
+
+        Neovim goes by a file's time and size. Of the files in `changed` the text is compared too.
 
         Raises:
             UnavailableError: Neovim is gone, or waits for something.
         """
+        await self._look()
+        self._files.forget(changed)
+        if stale := [self._by_path[path].number for path in changed if self._is_stale(path)]:
+            await self._editor.call("read_again", stale)
+            await self._look()
+        return self.generation
+
+    def _is_stale(self, path: Path) -> bool:
+        buffer = self._by_path.get(path)
+        if buffer is None or buffer.modified or buffer.text is None:
+            return False
+        try:
+            on_disk = self._files.text(path).content
+        except PathError:
+            return False  # gone again, or no text as it lies on disk: Neovim may know its encoding
+        # A byte order mark, and the line end after the last line, Neovim has as options.
+        return on_disk.removeprefix(BOM).rstrip("\r\n") != buffer.text.content.rstrip("\r\n")
+
+    async def _look(self) -> None:
         known = {str(buffer.number): buffer.tick for buffer in self._by_path.values()}
         found = await self._editor.call("sync", known)
         before = {buffer.number: buffer for buffer in self._by_path.values()}
@@ -61,7 +81,6 @@ class Buffers:
         if changed:
             self.generation += 1
             self._changed.update(dict.fromkeys(changed, self.generation))
-        return self.generation
 
     def changed_since(self, generation: int) -> set[Path]:
         """The files whose buffer came, went or changed after `generation`."""
@@ -102,8 +121,7 @@ def _buffer(entry: dict[str, Any], before: Buffer | None) -> Buffer:
         modified=bool(entry["modified"]),
         conflict=bool(entry["conflict"]),
         gone=bool(entry["gone"]),
-        version=entry["version"],
-        clients=frozenset(entry["clients"]),
+        versions=dict(entry["versions"]),
         filetype=entry["filetype"],
     )
 

@@ -63,7 +63,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     try:
         apply_plan(replace(plan, steps=tuple(rest)), workspace.root)
     except EditError:
-        await host.present().call("undo", [buffer.number for buffer in buffers.values()])
+        await host.present().change("undo", [buffer.number for buffer in buffers.values()])
         raise
     done = {step.path: Edited(step.path, "disk", len(step.changes), saved=True) for step in rest}
     for path, buffer in buffers.items():
@@ -107,7 +107,7 @@ async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], wo
         }
         for buffer, change in changes
     ]
-    refused = await host.present().call("edit", wanted) if wanted else None
+    refused = await host.present().change("edit", wanted) if wanted else None
     if refused:
         path = next(change.path for buffer, change in changes if buffer.number == refused["number"])
         raise EditError(f"{workspace.shown(path)} {refused['reason']}. Nothing was changed.")
@@ -126,7 +126,7 @@ async def _saved(host: NvimHost, buffer: Buffer, change: FileChange, *, save: bo
         return replace(done, reason="it had unsaved changes before")
     if not save:
         return done
-    failed = await host.present().call("save", buffer.number)
+    failed = await host.present().change("save", buffer.number)
     return replace(done, saved=not failed, reason=f"Neovim: {failed}" if failed else "")
 
 
@@ -141,7 +141,7 @@ async def _on_disk(host: NvimHost, plan: EditPlan, workspace: Workspace) -> list
     applied = apply_plan(plan, workspace.root)
     for old, new in applied.renamed:
         try:
-            await host.present().call("moved", str(old), str(new))
+            await host.present().change("moved", str(old), str(new))
         except LspMcpError as error:
             raise EditError(f"The files are changed, but Neovim's buffer of {old} is not: {error}") from None
     await host.sync()

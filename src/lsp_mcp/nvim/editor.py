@@ -6,8 +6,9 @@ import asyncio
 import itertools
 import logging
 import re
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 3.0  # seconds
 CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
+_LATE = 0.5  # seconds that what was asked for in time may still take
 _LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
 _MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
 _OLDEST = (0, 11)
@@ -53,9 +55,12 @@ class Editor:
         self.cwd = Path()
         self.version = ""
         self.pid = 0
+        self.servername = ""
+        self._ahead = 0.0  # seconds that its clock shows more than ours
         self.listeners: dict[int, Callable[[str, Any], None]] = {}  # by client id: what its server says
         self.deaths: dict[int, Callable[[bool], None]] = {}  # by client id; called with whether it crashed
-        self.attached = asyncio.Event()  # set, and replaced, whenever a client is attached to a buffer
+        self.client_events = 0  # how often clients came, went, or changed their buffers
+        self.attached = asyncio.Event()  # set, and replaced, whenever a client comes, goes, or gets another buffer
         self._channel = Channel(target, self._told)
         self._number = 0
         self._requests = itertools.count(1)
@@ -87,13 +92,14 @@ class Editor:
             UnavailableError: nobody answers there, or not as Neovim.
             RefusedError: it is older than 0.11.
         """
-        await self._channel.connect(timeout=CONNECT_TIMEOUT)
         self._channel.ended.add_done_callback(self._ended)
         try:
+            await self._channel.connect(timeout=CONNECT_TIMEOUT)
             await self._set_up()
         except SilentError as error:
+            why = await self._held_up(error, "It said nothing; is it Neovim's socket?")
             self._channel.close()
-            raise SilentError(await self._held_up(error, "It said nothing; is it Neovim's socket?")) from None
+            raise SilentError(why) from None
         except BaseException:
             self._channel.close()
             raise
@@ -102,8 +108,8 @@ class Editor:
         try:
             info = await self._request("nvim_get_api_info")
             self._number, version = info[0], info[1]["version"]
-            found = (version["major"], version["minor"])
-        except (RefusedError, LookupError, TypeError) as error:
+            found = (int(version["major"]), int(version["minor"]))
+        except (RefusedError, LookupError, TypeError, ValueError) as error:
             raise UnavailableError(f"{self.target.text} does not answer as Neovim does ({error})") from None
         if found < _OLDEST:
             raise RefusedError(
@@ -114,6 +120,8 @@ class Editor:
         parts = [[part, (folder / f"{part}.lua").read_text(encoding="utf-8")] for part in _PARTS]
         about = await self._request("nvim_exec_lua", _LOAD, [self._number, parts])
         self.cwd, self.version, self.pid = Path(about["cwd"]), about["version"], about["pid"]
+        self.servername = about["servername"]
+        self._ahead = about["now"] - time.time()
 
     def close(self) -> None:
         """End the connection; our documents are closed first. Idempotent."""
@@ -127,20 +135,31 @@ class Editor:
             RefusedError: it failed; Neovim's message.
             UnavailableError: Neovim is gone, or waits for something: at what.
         """
-        call = asyncio.ensure_future(
-            self._request("nvim_exec_lua", _CALL, [self._number, function, *args], timeout=timeout)
-        )
+        call = asyncio.ensure_future(self._lua(function, args, timeout))
         try:
             done, _ = await asyncio.wait([call], timeout=min(timeout, _LOOK_AFTER))
-            if not done and (held_up := await self._waiting_at()):
-                raise SilentError(f"{self.name} is waiting {held_up}, then ask again.")
-            return await call
+            held_up = None if done else await self._waiting_at()
+            if held_up is None:
+                return await call
+        finally:
+            call.cancel()
+        raise SilentError(f"{self.name} is waiting {held_up}, then ask again.")
+
+    async def change(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
+        """As `call`, for what must not be done later if this says that it was not done.
+
+        A call that comes to a Neovim at a prompt is carried out when the prompt is over.
+        """
+        deadline = time.time() + self._ahead + timeout
+        return await self._lua("in_time", (deadline, function, *args), timeout + _LATE)
+
+    async def _lua(self, function: str, args: Sequence[Any], timeout: float) -> Any:
+        try:
+            return await self._request("nvim_exec_lua", _CALL, [self._number, function, *args], timeout=timeout)
         except SilentError as error:
             raise SilentError(await self._held_up(error, "It may be busy.")) from None
         except RefusedError as error:
             raise RefusedError(plain_error(str(error)), error.code) from None
-        finally:
-            call.cancel()
 
     def tell(self, function: str, *args: Any) -> None:
         """Call a function of our Lua without waiting for it; after all calls that were made before."""
@@ -216,11 +235,17 @@ class Editor:
                     said.append(line)
                     for hear in list(self._hearing.get(program, {}).values()):
                         hear(line)
+            case "detached":
+                self._clients_changed()
             case "died":
                 self._died(*rest)
             case "attached":
-                before, self.attached = self.attached, asyncio.Event()
-                before.set()
+                self._clients_changed()
+
+    def _clients_changed(self) -> None:
+        self.client_events += 1
+        before, self.attached = self.attached, asyncio.Event()
+        before.set()
 
     def _answered(self, number: int, error: Any, result: Any) -> None:
         answer = self._answers.get(number)
@@ -236,6 +261,7 @@ class Editor:
             answer.set_exception(RefusedError(str(error)))
 
     def _died(self, client: int, crashed: bool) -> None:
+        self._clients_changed()
         for number in self._clients.get(client, ()):
             answer = self._answers.get(number)
             if answer and not answer.done():
@@ -253,6 +279,7 @@ class Editor:
                 answer.set_exception(DiedError(ended.result()))
         for client in list(self.deaths):
             self._died(client, False)
+        self._clients_changed()
 
 
 def plain_error(message: str) -> str:

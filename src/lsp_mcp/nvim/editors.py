@@ -11,6 +11,7 @@ from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, UnavailableErr
 from lsp_mcp.nvim.editor import Editor
 from lsp_mcp.nvim.targets import Target, alive, check_socket, discover, parse_target
 
+_CLOSE_TIMEOUT = 1.0  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
 
 
@@ -30,6 +31,7 @@ class Editors:
     def __init__(self) -> None:
         self.on_change: Callable[[], None] = lambda: None
         self._editors: dict[str, Editor] = {}
+        self._aliases: dict[str, str] = {}  # ids of other addresses of connected Neovims
         self._ended: dict[str, str] = {}  # why connections that were there are not
         self._connecting = asyncio.Lock()
 
@@ -47,11 +49,17 @@ class Editors:
         """
         async with self._connecting:
             editor = Editor(target)
-            if known := self._editors.get(editor.id):
+            if known := self._editors.get(editor.id) or self._also(editor.id):
                 return known
             if target.path:
                 check_socket(target.path)
             await editor.connect()
+            for other in self.connected:
+                if (other.pid, other.servername) == (editor.pid, editor.servername):
+                    # One Neovim by another of its addresses: two connections would only be in each other's way.
+                    editor.close()
+                    self._aliases[editor.id] = other.id
+                    return other
             self._editors[editor.id] = editor
             self._ended.pop(editor.id, None)
             editor.ended.add_done_callback(lambda ended: self._gone(editor, ended.result()))
@@ -64,7 +72,9 @@ class Editors:
         Raises:
             CallerError: there is none of that id.
         """
-        self.get(connection_id).close()
+        editor = self.get(connection_id)
+        self._gone(editor, f"{editor.name} was disconnected")
+        editor.close()
 
     def get(self, connection_id: str | None) -> Editor:
         """The connection of that id; without one, the only one.
@@ -74,7 +84,7 @@ class Editors:
             UnavailableError: it has ended.
         """
         if connection_id is not None:
-            if editor := self._editors.get(connection_id):
+            if editor := self._editors.get(connection_id) or self._also(connection_id):
                 return editor
             if reason := self._ended.get(connection_id):
                 raise UnavailableError(f"{reason}; call connect again once it runs. {self._listed()}")
@@ -86,16 +96,19 @@ class Editors:
         reasons = "".join(f" ({reason})" for reason in self._ended.values())
         raise UnavailableError(f"no Neovim is connected{reasons}; call get_targets, then connect.")
 
-    def close(self) -> None:
-        """End all connections."""
+    async def close(self) -> None:
+        """End all connections, within 1 s: each Neovim closes the documents that we have open."""
+        ended = [editor.ended for editor in self.connected]
         for editor in self.connected:
             editor.close()
+        if ended:
+            await asyncio.wait(ended, timeout=_CLOSE_TIMEOUT)
 
     async def find(self) -> list[Found]:
         """The Neovims on this machine that answer, each by its first target; those that are dead are left out."""
         candidates = await asyncio.to_thread(discover)
-        answers = await asyncio.gather(*map(_look, candidates))
-        found: dict[int, Found] = {}
+        found = {e.pid: Found(e.target, e.cwd.resolve(), e.pid, e.version) for e in self.connected}
+        answers = await asyncio.gather(*(_look(target) for target in candidates if target.pid not in found))
         for answer in answers:
             if answer:
                 found.setdefault(answer.pid, answer)
@@ -113,7 +126,8 @@ class Editors:
         found = await self.find()
         if not found:
             raise UnavailableError(f"no Neovim of yours runs on this machine; {HOW_TO_START}, or pass --socket")
-        fitting = [one for one in found if one.cwd == root] or [one for one in found if one.cwd.is_relative_to(root)]
+        # Nothing else is taken unasked: what works elsewhere is another project.
+        fitting = [one for one in found if one.cwd == root]
         if len(fitting) == 1:
             return await self.connect(fitting[0].target)
         listed = "; ".join(f"{one.target.text} in {one.cwd}" for one in (fitting or found))
@@ -121,6 +135,10 @@ class Editors:
         raise UnavailableError(f"{what}; pass one with --socket, or call connect: {listed}")
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _also(self, connection_id: str) -> Editor | None:
+        """The connection that has another id as well."""
+        return self._editors.get(self._aliases.get(connection_id, ""))
 
     def _gone(self, editor: Editor, reason: str) -> None:
         if self._editors.get(editor.id) is editor:

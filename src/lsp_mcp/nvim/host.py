@@ -45,6 +45,9 @@ class NvimHost:
         self.connecting: Callable[[], Awaitable[None]] | None = None  # called while there is none: it may call `use`
         self.missing = "no Neovim is connected; call connect"  # why there is none
         self._buffers: Buffers | None = None
+        self._held_at: tuple[Buffers, int] | None = None  # when the next was true
+        self._held: dict[int, dict[Path, tuple[Text, int]]] = {}  # by client
+        self._known: tuple[Editor, int, Sequence[NvimClient]] | None = None
         self._generation = 0  # of the buffers of all Neovims before the present one
 
     def use(self, editor: Editor) -> None:
@@ -101,6 +104,14 @@ class NvimHost:
         """All of them, those too that are being initialized."""
         return [_client(entry) for entry in await self.present().call("clients")]
 
+    async def known_clients(self) -> Sequence[NvimClient]:
+        """The clients that are initialized, asked for only if any came or went since the last call."""
+        editor = self.present()
+        if self._known is None or self._known[:2] != (editor, editor.client_events):
+            events = editor.client_events
+            self._known = editor, events, [client for client in await self.clients() if client.initialized]
+        return self._known[2]
+
     async def extensions(self, client: NvimClient) -> dict[str, set[str]]:
         """By file type of `client`: the extensions of its files, as Neovim knows them and as its buffers have them."""
         found: dict[str, set[str]] = {filetype: set() for filetype in client.filetypes}
@@ -108,7 +119,7 @@ class NvimHost:
             found[filetype].update(known)
         await self.sync()
         for buffer in self.buffers.all():
-            if client.id in buffer.clients and buffer.path.suffix:
+            if client.id in buffer.versions and buffer.path.suffix:
                 found.setdefault(buffer.filetype, set()).add(buffer.path.suffix)
         return found
 
@@ -154,9 +165,15 @@ class NvimHost:
 
     # --- buffers -----------------------------------------------------------------------------------
 
-    async def sync(self) -> int:
+    async def seen(self) -> Buffers:
+        """The buffers as they were at the last `sync`, at least one: what asks a server looks again."""
+        if self.buffers.generation == 0:
+            await self.sync()
+        return self.buffers
+
+    async def sync(self, changed: Iterable[Path] = ()) -> int:
         """See `Buffers.sync`."""
-        return self._generation + await self.buffers.sync()
+        return self._generation + await self.buffers.sync(changed)
 
     def changed_since(self, generation: int) -> set[Path]:
         """See `Buffers.changed_since`."""
@@ -164,8 +181,15 @@ class NvimHost:
 
     def held(self, client: int) -> dict[Path, tuple[Text, int]]:
         """See `Host.held`."""
-        buffers = self._buffers.all() if self._buffers else ()
-        return {b.path: (b.text, b.version) for b in buffers if client in b.clients and b.text is not None}
+        if self._buffers is None:
+            return {}
+        now = self._buffers, self._buffers.generation
+        if self._held_at != now:
+            self._held_at, self._held = now, {}
+        if client not in self._held:
+            there = [b for b in self._buffers.all() if client in b.versions]
+            self._held[client] = {b.path: (b.text, b.versions[client]) for b in there if b.text is not None}
+        return self._held[client]
 
     def text(self, path: Path) -> Text:
         """See `Buffers.text`."""

@@ -25,6 +25,7 @@ from lsp_mcp.objects.fields import FieldPath, shown, spelled, whole
 from lsp_mcp.text import Base, Json, PositionEncoding, Text, numbers_point, point_numbers
 
 _UNREAD = Text("")  # has no lines, so positions only move by the base
+_POSITION = ("line", "character")
 _OPAQUE = frozenset({"data", "initializationOptions", "settings", "experimental"})
 _BY_DOCUMENT = frozenset({"changes", "relatedDocuments"})  # objects whose keys are URIs
 _NAMING = frozenset({"uri", "textDocument", "document"})
@@ -95,6 +96,8 @@ class Walker:
         return _walk(value, home, visit)
 
     def _to_caller(self, place: Json, keys: _Keys, document: str | None, _path: FieldPath) -> Json:
+        if keys == _POSITION and (quick := self._text(document).plain_numbers(place, self.base)):
+            return quick
         numbers = [number for key in keys if (number := whole(place[key])) is not None]
         if len(numbers) < len(keys):
             return {}  # it only looks like a place
@@ -145,29 +148,29 @@ def _walk(value: Any, home: str | None, visit: _Visit) -> Any:
     todo: deque[tuple[Any, str | None, FieldPath]] = deque([(top, home, ())])
     while todo:
         copy, document, path = todo.popleft()
-        if isinstance(copy, dict):
+        if isinstance(copy, list):
+            for index, child in enumerate(copy):
+                if isinstance(child, (dict, list)):
+                    copy[index] = part = child.copy()
+                    todo.append((part, document, (*path, index)))
+            continue
+        if not _NAMING.isdisjoint(copy):
             document = _named_document(copy) or document
+        if "line" in copy or "startLine" in copy:
             for keys in _places(copy):
                 copy.update(visit(copy, keys, document, path))
-        for key, child, its_document in _children(copy, document, path):
-            if isinstance(child, (dict, list)):
+        by_document = bool(path) and path[-1] in _BY_DOCUMENT
+        for key, child in copy.items():
+            if isinstance(child, (dict, list)) and (by_document or not _is_opaque(key, copy)):
+                its_document = key if by_document else _document_of(key, copy) or document
                 copy[key] = part = child.copy()
-                todo.append((part, its_document, (*path, key)))
+                if (
+                    isinstance(part, dict) and len(part) == 2 and "line" in part and "character" in part
+                ):  # most parts of most answers
+                    part.update(visit(part, _POSITION, its_document, (*path, key)))
+                else:
+                    todo.append((part, its_document, (*path, key)))
     return top
-
-
-def _children(value: Any, document: str | None, path: FieldPath) -> Iterator[tuple[str | int, Any, str | None]]:
-    """Key, content and document of each part of `value` that isn't opaque."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield index, item, document
-    elif path and path[-1] in _BY_DOCUMENT:
-        for uri, part in value.items():
-            yield uri, part, uri
-    else:
-        for key, child in value.items():
-            if not _is_opaque(key, value):
-                yield key, child, _document_of(key, value) or document
 
 
 def _is_opaque(key: str, parent: Json) -> bool:
@@ -194,7 +197,7 @@ def _document_of(key: str, parent: Json) -> str | None:
 def _places(value: Json) -> Iterator[_Keys]:
     """The keys of each place that `value` itself is."""
     if "line" in value and "character" in value:
-        yield "line", "character"
+        yield _POSITION
     if "startLine" in value and "endLine" in value:
         for line, character in ("startLine", "startCharacter"), ("endLine", "endCharacter"):
             yield (line,) if value.get(character) is None else (line, character)

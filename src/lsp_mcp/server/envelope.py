@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from mcp.types import CallToolResult, TextContent
@@ -9,12 +10,11 @@ from mcp.types import CallToolResult, TextContent
 ResponseFormat = Literal["text", "structured", "both"]
 
 
-def answered(text: str, response_format: ResponseFormat) -> CallToolResult:
-    """The result that carries `text`, the logical answer, in the chosen channels."""
-    block = TextContent(type="text", text=text)
-    structured = {"blocks": [{"type": "text", "text": text}]}
+def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
+    """The result that carries `texts`, the logical answer and what is remarked on it, in the chosen channels."""
+    structured = {"blocks": [{"type": "text", "text": text} for text in texts]}
     return CallToolResult(
-        content=[] if response_format == "structured" else [block],
+        content=[] if response_format == "structured" else [TextContent(type="text", text=text) for text in texts],
         structured_content=None if response_format == "text" else structured,
     )
 

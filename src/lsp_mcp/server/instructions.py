@@ -36,7 +36,17 @@ _LINES = (  # each with the tool that must be offered for it to be told; empty: 
 _OTHERS = "- Extensions of the language server: {}."
 
 
-def instructions(languages: str, backends: str, root: str, tools: Sequence[str]) -> str:
+_NEOVIM = (
+    "- Servers are those of a running Neovim: unsaved buffers win over files, and status says so; edits go to its "
+    "buffers. The tools without anchors (read, navigate, lsp_…) are its own; lines and characters count as here. "
+    "connection_id is needed only if several Neovims are connected, lsp_client_name only if several clients answer. A "
+    "second text after an answer says what it lacks, or that it is for unsaved text."
+)
+
+
+def instructions(
+    languages: str, backends: str, root: str, tools: Sequence[str], *, through_neovim: bool = False
+) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
     What would not fit is the path's problem, so that is cut.
@@ -45,5 +55,7 @@ def instructions(languages: str, backends: str, root: str, tools: Sequence[str])
     told = "\n".join(lines)
     if others := [tool for tool in tools if tool not in told]:
         told += f"\n{_OTHERS.format(', '.join(others))}"
+    if through_neovim:
+        told += f"\n{_NEOVIM}"
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
     return told.format(languages=languages, backends=backends, root=shown) + "\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import ListenHandler
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
@@ -19,7 +20,9 @@ from mcp.types import Tool as McpTool
 
 from lsp_mcp import __version__
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import ResponseFormat, answered, failed
+from lsp_mcp.server.resources import Resources
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 
 log = logging.getLogger(__name__)
@@ -31,12 +34,20 @@ def mcp_server(
     *,
     format: Format,
     response_format: ResponseFormat,
+    changes: Changes | None = None,
+    resources: Resources | None = None,
 ) -> Server[dict[str, Any]]:
-    """A server that offers `tools`; `format` and `response_format` are the user's defaults."""
+    """A server that offers `tools`; `format` and `response_format` are the user's defaults.
+
+    With `changes`, which of them are listed may change.
+    """
     by_name = {tool.name: tool for tool in tools}
 
-    async def list_tools(_: ServerRequestContext, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[described(tool) for tool in tools])
+    async def list_tools(context: ServerRequestContext, _: PaginatedRequestParams | None) -> ListToolsResult:
+        if changes:
+            await changes.settled()
+            changes.seen(context.session)
+        return ListToolsResult(tools=[described(tool) for tool in tools if tool.listed()])
 
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
@@ -44,7 +55,8 @@ def mcp_server(
             return failed(f"There is no tool {params.name!r}; there is: {', '.join(by_name)}.")
         call = Call(format=format, report=context.session.report_progress)
         try:
-            return answered(await tool.call(call, params.arguments or {}), response_format)
+            answer = await tool.call(call, params.arguments or {})
+            return answered([answer, *call.remarks], response_format)
         except LspMcpError as error:
             return failed(str(error))
         except Exception:
@@ -61,6 +73,9 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_subscriptions_listen=ListenHandler(changes.bus) if changes else None,
+        on_list_resources=resources.list if resources else None,
+        on_read_resource=resources.read if resources else None,
     )
 
 

@@ -8,17 +8,19 @@ import os
 import signal
 from typing import Any
 
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 
+from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 
 log = logging.getLogger(__name__)
 
+_CHANGING = NotificationOptions(tools_changed=True, resources_changed=True)
 END_TIMEOUT = 2.5  # seconds for all servers to shut down
 
 
-async def serve(server: Server[dict[str, Any]], sessions: Sessions | None) -> None:
+async def serve(server: Server[dict[str, Any]], served: Sessions | Neovims | None) -> None:
     """Answer on stdin and stdout until stdin ends or a signal comes; then end every language server.
 
     Does not return: the SDK's reader thread would wait for stdin for ever.
@@ -34,22 +36,22 @@ async def serve(server: Server[dict[str, Any]], sessions: Sessions | None) -> No
     if running in done and (error := running.exception()):
         log.error("stdio ended: %s", error, exc_info=error)
         status = 1
-    if sessions:
-        await end(sessions)
+    if served:
+        await end(served)
     os._exit(status)
 
 
-async def end(sessions: Sessions) -> None:
+async def end(running: Sessions | Neovims) -> None:
     """End every language server within 3 s, whatever they do."""
     try:
         async with asyncio.timeout(END_TIMEOUT):
-            await sessions.close()
+            await running.close()
     except TimeoutError:
         log.warning("language servers did not end in time and were killed")
     finally:
-        sessions.kill()
+        running.kill()
 
 
 async def _run(server: Server[dict[str, Any]]) -> None:
     async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options())
+        await server.run(read_stream, write_stream, server.create_initialization_options(_CHANGING))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, LspMcpError
@@ -19,6 +21,8 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+_NEEDED = ("workspaceSymbolProvider", "referencesProvider", "documentSymbolProvider")  # of a client for the code tools
 
 
 class Neovims:
@@ -36,12 +40,23 @@ class Neovims:
         self._code_host = NvimHost()
         self._code_host.connecting = self._connect_code
         self.code = Sessions(workspace, adapters, {"": options}, self._code_host)
+        self.code.before_choice = self._join
         self._others: dict[str, tuple[Editor, Sessions]] = {}
+        self._connecting = asyncio.Lock()
+        self._joined: tuple[Editor, int] | None = None
         self._beginning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """Connect in the background, so that the first question waits less."""
         self._beginning = asyncio.create_task(self._begin())
+
+    async def begun(self) -> None:
+        """Wait until `begin` has connected, or has found that it can't."""
+        if self._beginning:
+            await asyncio.wait([self._beginning])
+
+    def kill(self) -> None:
+        """Nothing of a Neovim is ours."""
 
     async def close(self) -> None:
         """End all connections; the Neovims go on."""
@@ -50,7 +65,7 @@ class Neovims:
         await self.code.close()
         for _, sessions in self._others.values():
             await sessions.close()
-        self.editors.close()
+        await self.editors.close()
 
     # --- connections -------------------------------------------------------------------------------
 
@@ -58,10 +73,18 @@ class Neovims:
         """See `Editors.connect`. The code tools work through it if they have none, and it works in their workspace."""
         editor = await self.editors.connect(target)
         host = self._code_host
+        host.connecting = self._connect_code
         fits = editor.cwd == self.code.workspace.root or self.code.workspace.root.is_relative_to(editor.cwd)
         if (host.editor is None or host.editor.gone) and (fits or self._is_named(target)):
             await self._work_through(editor)
         return editor
+
+    def disconnect(self, connection_id: str) -> None:
+        """See `Editors.disconnect`; nothing connects again by itself."""
+        editor = self.editors.get(connection_id)
+        if editor is self._code_host.editor:
+            self._code_host.connecting = None
+        self.editors.disconnect(connection_id)
 
     async def sessions(self, connection_id: str | None) -> Sessions:
         """The sessions of a connection, of the only one if none is named.
@@ -76,7 +99,10 @@ class Neovims:
             return self.code
         known = self._others.get(editor.id)
         if known is None:
-            sessions = Sessions(Workspace(editor.cwd), [], {"": self._options}, NvimHost())
+            folder = editor.cwd.resolve()
+            if folder in (Path.home(), Path(folder.anchor)):
+                raise CallerError(f"{editor.name} works in {folder}, which is no project; :cd to one there.")
+            sessions = Sessions(Workspace(folder), [], {"": self._options}, NvimHost())
             self._others[editor.id] = known = editor, sessions
             _host(sessions).use(editor)
         elif known[0] is not editor:
@@ -86,33 +112,39 @@ class Neovims:
 
     # --- language clients --------------------------------------------------------------------------
 
-    async def session(self, sessions: Sessions, path: Path | None, name: str | None, provider: str = "") -> Session:
+    async def session(
+        self,
+        sessions: Sessions,
+        path: Path | None,
+        name: str | None,
+        provider: str = "",
+        *,
+        argument: str = "lsp_client_name",
+    ) -> Session:
         """The session of the language client called `name`, else of the one that answers for `path`.
 
-        `provider` is the capability that is needed, to choose between several.
+        `provider` is the capability that is needed, to choose between several; `argument` is how callers name one.
 
         Raises:
             CallerError: there is none, or several may answer; the message lists them.
         """
         host = _host(sessions)
         await host.ready()
-        clients = await host.clients()
+        clients = await host.known_clients()
+        if name is not None and all(client.name != name for client in clients):
+            clients = await host.clients()  # it may be starting
         if name is not None:
             named = [client for client in clients if client.name == name]
             if not named and name not in adapter_names():
                 raise CallerError(f"there is no language client {name!r} in {host.name}. {_listed(clients)}")
             return sessions.session(await _adapter(host, named[0]) if named else load_adapter(name))
         adapters = await self._answering(host, clients, path)
-        able = [
-            (client, adapter)
-            for client, adapter in adapters
-            if client is None or not provider or client.capabilities.get(provider)
-        ]
+        able = [(client, adapter) for client, adapter in adapters if client is None or _has(client, provider)]
         found = {adapter.name: adapter for _, adapter in able or adapters}
         if len(found) == 1:
             return sessions.session(next(iter(found.values())))
         if found:
-            raise CallerError(f"several language clients may answer; pass lsp_client_name: {', '.join(found)}.")
+            raise CallerError(f"several language clients may answer; pass {argument}: {', '.join(found)}.")
         what = f"answers for {sessions.workspace.shown(path)}" if path else "runs"
         raise CallerError(f"no language client {what} in {host.name}. {_listed(clients)}")
 
@@ -121,9 +153,8 @@ class Neovims:
     ) -> list[tuple[NvimClient | None, Adapter]]:
         if path is None:
             return [(client, await _adapter(host, client)) for client in clients]
-        await host.sync()
-        buffer = host.buffers.get(path)
-        attached = [client for client in clients if buffer and client.id in buffer.clients]
+        buffer = (await host.seen()).get(path)
+        attached = [client for client in clients if buffer and client.id in buffer.versions]
         if attached:
             return [(client, await _adapter(host, client)) for client in attached]
         running = [(client, await _adapter(host, client)) for client in clients]
@@ -144,22 +175,47 @@ class Neovims:
         self.code.begin()
 
     async def _connect_code(self) -> None:
+        async with self._connecting:
+            if self._code_host.editor is None or self._code_host.editor.gone:
+                await self._connect_fitting()
+
+    async def _connect_fitting(self) -> None:
         editor = await self.editors.connect_fitting(self.code.workspace.root, self._socket)
         if self._code_host.editor is not editor:
             await self._work_through(editor)
 
     async def _work_through(self, editor: Editor) -> None:
         self._code_host.use(editor)
+        await self._join()
+
+    async def _join(self) -> None:
+        """Let the code tools ask the clients that work in the workspace and are of no other language than they know.
+
+        Looks only if any came or went since the last call.
+        """
+        editor = self._code_host.editor
+        if editor is None or editor.gone or self._joined == (editor, editor.client_events):
+            return
+        self._joined = editor, editor.client_events
         root = self.code.workspace.root
         for client in await self._code_host.clients():
             adapter = await _adapter(self._code_host, client)
             related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
             taken = {extension for backend in self.code.backends for extension in backend.adapter.extensions}
-            if related and adapter.extensions and taken.isdisjoint(adapter.extensions):
-                self.code.session(adapter)
+            able = all(client.capabilities.get(provider) for provider in _NEEDED)
+            if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
+                self.code.join(adapter)
 
     def _is_named(self, target: Target) -> bool:
         return self._socket is not None and target.text == self._socket
+
+
+def _has(client: NvimClient, provider: str) -> bool:
+    """Whether `client` has the capability: `hoverProvider`, `codeActionProvider.resolveProvider`; empty: any."""
+    value: Any = client.capabilities
+    for part in provider.split(".") if provider else ():
+        value = value.get(part) if isinstance(value, dict) else None
+    return bool(value)
 
 
 def _host(sessions: Sessions) -> NvimHost:
@@ -167,8 +223,9 @@ def _host(sessions: Sessions) -> NvimHost:
     return sessions.host
 
 
-def _shipped() -> Iterable[Adapter]:
-    return map(load_adapter, adapter_names())
+@cache
+def _shipped() -> tuple[Adapter, ...]:
+    return tuple(map(load_adapter, adapter_names()))
 
 
 async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:

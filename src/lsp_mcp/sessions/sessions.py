@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
@@ -13,12 +13,13 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
-from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.editing import apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
@@ -50,6 +51,8 @@ class Sessions:
         self._files = host.files if host else Files()
         self._options = options
         self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})
+        self.before_choice: Callable[[], Awaitable[None]] | None = None  # may `join` what runs by now
+        self._others: list[Session] = []  # that answer no code tool
         self._sessions = [self._session(adapter) for adapter in adapters]
         for session in self._sessions:
             session.spawn()
@@ -60,12 +63,14 @@ class Sessions:
         """All backends, in the order in which they were named."""
         return self._sessions
 
-    def asked(self) -> Sequence[Backend]:
+    async def asked(self) -> Sequence[Backend]:
         """All backends, for a question that names no file.
 
         Raises:
             UnavailableError: there is none, so no answer would mean anything.
         """
+        if self.before_choice:
+            await self.before_choice()
         if not self._sessions:
             where = self.host.name if self.host else "here"
             raise UnavailableError(
@@ -74,13 +79,19 @@ class Sessions:
         return self._sessions
 
     def session(self, adapter: Adapter) -> Session:
-        """The session of `adapter`, begun now if there was none; questions that name no file are asked of it too."""
-        for session in self._sessions:
+        """The session of `adapter`, begun now if there was none; only who names it, or a file in it, asks it."""
+        for session in (*self._sessions, *self._others):
             if session.name == adapter.name:
                 return session
-        session = self._session(adapter)
-        self._sessions.append(session)
-        return session
+        self._others.append(self._session(adapter))
+        return self._others[-1]
+
+    def join(self, adapter: Adapter) -> None:
+        """Ask the session of `adapter` from now on like those that were there from the start."""
+        session = self.session(adapter)
+        if session not in self._sessions:
+            self._others.remove(session)
+            self._sessions.append(session)
 
     def _session(self, adapter: Adapter) -> Session:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
@@ -99,6 +110,14 @@ class Sessions:
         unsaved = [f"{self.workspace.shown(one.path)} ({one})" for one in done if not one.saved]
         return [f"not saved in Neovim: {', '.join(unsaved)}"] if unsaved else []
 
+    def remember_edit(self, step: Step) -> None:
+        """Follow anchors through one step of a plan that was done."""
+        match step:
+            case FileChange():
+                self.memory.edited(step.path, step.before, Text(step.after), step.changes)
+            case RenameFile():
+                self.memory.moved(step.old, step.new)
+
     @property
     def languages(self) -> str:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
@@ -113,12 +132,12 @@ class Sessions:
         """End every server, within 3 s."""
         if self._dependencies:
             self._dependencies.cancel()
-        await asyncio.gather(*(session.close() for session in self._sessions))
+        await asyncio.gather(*(session.close() for session in (*self._sessions, *self._others)))
         self._hub.close()
 
     def kill(self) -> None:
         """End every server at once, without a loop."""
-        for session in self._sessions:
+        for session in (*self._sessions, *self._others):
             session.kill()
 
     def for_path(self, path: Path) -> Backend:
@@ -135,6 +154,8 @@ class Sessions:
 
     async def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`; see `Workspace.file`."""
+        if self.before_choice:
+            await self.before_choice()
         try:
             return self.workspace.file(name)
         except PathError:

@@ -9,13 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Use
-from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile
+from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.text import Text
 from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped, found
 from lsp_mcp.toolsets.targets import Target
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
@@ -83,7 +82,7 @@ class CodeTools(AnchorToolset):
         symbols: list[Symbol] = []
         gaps: list[str] = []
         total = 0
-        for backend in self._sessions.asked():
+        for backend in await self._sessions.asked():
             of_backend, more = await self._search(call, backend, name, limit, include_hover=include_hover)
             symbols += of_backend.symbols
             total += of_backend.total
@@ -243,9 +242,5 @@ class CodeTools(AnchorToolset):
         """Do the plan, and follow anchors through it; what is to be said of it."""
         done = await self._sessions.apply(plan)
         for step in plan.steps:
-            match step:
-                case FileChange():
-                    self._sessions.memory.edited(step.path, step.before, Text(step.after), step.changes)
-                case RenameFile():
-                    self._sessions.memory.moved(step.old, step.new)
+            self._sessions.remember_edit(step)
         return done

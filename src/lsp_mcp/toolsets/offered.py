@@ -7,11 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError
+from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.lsp import LspTools
+from lsp_mcp.toolsets.nvim.connections import ConnectionTools
+from lsp_mcp.toolsets.nvim.editor import EditorTools
+from lsp_mcp.toolsets.nvim.edits import EditTools
+from lsp_mcp.toolsets.nvim.queries import QueryTools
+from lsp_mcp.toolsets.nvim.shared import NvimToolset
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 
@@ -20,22 +26,50 @@ TOOLSETS: dict[str, tuple[type[Any], ...]] = {
     "lsp": (LspTools,),
     "clangd": (ClangdTools,),
     "clangd-more": (ClangdMoreTools,),
+    "nvim": (ConnectionTools, EditorTools, QueryTools, EditTools),
 }
+_NVIM: tuple[type[NvimToolset], ...] = (ConnectionTools, EditorTools, QueryTools, EditTools)
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
 _NEEDS = {"clangd-more": "clangd"}  # a toolset that works where another does
 
 
-def offered_tools(sessions: Sessions, settings: ToolSettings = ToolSettings()) -> list[Tool]:  # noqa: B008 (frozen)
+def offered_tools(
+    sessions: Sessions,
+    settings: ToolSettings = ToolSettings(),  # noqa: B008 (frozen)
+    neovims: Neovims | None = None,
+) -> list[Tool]:
     """The tools of the chosen toolsets, answering from `sessions`.
 
     Raises:
         ConfigError: there is no such toolset, or no backend of it is running.
     """
-    kinds = [kind for name in _chosen(sessions, settings) for kind in TOOLSETS[name]]
+    chosen = _chosen(sessions, settings, neovims)
+    kinds = [kind for name in chosen for kind in TOOLSETS[name] if not issubclass(kind, NvimToolset)]
     tools = [tool for kind in kinds for tool in tools_of(kind(sessions, settings), settings.base)]
+    if neovims and "nvim" in chosen:
+        tools += _nvim_tools(sessions, settings, neovims)
     # What a user adds to the read-only methods may change anything.
     added = bool(settings.allowed_methods)
     return [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
+
+
+def _nvim_tools(sessions: Sessions, settings: ToolSettings, neovims: Neovims) -> list[Tool]:
+    """The tools for Neovim; those that need a connection are listed while there is one."""
+
+    def connected() -> bool:
+        return bool(neovims.editors.connected)
+
+    tools = []
+    for kind in _NVIM:
+        for tool in tools_of(kind(sessions, settings, neovims), settings.base):
+            allowed = tool.name != "exec_lua" or settings.allow_exec_lua
+            listed = tool.listed if kind is ConnectionTools else connected if allowed else _never
+            tools.append(replace(tool, listed=listed))
+    return tools
+
+
+def _never() -> bool:
+    return False
 
 
 def tools_without_sessions(reason: LspMcpError, toolsets: Iterable[str] = tuple(TOOLSETS)) -> list[Tool]:
@@ -60,8 +94,10 @@ def toolset_of(tool: str) -> str:
     raise CallerError(f"there is no tool {tool!r}")
 
 
-def _chosen(sessions: Sessions, settings: ToolSettings) -> list[str]:
+def _chosen(sessions: Sessions, settings: ToolSettings, neovims: Neovims | None) -> list[str]:
     of_backends = {name for backend in sessions.backends for name in backend.adapter.toolsets}
+    if neovims:
+        of_backends.add("nvim")
     for name in (*settings.toolsets, *settings.without_toolsets):
         if name not in TOOLSETS:
             raise ConfigError(f"there is no toolset {name!r}; there is: {', '.join(TOOLSETS)}")

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel, ConfigDict
 
 from lsp_mcp.backend import Backend, Json, Use
@@ -152,8 +153,8 @@ class Passing:
         Raises:
             RefusedError: it is no list whose first elements could be given.
         """
-        result, total = passed.result, _size(passed.result)
-        if total <= _MOST:
+        result = passed.result
+        if _fits(result) or (total := _size(result)) <= _MOST:
             return passed
         items = result.get("items") if isinstance(result, dict) else result
         if not isinstance(items, list):
@@ -183,6 +184,14 @@ class Passing:
         except CallerError:
             return ""  # whoever sends it says what is wrong with it
         return text.slice(span) if span else ""
+
+
+def _fits(value: Any) -> bool:
+    """Whether `value` has surely no more than `_MOST` characters: a quick look, at bytes."""
+    try:
+        return len(msgspec.json.encode(value)) <= _MOST
+    except (TypeError, ValueError):  # what only a slow look can tell
+        return False
 
 
 def _size(value: Any) -> int:

@@ -32,6 +32,7 @@ class ToolSettings:
 
     base: Base = 1  # from which lines and characters count, but for anchors: those count from 1
     allowed_methods: tuple[str, ...] = ()  # that may be passed through, besides those of the adapters
+    allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # besides those that fit the backends
     without_toolsets: tuple[str, ...] = ()
 

@@ -181,7 +181,7 @@ class Targets:
         found: list[tuple[Backend, Symbol]] = []
         similar: list[Symbol] = []
         capped = False
-        for backend in self._sessions.asked():
+        for backend in await self._sessions.asked():
             await backend.ready(call.report)
             search = await self._search(backend, name.strip())
             capped |= search.capped

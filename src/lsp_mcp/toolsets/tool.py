@@ -37,6 +37,11 @@ class Call:
     format: Format = "json"
     report: Report = _no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
+    remarks: list[str] = field(default_factory=list)  # what a reader should know besides the answer
+
+    def remark(self, text: str) -> None:
+        """Say something besides the answer, whose form is published."""
+        self.remarks.append(text)
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Tool:
     description: str
     model: type[BaseModel]
     method: Callable[..., Awaitable[str]]
+    listed: Callable[[], bool] = lambda: True  # whether it is shown now; what isn't can be called all the same
     passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
     base: Base = 1
 
@@ -159,14 +165,20 @@ class _SmallSchema(GenerateJsonSchema):
     def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
         out = super().generate(schema, mode)
         out.pop("title", None)
-        for prop in out.get("properties", {}).values():
-            prop.pop("title", None)
-            options = prop.pop("anyOf", None)
-            if options:
-                prop.update(next(option for option in options if option.get("type") != "null"))
-                prop.pop("default", None)
         definitions = out.pop("$defs", {})
-        return {**out, "properties": _inlined(out.get("properties", {}), definitions)}
+        return {**out, "properties": _inlined(_small(out), definitions)}
+
+
+def _small(schema: dict[str, Any]) -> dict[str, Any]:
+    """The properties of an object's schema, without titles and without the null of those that may be left out."""
+    small = {}
+    for name, prop in schema.get("properties", {}).items():
+        bare = {key: value for key, value in prop.items() if key not in ("title", "anyOf")}
+        if options := prop.get("anyOf"):
+            bare.update(next(option for option in options if option.get("type") != "null"))
+            bare.pop("default", None)
+        small[name] = bare
+    return small
 
 
 def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
@@ -178,10 +190,7 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
     if reference := schema.get("$ref"):
         referred = definitions[reference.removeprefix("#/$defs/")]
         bare = {key: value for key, value in referred.items() if key not in ("title", "description")}
-        bare["properties"] = {
-            name: {key: value for key, value in prop.items() if key != "title"}
-            for name, prop in referred["properties"].items()
-        }
+        bare["properties"] = _small(referred)
         schema = {**bare, **{key: value for key, value in schema.items() if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in schema.items()}
 

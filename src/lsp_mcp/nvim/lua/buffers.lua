@@ -2,15 +2,22 @@
 local M = ...
 
 local uv = vim.uv
-local conflicts = {} -- buffers whose file was changed while they have unsaved changes
-local detached = {} -- by buffer: the clients that were taken away from it because its file is gone
+local seen = {} -- by buffer: what `stat` said of its file when they were last compared; '' for no file
+local digests = {} -- by buffer: of its file, when the buffer last had no unsaved changes
+local hidden = {} -- buffers that were loaded by us, and have no swap file
+local detached = {} -- by buffer: the clients that were taken away from it because its file was deleted
+M.detached = detached
+local CONFLICT = 'lsp_mcp_conflict' -- a variable of the buffer: every connection shall know of it
 
 --- The text of a buffer as its servers have it. Raises nothing: `binary` if it is none.
 function M.text(buffer)
   local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
+  if #lines == 1 and lines[1] == '' then
+    return { text = '' } -- servers are told of one empty line, which is no difference but for what is put there
+  end
   local ending = ({ dos = '\r\n', mac = '\r' })[vim.bo[buffer].fileformat] or '\n'
   for _, line in ipairs(lines) do
-    if line:find('\n', 1, true) then -- how Neovim keeps a NUL
+    if line:find('%z') then
       return { text = '', binary = true }
     end
   end
@@ -24,8 +31,18 @@ local function of_a_file(buffer)
     and not vim.api.nvim_buf_get_name(buffer):find('^%a[%w+.-]+://')
 end
 
--- Neovim's own look at the file, without its questions: an unmodified buffer is read again.
-local function check(buffer)
+local function digest(name)
+  local file = io.open(name, 'rb')
+  if not file then
+    return ''
+  end
+  local content = file:read('*a')
+  file:close()
+  return vim.fn.sha256(content or '')
+end
+
+--- Neovim's own look at the file, without its questions: an unmodified buffer is read again. Why it would have asked.
+function M.check(buffer)
   local reason
   local autocmd = vim.api.nvim_create_autocmd('FileChangedShell', {
     buffer = buffer,
@@ -39,6 +56,40 @@ local function check(buffer)
   return reason
 end
 
+--- Read the files of these buffers again, which have no unsaved changes.
+function M.read_again(buffers)
+  for _, buffer in ipairs(buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
+      local listed = vim.bo[buffer].buflisted
+      M.keeping_views(buffer, function()
+        vim.api.nvim_buf_call(buffer, function()
+          vim.cmd('silent! keepalt keepjumps lockmarks edit!')
+        end)
+      end)
+      vim.bo[buffer].buflisted = listed
+    end
+  end
+end
+
+--- Run `callback` with the views of all windows on a buffer as they were afterwards.
+function M.keeping_views(buffer, callback)
+  local views = {}
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+  end
+  local ok, err = pcall(callback)
+  for window, view in pairs(views) do
+    if vim.api.nvim_win_is_valid(window) and vim.api.nvim_win_get_buf(window) == buffer then
+      vim.api.nvim_win_call(window, function()
+        vim.fn.winrestview(view)
+      end)
+    end
+  end
+  if not ok then
+    error(err, 0)
+  end
+end
+
 local function detach(buffer)
   detached[buffer] = detached[buffer] or {}
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer })) do
@@ -48,50 +99,91 @@ local function detach(buffer)
 end
 
 local function attach(buffer)
-  for _, id in ipairs(detached[buffer] or {}) do
-    if vim.lsp.get_client_by_id(id) then
+  local ids = detached[buffer]
+  detached[buffer] = nil
+  for _, id in ipairs(ids or {}) do
+    if vim.api.nvim_buf_is_loaded(buffer) and vim.lsp.get_client_by_id(id) then
       vim.lsp.buf_attach_client(buffer, id)
     end
   end
-  detached[buffer] = nil
+end
+
+local function signature(name)
+  local stat = uv.fs_stat(name)
+  return stat and ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or ''
+end
+
+local function conflict(buffer, now)
+  vim.b[buffer][CONFLICT] = now or nil
 end
 
 local function look(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
+  local before, now = seen[buffer], signature(name)
   local modified = vim.bo[buffer].modified
-  local there = uv.fs_stat(name) ~= nil
-  if detached[buffer] and (there or modified) then
-    check(buffer)
+  if detached[buffer] and (now ~= '' or modified) then
     attach(buffer)
   end
-  local reason = check(buffer)
-  if modified and (reason == 'conflict' or reason == 'changed' or reason == 'deleted') then
-    if not conflicts[buffer] then
-      local message = ('lsp-mcp: %s has changed on disk, and has unsaved changes here'):format(name)
-      vim.schedule(function()
-        vim.notify(message, vim.log.levels.WARN)
-      end)
+  if vim.b[buffer][CONFLICT] and not modified then
+    -- The person has undone all changes: what is on disk counts.
+    conflict(buffer, nil)
+    M.read_again({ buffer })
+    before = nil
+  end
+  if before == now then
+    return
+  end
+  seen[buffer] = now
+  local reason = M.check(buffer)
+  if modified then
+    if reason == 'conflict' or reason == 'changed' then
+      -- Neovim calls it a conflict too if a file was only touched.
+      conflict(buffer, digest(name) ~= digests[buffer] or nil)
+    elseif not reason then
+      digests[buffer] = digest(name) -- what Neovim has read, and not changed since then
     end
-    conflicts[buffer] = true
-  elseif not modified then
-    conflicts[buffer] = nil
-    if not there and not detached[buffer] and #vim.lsp.get_clients({ bufnr = buffer }) > 0 then
-      detach(buffer)
-    end
+    return
+  end
+  digests[buffer] = digest(name)
+  if now == '' and (reason == 'deleted' or (before or '') ~= '') then
+    detach(buffer)
   end
 end
 
--- Neovim 0.12 opens a buffer that it reads again with its servers under the version that it had: nobody could tell
--- what they say of the text before from what they say of this one.
-M.on('BufReadPre', function(event)
-  local versions = vim.lsp.util.buf_versions
-  if #vim.lsp.get_clients({ bufnr = event.buf }) > 0 then
-    versions[event.buf] = (versions[event.buf] or 0) + 1
+M.on({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, function(event)
+  local buffer = event.buf
+  if vim.api.nvim_buf_is_valid(buffer) then
+    conflict(buffer, nil)
+  end
+  if event.event == 'BufUnload' then
+    seen[buffer], digests[buffer], hidden[buffer], detached[buffer] = nil, nil, nil, nil
+  else
+    local name = vim.api.nvim_buf_get_name(buffer)
+    digests[buffer] = seen[buffer] and digest(name) or nil
+    attach(buffer)
   end
 end)
 
-M.on({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, function(event)
-  conflicts[event.buf] = nil
+-- A deleted file is being written anew.
+M.on({ 'TextChanged', 'TextChangedI' }, function(event)
+  if detached[event.buf] and vim.bo[event.buf].modified then
+    attach(event.buf)
+  end
+end)
+
+M.on('BufWinEnter', function(event)
+  if hidden[event.buf] then
+    hidden[event.buf] = nil
+    pcall(function()
+      vim.bo[event.buf].swapfile = vim.go.swapfile
+    end)
+  end
+end)
+
+M.at_leave(function()
+  for _, buffer in ipairs(vim.tbl_keys(detached)) do
+    attach(buffer)
+  end
 end)
 
 --- What a program may know of the buffers of files, after each was compared with its file. `known` has the tick of
@@ -102,19 +194,22 @@ function M.sync(known)
     if of_a_file(buffer) then
       look(buffer)
       local tick = vim.api.nvim_buf_get_changedtick(buffer)
-      local clients = {}
+      local versions = {}
       for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer })) do
-        clients[#clients + 1] = client.id
+        if known[tostring(buffer)] ~= tick then
+          M.flush(client, buffer) -- or its server would be told of the present text only later
+        end
+        local told = M.version_told(client.id, vim.api.nvim_buf_get_name(buffer))
+        versions[#versions + 1] = { client.id, told or vim.lsp.util.buf_versions[buffer] or tick }
       end
       local entry = {
         number = buffer,
         name = vim.api.nvim_buf_get_name(buffer),
         tick = tick,
         modified = vim.bo[buffer].modified,
-        conflict = conflicts[buffer] or false,
+        conflict = vim.b[buffer][CONFLICT] == true,
         gone = detached[buffer] ~= nil,
-        version = vim.lsp.util.buf_versions[buffer] or tick,
-        clients = clients,
+        versions = versions,
         filetype = vim.bo[buffer].filetype,
       }
       if known[tostring(buffer)] ~= tick then
@@ -132,6 +227,7 @@ end
 function M.load(name)
   local buffer = vim.fn.bufadd(name)
   if not vim.api.nvim_buf_is_loaded(buffer) then
+    hidden[buffer] = true
     vim.cmd(('silent noswapfile call bufload(%d)'):format(buffer))
   end
   return buffer

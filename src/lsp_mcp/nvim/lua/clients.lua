@@ -45,11 +45,25 @@ local function summary(client)
   }
 end
 
+local watched = {} -- by client id: whether we hear of its end while it is being initialized
+
+local function watch_exit(client)
+  if not client.initialized and not watched[client.id] and type(client._on_exit_cbs) == 'table' then
+    watched[client.id] = true
+    table.insert(client._on_exit_cbs, function()
+      vim.schedule(function()
+        M.tell('detached', client.id)
+      end)
+    end)
+  end
+end
+
 --- Every language client, those too that are being initialized.
 function M.clients()
   local found = {}
   for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
     if not client:is_stopped() then
+      watch_exit(client)
       found[#found + 1] = summary(client)
     end
   end
@@ -76,22 +90,35 @@ local function hook_rpc(client, hook)
   local rpc = client.rpc
   local notify, request = rpc.notify, rpc.request
   hook.notify = notify
-  rpc.notify = function(method, params)
+  local function our_notify(method, params)
     if not M.gone then
       if not M.connected() then
         M.leave()
-      elseif method == 'textDocument/didOpen' then
-        M.hand_over(client.id, params.textDocument.uri)
+      elseif not hook.sending and (method == 'textDocument/didOpen' or method == 'textDocument/didChange') then
+        hook.versions[vim.uri_to_fname(params.textDocument.uri)] = params.textDocument.version
+        if method == 'textDocument/didOpen' then
+          M.hand_over(client.id, params.textDocument.uri)
+          M.tell('told', client.id, 'lsp-mcp/opened', { uri = params.textDocument.uri })
+        end
       end
     end
     return notify(method, params)
   end
-  rpc.request = function(...)
+  local function our_request(...)
     if not M.gone and not M.connected() then
       M.leave()
     end
     return request(...)
   end
+  rpc.notify, rpc.request = our_notify, our_request
+  M.at_leave(function()
+    if rpc.notify == our_notify then
+      rpc.notify = notify
+    end
+    if rpc.request == our_request then
+      rpc.request = request
+    end
+  end)
 end
 
 local TOLD = { 'textDocument/publishDiagnostics', 'textDocument/inactiveRegions', 'window/showMessage' }
@@ -99,16 +126,28 @@ local TOLD = { 'textDocument/publishDiagnostics', 'textDocument/inactiveRegions'
 local function hook_handlers(client)
   for _, method in ipairs(TOLD) do
     local own = client.handlers[method]
-    client.handlers[method] = function(err, result, context, ...)
+    local function ours(err, result, context, ...)
+      local hook = hooks[client.id]
       -- A client that was started again has the handlers of the one before, this one among them.
       if result and not M.gone and context.client_id == client.id then
         M.tell('told', client.id, method, result)
+      end
+      -- What is said of documents that only we have open is not for the person: it would become a buffer.
+      local uri = method == 'textDocument/publishDiagnostics' and result and result.uri
+      if uri and hook and not M.gone and hook.raw[vim.uri_to_fname(uri)] then
+        return
       end
       local handler = own or vim.lsp.handlers[method]
       if handler then
         return handler(err, result, context, ...)
       end
     end
+    client.handlers[method] = ours
+    M.at_leave(function()
+      if client.handlers[method] == ours then
+        client.handlers[method] = own
+      end
+    end)
   end
 end
 
@@ -131,7 +170,7 @@ function M.follow(id)
     return vim.NIL
   end
   if not hooks[id] then
-    local hook = { raw = {}, alive = true, config = client.config, buffers = {} }
+    local hook = { raw = {}, alive = true, config = client.config, buffers = {}, versions = {} }
     hooks[id] = hook
     hook_rpc(client, hook)
     hook_handlers(client)
@@ -150,6 +189,7 @@ end
 
 M.on('LspDetach', function(event)
   local id = event.data.client_id
+  M.tell('detached', id)
   local client, hook = vim.lsp.get_client_by_id(id), hooks[id]
   if client and hook then
     hook.buffers[event.buf] = true -- for `M.restart`: it may be detached because its server is gone
@@ -181,7 +221,7 @@ end)
 local log = require('vim.lsp.log')
 local log_error = log.error
 if type(log_error) == 'function' then
-  log.error = function(...)
+  local function ours(...)
     local from, program, stream, text = ...
     if from == 'rpc' and stream == 'stderr' and not M.gone then
       vim.schedule(function()
@@ -190,15 +230,25 @@ if type(log_error) == 'function' then
     end
     return log_error(...)
   end
+  log.error = ours
+  M.at_leave(function()
+    if log.error == ours then
+      log.error = log_error
+    end
+  end)
 end
 
 --- Tell the server what is typed but not sent yet.
-local function flush(client)
+function M.flush(client, buffer)
   local ok, tracking = pcall(require, 'vim.lsp._changetracking')
   if ok and tracking.flush then
-    for buffer in pairs(client.attached_buffers) do
-      pcall(tracking.flush, client, buffer)
-    end
+    pcall(tracking.flush, client, buffer)
+  end
+end
+
+local function flush(client)
+  for buffer in pairs(client.attached_buffers) do
+    M.flush(client, buffer)
   end
 end
 
@@ -258,10 +308,14 @@ function M.notify(id, method, params)
   if document then
     local name = vim.uri_to_fname(document.uri)
     if method == 'textDocument/didOpen' then
-      if held_by(client, document.uri) then
-        return
+      if not held_by(client, document.uri) then
+        -- Past all that stand before the client, as another lsp-mcp may: it closes its own.
+        hook.sending = true
+        client.rpc.notify(method, params)
+        hook.sending = false
+        hook.raw[name] = document.uri
       end
-      hook.raw[name] = document.uri
+      return
     elseif not hook.raw[name] then
       return
     elseif method == 'textDocument/didClose' then
@@ -269,6 +323,11 @@ function M.notify(id, method, params)
     end
   end
   hook.notify(method, params)
+end
+
+--- The version of a document that Neovim has told a server last, if that was since we listen.
+function M.version_told(id, name)
+  return hooks[id] and hooks[id].versions[name]
 end
 
 --- A buffer takes a document over that we had open.
@@ -323,18 +382,38 @@ function M.stop(id)
   end
 end
 
+local ours = setmetatable({}, { __mode = 'k' }) -- the `on_init` callbacks that are ours
+
+-- The configuration of an ended client, which tells us once it is initialized: without a buffer nothing else would.
+local function telling(config)
+  local init = {}
+  for _, callback in ipairs(type(config.on_init) == 'table' and config.on_init or { config.on_init }) do
+    if not ours[callback] then
+      init[#init + 1] = callback
+    end
+  end
+  local function tell(client)
+    M.tell('attached', client.id, 0)
+  end
+  ours[tell] = true
+  init[#init + 1] = tell
+  return vim.tbl_extend('force', config, { on_init = init })
+end
+
 --- Start an ended client again, for the buffers that it had; its new id, or nil.
 function M.restart(id)
   local hook = hooks[id]
-  local started
+  local started = vim.lsp.start(telling(hook.config), { attach = false, silent = true })
+  if not started then
+    return vim.NIL
+  end
   for buffer in pairs(hook.buffers) do
-    if vim.api.nvim_buf_is_loaded(buffer) then
-      if started then
-        vim.lsp.buf_attach_client(buffer, started)
-      else
-        started = vim.lsp.start(hook.config, { bufnr = buffer, silent = true })
-      end
+    local without = M.detached[buffer]
+    if without then
+      without[#without + 1] = started -- once its file is back
+    elseif vim.api.nvim_buf_is_loaded(buffer) then
+      vim.lsp.buf_attach_client(buffer, started)
     end
   end
-  return started or vim.NIL
+  return started
 end

@@ -28,13 +28,23 @@ function M.on(events, callback)
   })
 end
 
+local undone = {} -- what is to be taken back
+
+--- Have `callback` called when this connection ends.
+function M.at_leave(callback)
+  table.insert(undone, callback)
+end
+
 --- Take back what this connection has done to the language clients. Harmless if called twice.
 function M.leave()
   if M.gone then
     return
   end
   M.gone = true
-  M.close_documents()
+  pcall(M.close_documents)
+  for i = #undone, 1, -1 do
+    pcall(undone[i])
+  end
   pcall(vim.api.nvim_del_augroup_by_id, M.group)
   _G.lsp_mcp[M.channel] = nil
 end
@@ -47,6 +57,20 @@ function M.given(value)
   return value
 end
 
+--- This machine's clock, seconds.
+function M.now()
+  local seconds, microseconds = vim.uv.gettimeofday()
+  return seconds + microseconds / 1e6
+end
+
+--- What a function returns, unless it is later than `deadline`: whoever asked has been told that it was not done.
+function M.in_time(deadline, name, ...)
+  if M.now() > deadline then
+    error('too late: it was not done', 0)
+  end
+  return M[name](...)
+end
+
 --- What a person would want to know of this Neovim.
 function M.about()
   return {
@@ -54,5 +78,6 @@ function M.about()
     pid = vim.fn.getpid(),
     servername = vim.v.servername,
     version = tostring(vim.version()),
+    now = M.now(),
   }
 end

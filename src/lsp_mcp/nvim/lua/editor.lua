@@ -46,14 +46,14 @@ function M.list()
   return found
 end
 
---- Where the cursor is: its buffer, the line from 0 and the byte in it from 0, and the line's text.
+--- Where the cursor is: its buffer, the line from 1 and the byte in it from 0, and the line's text.
 function M.cursor()
   local buffer = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
   return {
     number = buffer,
     name = vim.api.nvim_buf_get_name(buffer),
-    row = cursor[1] - 1,
+    row = cursor[1],
     byte = cursor[2],
     line = vim.api.nvim_get_current_line(),
   }
@@ -78,11 +78,83 @@ function M.navigate(number, name, row, byte)
   return { name = vim.api.nvim_buf_get_name(buffer), line = vim.api.nvim_get_current_line() }
 end
 
+local MOST = 200000 -- values in one answer
+
+-- A copy of `value` that msgpack can carry, or an error that says what in it cannot be.
+local function plain(value, where, within, count)
+  count[1] = count[1] + 1
+  if count[1] > MOST then
+    error(('what it returns has more than %d values; return less of it'):format(MOST), 0)
+  end
+  local kind = type(value)
+  if kind ~= 'table' then
+    if kind == 'function' or kind == 'thread' or (kind == 'userdata' and value ~= vim.NIL) then
+      error(('%s is a %s, which cannot be returned'):format(where, kind), 0)
+    end
+    return value
+  end
+  if within[value] then
+    error(('%s is a table that contains itself'):format(where), 0)
+  end
+  within[value] = true
+  local copy, numbers, others, largest = {}, 0, 0, 0
+  for key, part in pairs(value) do
+    if type(key) == 'number' and key >= 1 and key % 1 == 0 then
+      numbers, largest = numbers + 1, math.max(largest, key)
+    elseif type(key) == 'string' then
+      others = others + 1
+    else
+      error(('%s has a key that is a %s'):format(where, type(key)), 0)
+    end
+    copy[key] = plain(part, ('%s[%s]'):format(where, vim.inspect(key)), within, count)
+  end
+  within[value] = nil
+  if numbers > 0 and others > 0 then
+    error(('%s is a list and has names too'):format(where), 0)
+  end
+  if largest > 2 * numbers + 16 then
+    error(('%s is a list with holes: %d values up to index %d'):format(where, numbers, largest), 0)
+  end
+  return next(copy) == nil and getmetatable(value) == getmetatable(vim.empty_dict()) and vim.empty_dict() or copy
+end
+
 --- Run a person's Lua; its first result.
 function M.run(code)
   local chunk, err = loadstring(code, '=exec_lua')
   if not chunk then
     error(err, 0)
   end
-  return chunk()
+  return plain(chunk(), 'what it returns', {}, { 0 })
+end
+
+--- What Neovim says is wrong in a buffer, as `vim.diagnostic` has it: lines and bytes from 0.
+function M.diagnostics(number)
+  local found = {}
+  for _, one in ipairs(vim.diagnostic.get(number)) do
+    found[#found + 1] = {
+      bufnr = one.bufnr,
+      lnum = one.lnum,
+      col = one.col,
+      end_lnum = one.end_lnum,
+      end_col = one.end_col,
+      severity = one.severity,
+      message = one.message,
+      source = one.source,
+      code = one.code,
+    }
+  end
+  return found
+end
+
+--- LSP `FormattingOptions` for a file, as the person has set them.
+function M.formatting(name)
+  local buffer = 0
+  for _, number in ipairs(vim.api.nvim_list_bufs()) do
+    buffer = vim.api.nvim_buf_get_name(number) == name and number or buffer
+  end
+  local options = buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer] or vim.go
+  return {
+    tabSize = options.shiftwidth > 0 and options.shiftwidth or options.tabstop,
+    insertSpaces = options.expandtab,
+  }
 end

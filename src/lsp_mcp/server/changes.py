@@ -1,0 +1,51 @@
+"""Telling clients that the lists of tools and resources are others now, in both protocol eras: `Changes`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ToolsListChanged
+
+log = logging.getLogger(__name__)
+
+_MOST = 64  # clients that are told
+
+
+class Changes:
+    """`settled` is awaited before a list is given: what is coming at the start shall be in the first one."""
+
+    def __init__(self, settled: Callable[[], Awaitable[None]]) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self.settled = settled
+        self._sessions: OrderedDict[int, Any] = OrderedDict()  # the last one of each connection
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def seen(self, session: Any) -> None:
+        """A client that has asked for a list, on this `session`, is told when it changes."""
+        # The SDK (2.3) makes a new session for each message.
+        connection = id(getattr(session, "_connection", session))
+        self._sessions[connection] = session
+        self._sessions.move_to_end(connection)
+        if len(self._sessions) > _MOST:
+            self._sessions.popitem(last=False)
+
+    def happened(self) -> None:
+        """Tell every client."""
+        task = asyncio.create_task(self._tell())
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self) -> None:
+        for connection, session in list(self._sessions.items()):
+            try:
+                await session.send_tool_list_changed()
+                await session.send_resource_list_changed()
+            except Exception as error:  # noqa: BLE001 (of transports that are closed: nobody is left to be told)
+                log.debug("a client is not told of a change: %s", error)
+                self._sessions.pop(connection, None)
+        await self.bus.publish(ToolsListChanged())
+        await self.bus.publish(ResourcesListChanged())

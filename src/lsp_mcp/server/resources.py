@@ -1,0 +1,63 @@
+"""The connected Neovims as MCP resources: `Resources` (seeds/000)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    TextResourceContents,
+)
+
+from lsp_mcp.sessions.neovims import Neovims
+
+_CONNECTIONS = "nvim-connections://"
+
+
+class Resources:
+    """`nvim-connections://`, and `nvim-connections://ID` for each connection."""
+
+    def __init__(self, neovims: Neovims) -> None:
+        self._neovims = neovims
+
+    async def list(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        """All of them."""
+        await self._neovims.begun()
+        editors = self._neovims.editors.connected
+        named = [(f"{_CONNECTIONS}{editor.id}", f"{editor.name} in {editor.cwd}") for editor in editors]
+        return ListResourcesResult(
+            resources=[
+                Resource(uri=uri, name=name, mime_type="application/json")
+                for uri, name in [(_CONNECTIONS, "Connected Neovims"), *named]
+            ]
+        )
+
+    async def read(self, _: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """One of them."""
+        uri = str(params.uri)
+        wanted = uri.removeprefix(_CONNECTIONS).strip("/")
+        known: dict[str, Any] = {
+            editor.id: {
+                "connection_id": editor.id,
+                "target": editor.target.text,
+                "cwd": str(editor.cwd),
+                "pid": editor.pid,
+                "version": editor.version,
+            }
+            for editor in self._neovims.editors.connected
+        }
+        if not uri.startswith(_CONNECTIONS) or (wanted and wanted not in known):
+            there = ", ".join([_CONNECTIONS, *(f"{_CONNECTIONS}{id_}" for id_ in known)])
+            raise MCPError(INVALID_PARAMS, f"there is no resource {uri}; there is: {there}")
+        text = json.dumps(known[wanted] if wanted else list(known.values()), separators=(",", ":"))
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=params.uri, text=text, mime_type="application/json")]
+        )

@@ -1,0 +1,57 @@
+"""Finding Neovims, connecting and disconnecting (seeds/000)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from lsp_mcp.errors import CallerError, UnavailableError
+from lsp_mcp.nvim.editors import HOW_TO_START
+from lsp_mcp.nvim.targets import parse_target
+from lsp_mcp.toolsets.nvim.shared import NvimToolset, as_json
+from lsp_mcp.toolsets.tool import Call, tool
+
+
+class ConnectionTools(NvimToolset):
+    """Offered always."""
+
+    @tool(title="Find running Neovims", read_only=True)
+    async def get_targets(self, call: Call) -> str:
+        """List the running Neovims of this user that can be connected to, by their sockets and TCP addresses."""
+        found = await self._neovims.editors.find()
+        if not found:
+            raise UnavailableError(f"no Neovim of yours runs on this machine; {HOW_TO_START}.")
+        connected = {editor.pid: editor.id for editor in self._neovims.editors.connected}
+        for one in found:
+            state = f"connected as {connected[one.pid]}" if one.pid in connected else "not connected"
+            call.remark(f"{one.target.text}: Neovim {one.version} in {one.cwd}, {state}")
+        return as_json([one.target.text for one in found])
+
+    @tool(title="Connect to a Neovim", read_only=False)
+    async def connect(
+        self, call: Call, target: Annotated[str, Field(description="Socket from get_targets, or of nvim --listen")]
+    ) -> str:
+        """Connect to a Neovim by its socket. Returns its connection_id, always the same for the same target."""
+        return await self._connect(target)
+
+    @tool(title="Connect to a Neovim by TCP", read_only=False)
+    async def connect_tcp(
+        self, call: Call, target: Annotated[str, Field(description="HOST:PORT, e.g. 127.0.0.1:6666")]
+    ) -> str:
+        """Connect to a Neovim that listens on TCP. Returns its connection_id, always the same for the same target."""
+        if not re.fullmatch(r".+:\d+", target.strip()):
+            raise CallerError(f"target: {target[:80]!r} is no HOST:PORT, such as 127.0.0.1:6666.")
+        return await self._connect(target)
+
+    @tool(title="Disconnect from a Neovim", read_only=False)
+    async def disconnect(self, call: Call, connection_id: Annotated[str, Field(description="From connect")]) -> str:
+        """End a connection; the Neovim goes on."""
+        self._neovims.disconnect(connection_id)
+        return as_json({"connection_id": connection_id, "disconnected": True})
+
+    async def _connect(self, target: str) -> str:
+        named = parse_target(target.strip())
+        editor = await self._neovims.connect(named)
+        return as_json({"connection_id": named.connection_id, "target": named.text, "cwd": str(editor.cwd)})

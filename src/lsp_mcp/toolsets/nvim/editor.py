@@ -1,0 +1,267 @@
+"""What the person sees, and the texts of buffers and files (seeds/000)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lsp_mcp.adapters import adapter_names
+from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError
+from lsp_mcp.lsp.session import Session
+from lsp_mcp.nvim.buffers import buffer_path
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
+from lsp_mcp.toolsets.nvim.shared import (
+    MOST_BUFFER,
+    Character,
+    ClientName,
+    ConnectionId,
+    Document,
+    Line,
+    NvimToolset,
+    as_json,
+    buffer_of,
+)
+from lsp_mcp.toolsets.tool import Call, tool
+
+_BYTES = PositionEncoding("utf-8", lone_cr_ends_line=False)  # how Neovim counts
+_READY_MS = 5_000  # seeds/000
+_MOST_READY_MS = 600_000
+_LUA_TIMEOUT = 30.0  # seconds
+
+
+class EditorTools(NvimToolset):
+    """Buffers, the cursor, diagnostics and Lua."""
+
+    @tool(title="Go to a place in Neovim", read_only=False)
+    async def navigate(
+        self, call: Call, document: Document, line: Line, character: Character, connection_id: ConnectionId = None
+    ) -> str:
+        """Show the person a place: open the document in the current window and put the cursor there."""
+        sessions = await self._sessions(connection_id)
+        assert sessions.host
+        editor = sessions.host.present()
+        point = numbers_point({"line": line, "character": character}, self._base)
+        if document.buffer_id is not None:
+            buffer = await buffer_of(editor, document.buffer_id)
+            number, name = buffer["number"], buffer["name"]
+            text = Text((await editor.call("text", number))["text"]) if buffer["loaded"] else None
+        else:
+            path = await self._path(sessions, document)
+            number, name, text = None, str(path), None
+        if text is None:
+            await sessions.host.sync()
+            text = sessions.host.text(buffer_path(name))
+        text.point_offset(point, self._base)
+        at = text.point_position(point, _BYTES)
+        shown = await editor.change("navigate", number, name, at["line"], at["character"])
+        return as_json({"success": True, "buffer_name": shown["name"], "line": shown["line"]})
+
+    @tool(title="Where the cursor is", read_only=True)
+    async def cursor_position(self, call: Call, connection_id: ConnectionId = None) -> str:
+        """Get the buffer, line and character of the person's cursor, from 1."""
+        cursor = await (await self._host(connection_id)).present().call("cursor")
+        line = str(cursor["line"])
+        point = Text(_clean(line)).position_point({"line": 0, "character": cursor["byte"]}, _BYTES)
+        row = point_numbers(Point(cursor["row"], point.character), self._base)
+        return as_json(
+            {
+                "buffer_id": cursor["number"],
+                "buffer_name": _clean(cursor["name"]),
+                "row": row["line"],
+                "col": row["character"],
+            }
+        )
+
+    @tool(title="List buffers", read_only=True)
+    async def list_buffers(self, call: Call, connection_id: ConnectionId = None) -> str:
+        """List the open buffers with names, line counts, and which have unsaved changes."""
+        return as_json(await (await self._host(connection_id)).present().call("list"))
+
+    @tool(title="Read a document", read_only=True)
+    async def read(
+        self,
+        call: Call,
+        document: Document,
+        start: Annotated[int | None, Field(description="First line, from 1; default: the first")] = None,
+        end: Annotated[int, Field(description="Line after the last one; -1: to the end")] = -1,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Read a document, as Neovim has it: with unsaved changes, if it has any."""
+        sessions = await self._sessions(connection_id)
+        assert sessions.host
+        host = sessions.host
+        if document.buffer_id is not None:
+            buffer = await buffer_of(host.present(), document.buffer_id)
+            name, number = buffer["name"], buffer["number"]
+            if not name or buffer["type"]:
+                found = await host.present().call("text", number)
+                return self._lines(_text(found, f"buffer {number}"), start, end)
+            path = buffer_path(name)
+        else:
+            path = await self._path(sessions, document)
+        await host.sync()
+        text = host.text(path)
+        if held := host.buffers.get(path):
+            if held.conflict:
+                call.remark(
+                    f"status: conflict: {sessions.workspace.shown(path)} was also changed on disk; this is the unsaved "
+                    f"text of buffer {held.number}, and neither is touched"
+                )
+            elif held.modified:
+                call.remark(f"status: unsaved text of buffer {held.number}; the file on disk differs")
+        return self._lines(text, start, end)
+
+    @tool(title="Diagnostics of a buffer", read_only=True)
+    async def buffer_diagnostics(
+        self,
+        call: Call,
+        id: Annotated[int, Field(ge=0, le=MOST_BUFFER, description="Buffer, 0: the current one")],  # noqa: A002 (published)
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Get the diagnostics of a buffer, for its present text; says so if they are not known yet."""
+        sessions = await self._sessions(connection_id)
+        assert sessions.host
+        host = sessions.host
+        buffer = await buffer_of(host.present(), id)
+        if not buffer["name"]:
+            return as_json(await self._diagnostics(host.present(), buffer["number"], Text("")))
+        path = buffer_path(buffer["name"])
+        await host.sync()
+        for client in await host.clients():
+            if buffer["number"] not in client.buffers:
+                continue
+            session = await self._neovims.session(sessions, path, client.name)
+            await session.ready(call.report)
+            await session.sync()
+            if session.name not in adapter_names() and not session.has_versions:
+                call.remark(f"status: {client.name} doesn't say for which text its diagnostics are")
+            elif not await session.diagnosed(path):
+                raise UnavailableError(
+                    f"not yet: {client.name} has not said anything about the present text of "
+                    f"{sessions.workspace.shown(path)}. Ask again."
+                )
+        if not buffer["loaded"]:
+            call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")
+        return as_json(await self._diagnostics(host.present(), buffer["number"], host.text(path)))
+
+    @tool(title="Language clients", read_only=True)
+    async def lsp_clients(self, call: Call, connection_id: ConnectionId = None) -> str:
+        """List Neovim's language clients."""
+        clients = await (await self._host(connection_id)).clients()
+        return as_json(
+            [
+                {
+                    "id": client.id,
+                    "name": client.name,
+                    "initialized": client.initialized,
+                    "root_dir": str(client.root) if client.root else None,
+                    "filetypes": client.filetypes,
+                    "attached_buffers": client.buffers,
+                    "offset_encoding": client.unit,
+                }
+                for client in clients
+            ]
+        )
+
+    @tool(title="Wait for a language server", read_only=True)
+    async def wait_for_lsp_ready(
+        self,
+        call: Call,
+        client_name: ClientName = None,
+        timeout_ms: Annotated[int, Field(ge=0, le=_MOST_READY_MS, description="Milliseconds")] = _READY_MS,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Wait until a language client is attached and its server knows the workspace."""
+        sessions = await self._sessions(connection_id)
+        session = await self._attached(sessions, client_name, timeout_ms)
+        state = await session.wait(timeout_ms / 1000, call.report)
+        if state != "running":
+            notes = await session.notes(None, None) if state == "indexing" else []
+            work = [note for note in notes if note.startswith("indexing")]
+            raise UnavailableError(
+                f"{session.name} is not ready after {timeout_ms} ms: {work[0] if work else state}. Wait longer, or go "
+                "on: answers say what they lack."
+            )
+        assert sessions.host
+        return as_json({"client_name": session.name, "ready": True})
+
+    @tool(title="Run Lua in Neovim", read_only=False, destructive=True)
+    async def exec_lua(
+        self,
+        call: Call,
+        code: Annotated[str, Field(description="Lua; what it returns is the answer")],
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Run Lua in Neovim."""
+        if not self._settings.allow_exec_lua:
+            raise CallerError(
+                "exec_lua is off, because it can do anything that the person can. A person turns it on by starting "
+                "lsp-mcp with --allow-exec-lua."
+            )
+        editor = (await self._host(connection_id)).present()
+        try:
+            return as_json(await editor.change("run", code, timeout=_LUA_TIMEOUT))
+        except RefusedError as error:
+            raise RefusedError(f"Lua: {error}") from None
+
+    async def _attached(self, sessions: Sessions, client: str | None, timeout_ms: int) -> Session:
+        """The session of the client, waited for if there is none yet."""
+        assert sessions.host
+        await sessions.host.ready()
+        until = asyncio.get_running_loop().time() + timeout_ms / 1000
+        while True:
+            attached = sessions.host.attached
+            try:
+                return await self._neovims.session(sessions, None, client, argument="client_name")
+            except CallerError as error:
+                if client is None and await sessions.host.clients():
+                    raise  # several: waiting makes it no clearer
+                missing = error
+            try:
+                async with asyncio.timeout_at(until):
+                    await attached.wait()
+            except TimeoutError:
+                raise CallerError(f"after {timeout_ms} ms: {missing}") from None
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _lines(self, text: Text, start: int | None, end: int) -> str:
+        """The lines from `start` to before `end`, in the caller's numbers."""
+        lines = text.lines()
+        if len(lines) > 1 and not lines[-1]:
+            lines.pop()
+        first = self._base if start is None else start
+        last = self._base + len(lines) if end == -1 else end
+        if first < self._base or end < -1 or (end != -1 and end < self._base):
+            raise CallerError(f"start {start}, end {end}: lines count from {self._base}, and only end may be -1.")
+        if first > self._base + len(lines):
+            raise CallerError(f"start is {first}, and the last line is {self._base + len(lines) - 1}.")
+        return "\n".join(lines[first - self._base : max(last - self._base, 0)])
+
+    async def _diagnostics(self, editor: Any, number: int, text: Text) -> list[dict[str, Any]]:
+        found = await editor.call("diagnostics", number)
+        return [self._diagnostic(one, text) for one in found]
+
+    def _diagnostic(self, one: dict[str, Any], text: Text) -> dict[str, Any]:
+        out = {key: value for key, value in one.items() if value is not None}
+        for line, column in (("lnum", "col"), ("end_lnum", "end_col")):
+            if line in out:
+                point = text.unclamped_position_point({"line": out[line], "character": out.get(column, 0)}, _BYTES)
+                out[line], out[column] = point_numbers(point, self._base).values()
+        return out
+
+
+def _text(found: dict[str, Any], what: str) -> Text:
+    if found.get("binary"):
+        raise PathError(f"{what} is no text: it has a NUL")
+    content = str(found["text"])
+    if _clean(content) != content:
+        raise PathError(f"{what} is not UTF-8")
+    return Text(content)
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,222 @@
+"""Renames, formatting and workspace edits, done in Neovim's buffers (seeds/000)."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lsp_mcp.backend import Json
+from lsp_mcp.edits.plan import EditPlan, plan_workspace_edit
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.passthrough import read_texts
+from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.objects.params import checked_params
+from lsp_mcp.objects.walker import Walker, documents
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.nvim.shared import (
+    Asked,
+    Character,
+    ClientName,
+    ConnectionId,
+    Document,
+    Line,
+    NvimToolset,
+    Object,
+    Save,
+    as_json,
+)
+from lsp_mcp.toolsets.passing import Passing
+from lsp_mcp.toolsets.tool import Call, tool
+
+_RENAME = "textDocument/rename"
+Options = Annotated[
+    Object | None,
+    Field(description='FormattingOptions, e.g. {"tabSize":4,"insertSpaces":true}; default: Neovim\'s'),
+]
+Apply = Annotated[bool, Field(description="Apply the edits instead of returning them")]
+
+
+class EditTools(NvimToolset):
+    """Each applies all of its edits or none."""
+
+    @tool(title="Apply a workspace edit", read_only=False, destructive=True)
+    async def lsp_apply_edit(
+        self,
+        call: Call,
+        workspace_edit: Annotated[Object, Field(description="LSP WorkspaceEdit, as a tool gave it")],
+        save: Save = True,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Apply a workspace edit: in buffers where files are open, one undo step each, else on disk."""
+        sessions = await self._sessions(connection_id)
+        checked_params("workspace/applyEdit", {"edit": workspace_edit})
+        path = await self._document_of(sessions, workspace_edit)
+        session = await self._neovims.session(sessions, path, lsp_client_name)
+        await session.ready(call.report)
+        await session.sync()
+        texts = await read_texts(session, documents(workspace_edit, None))
+        edit = Walker(texts, session.encoding, self._base).inward(workspace_edit, None, "workspace_edit")
+        return await self._done(sessions, session, edit, save=save)
+
+    @tool(title="Rename", read_only=False, destructive=True)
+    async def lsp_rename(
+        self,
+        call: Call,
+        document: Document,
+        line: Line,
+        character: Character,
+        new_name: str,
+        prepare_first: Annotated[bool, Field(description="Ask first whether it can be renamed")] = True,
+        apply_edits: Apply = False,
+        save: Save = True,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Rename a symbol: returns the workspace edit for lsp_apply_edit, or applies it with apply_edits."""
+        asked = await self._asked(connection_id, document, lsp_client_name, "renameProvider")
+        at = self._at(asked, line, character)
+        provider = asked.session.capabilities.get("renameProvider")
+        await asked.session.ready(call.report)
+        provider = asked.session.capabilities.get("renameProvider")
+        if prepare_first and isinstance(provider, dict) and provider.get("prepareProvider"):
+            prepared = await self._send(call, asked, "textDocument/prepareRename", at)
+            if prepared.result is None:
+                raise RefusedError(f"{asked.session.name} says that nothing can be renamed there.")
+        return await self._edited(call, asked, _RENAME, {**at, "newName": new_name}, apply=apply_edits, save=save)
+
+    @tool(title="Format a document", read_only=False, destructive=True)
+    async def lsp_formatting(
+        self,
+        call: Call,
+        document: Document,
+        options: Options = None,
+        apply_edits: Apply = False,
+        save: Save = True,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Format a document: returns the text edits, or applies them with apply_edits."""
+        asked = await self._asked(connection_id, document, lsp_client_name, "documentFormattingProvider")
+        params = {"textDocument": {"uri": asked.uri}, "options": await self._options(asked, options)}
+        return await self._edited(call, asked, "textDocument/formatting", params, apply=apply_edits, save=save)
+
+    @tool(title="Format a range", read_only=False, destructive=True)
+    async def lsp_range_formatting(
+        self,
+        call: Call,
+        document: Document,
+        start_line: Line,
+        start_character: Character,
+        end_line: Line,
+        end_character: Character,
+        options: Options = None,
+        apply_edits: Apply = False,
+        save: Save = True,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Format a range: returns the text edits, or applies them with apply_edits."""
+        asked = await self._asked(connection_id, document, lsp_client_name, "documentRangeFormattingProvider")
+        range_ = {
+            "start": {"line": start_line, "character": start_character},
+            "end": {"line": end_line, "character": end_character},
+        }
+        params = {
+            "textDocument": {"uri": asked.uri},
+            "range": range_,
+            "options": await self._options(asked, options),
+        }
+        return await self._edited(call, asked, "textDocument/rangeFormatting", params, apply=apply_edits, save=save)
+
+    @tool(title="Organize imports", read_only=False, destructive=True)
+    async def lsp_organize_imports(
+        self,
+        call: Call,
+        document: Document,
+        apply_edits: Apply = True,
+        save: Save = True,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        """Sort and organize imports; applies the edits, or returns them with apply_edits=false."""
+        asked = await self._asked(connection_id, document, lsp_client_name, "codeActionProvider")
+        passing = Passing(asked.sessions, self._base)
+
+        async def params() -> Json:
+            return {
+                "textDocument": {"uri": asked.uri},
+                "range": await passing.whole(asked.session, asked.uri),
+                "context": {"diagnostics": [], "only": ["source.organizeImports"]},
+            }
+
+        passed = await self._send(call, asked, "textDocument/codeAction", params)
+        actions = [one for one in passed.result or [] if str(one.get("kind", "")).startswith("source.organizeImports")]
+        if not actions:
+            if apply_edits:
+                return as_json({"applied": True, "files": []})
+            return as_json([])
+        action = actions[0]
+        if not action.get("edit"):
+            action = (await passing.send(call, asked.session, "codeAction/resolve", action)).result or {}
+        if not action.get("edit"):
+            raise RefusedError(
+                f"{asked.session.name} organizes imports by a command, which is not run; use its editor."
+            )
+        return await self._carried_out(call, asked, action.get("edit") or {}, apply=apply_edits, save=save)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _edited(self, call: Call, asked: Asked, method: str, params: Json, *, apply: bool, save: bool) -> str:
+        """The edits that `method` gives, or what was done with them."""
+        checked_params(method, params)
+        passed = await self._send(call, asked, method, params)
+        if not apply:
+            return self._passed(call, passed)
+        if passed.gaps and method == _RENAME:
+            raise RefusedError(
+                f"nothing was changed, because that may be incomplete: {'; '.join(passed.gaps)}. Mend that, or look at "
+                "the edits without apply_edits and hand them to lsp_apply_edit."
+            )
+        result = passed.result
+        edit = {"changes": {asked.uri: result or []}} if isinstance(result, list) or result is None else result
+        return await self._carried_out(call, asked, edit, apply=True, save=save)
+
+    async def _carried_out(self, call: Call, asked: Asked, edit: Json, *, apply: bool, save: bool) -> str:
+        """Apply `edit`, whose numbers are the caller's; or give its text edits of the document that was asked about."""
+        if not apply:
+            of_document = [*(edit.get("changes") or {}).get(asked.uri, ())]
+            for change in edit.get("documentChanges") or []:
+                of_document += change.get("edits", [])
+            return as_json(of_document)
+        texts = await read_texts(asked.session, documents(edit, None))
+        raw = Walker(texts, asked.session.encoding, self._base).inward(edit, None, "edit")
+        return await self._done(asked.sessions, asked.session, raw, save=save)
+
+    async def _done(self, sessions: Sessions, session: Any, edit: Json, *, save: bool) -> str:
+        """Carry out an edit in the server's numbers."""
+        assert sessions.host
+        host = sessions.host
+        plan: EditPlan = plan_workspace_edit(edit, host.text, session.encoding, session.version)
+        done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
+        for step in plan.steps:
+            sessions.remember_edit(step)
+        files = [
+            {"path": sessions.workspace.shown(one.path), "where": one.where, "edits": one.edits, "saved": one.saved}
+            | ({"reason": one.reason} if one.reason else {})
+            for one in done
+        ]
+        return as_json({"applied": True, "files": files})
+
+    async def _options(self, asked: Asked, options: Json | None) -> Json:
+        """`FormattingOptions`: the caller's, else Neovim's own for the file."""
+        assert asked.sessions.host
+        own = await asked.sessions.host.present().call("formatting", str(asked.path))
+        if options is None:
+            return dict(own)
+        wrong = [name for name in ("tab_size", "insert_spaces") if name in options]
+        if wrong:
+            raise CallerError(f"options: {', '.join(wrong)} is spelled in camel case, as in {json.dumps(own)}.")
+        return {**own, **options}

@@ -1,0 +1,211 @@
+"""What the tools for Neovim share: how they are called, which document is meant, and what an answer looks like.
+
+Names and arguments are the published ones of seeds/000. An answer is the published one too, raw LSP objects for most
+tools; what else its reader should know comes as a remark, a text of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from lsp_mcp.backend import Json
+from lsp_mcp.errors import CallerError, PathError
+from lsp_mcp.lsp.session import Session
+from lsp_mcp.nvim.buffers import buffer_path
+from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.objects.walker import documents
+from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.text import Base, numbers_point
+from lsp_mcp.toolsets.passing import Passed, Passing
+from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.uris import path_uri, uri_path
+
+
+def _from_json(value: Any) -> Any:
+    """What a client sends as a string of JSON, as some do with objects."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"is a string that is no JSON ({error})") from None
+    return value
+
+
+MOST_BUFFER = 2**31 - 1  # Neovim's numbers of buffers
+
+
+class DocumentId(BaseModel):
+    """A document: exactly one of these."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    buffer_id: Annotated[int, Field(ge=0, le=MOST_BUFFER)] | None = None
+    project_relative_path: str | None = None
+    absolute_path: str | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> DocumentId:
+        if len(self.model_fields_set) != 1 or next(iter(self.model_dump(exclude_unset=True).values())) is None:
+            raise ValueError("pass exactly one of buffer_id, project_relative_path, absolute_path")
+        return self
+
+
+Document = Annotated[
+    DocumentId,
+    BeforeValidator(_from_json),
+    Field(description="Exactly one of these; buffer 0 is the current one"),
+]
+Object = Annotated[dict[str, Any], BeforeValidator(_from_json)]
+# Neither has a description, which would be paid for thirty times: the server's instructions have it.
+ConnectionId = str | None
+ClientName = str | None
+Line = Annotated[int, Field(description="From 1")]
+Character = Annotated[int, Field(description="From 1")]
+Save = Annotated[bool, Field(description="Write files that had no unsaved changes; those that had are never written")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A document, and the language client that is asked about it."""
+
+    sessions: Sessions
+    session: Session
+    path: Path
+
+    @property
+    def uri(self) -> str:
+        """The document's URI."""
+        return path_uri(self.path)
+
+
+class NvimToolset:
+    """Tools over whatever Neovims are connected."""
+
+    def __init__(self, sessions: Sessions, settings: ToolSettings, neovims: Neovims) -> None:
+        self._neovims = neovims
+        self._settings = settings
+
+    @property
+    def _base(self) -> Base:
+        return self._settings.base
+
+    async def _sessions(self, connection_id: str | None) -> Sessions:
+        return await self._neovims.sessions(connection_id)
+
+    async def _host(self, connection_id: str | None) -> NvimHost:
+        sessions = await self._sessions(connection_id)
+        assert sessions.host
+        return sessions.host
+
+    async def _asked(
+        self, connection_id: str | None, document: DocumentId, client: str | None, provider: str = ""
+    ) -> Asked:
+        sessions = await self._sessions(connection_id)
+        path = await self._path(sessions, document)
+        return Asked(sessions, await self._neovims.session(sessions, path, client, provider), path)
+
+    async def _path(self, sessions: Sessions, document: DocumentId) -> Path:
+        """The file of `document`; it exists, in the workspace or in a buffer.
+
+        Raises:
+            CallerError: there is no such buffer, or it has no file.
+            PathError: there is no such file, or it lies outside.
+        """
+        assert sessions.host
+        editor = sessions.host.present()
+        if document.buffer_id is not None:
+            buffer = await buffer_of(editor, document.buffer_id)
+            if not buffer["name"] or buffer["type"]:
+                kind = f" (buftype {buffer['type']})" if buffer["type"] else ""
+                raise CallerError(f"buffer {buffer['number']} has no file{kind}; language servers know files only.")
+            path = buffer_path(buffer["name"])
+            sessions.workspace.allow(path)
+            return path
+        if document.project_relative_path is not None:
+            path = Path((await editor.call("about"))["cwd"], document.project_relative_path)
+        else:
+            path = Path(str(document.absolute_path))
+            if not path.is_absolute():
+                raise PathError(f"absolute_path: {path} is not absolute; pass project_relative_path.")
+        return await self._readable(sessions, path)
+
+    async def _readable(self, sessions: Sessions, path: Path) -> Path:
+        assert sessions.host
+        buffers = await sessions.host.seen()
+        try:
+            known = buffer_path(str(path))
+            known.stat()
+        except FileNotFoundError:
+            pass  # it may be in a buffer
+        except (OSError, ValueError, RuntimeError) as error:  # no file can have such a name
+            raise PathError(f"{str(path)[:80]!r} cannot be a file: {error}") from None
+        folder = sessions.host.present().cwd.resolve()
+        # A Neovim that was started in the home folder, or at the root, is in no project.
+        in_project = known.resolve().is_relative_to(folder) and folder not in (Path.home(), Path(folder.anchor))
+        if not buffers.get(known) and not known.is_file():
+            await sessions.host.sync()  # it may have been opened since we looked
+        if buffers.get(known) or (in_project and known.is_file()):
+            sessions.workspace.allow(known)
+            return known
+        return await sessions.file(str(path))
+
+    async def _send(
+        self,
+        call: Call,
+        asked: Asked,
+        method: str,
+        params: Json | Callable[[], Awaitable[Json]] | None,
+    ) -> Passed:
+        return await Passing(asked.sessions, self._base).send(call, asked.session, method, params)
+
+    async def _answer(
+        self, call: Call, asked: Asked, method: str, params: Json | Callable[[], Awaitable[Json]] | None
+    ) -> str:
+        return self._passed(
+            call, Passing(asked.sessions, self._base).fitted(await self._send(call, asked, method, params))
+        )
+
+    async def _document_of(self, sessions: Sessions, value: Json) -> Path | None:
+        """The file that what came from a server is about, if it names one."""
+        for uri in sorted(documents(value, None)):
+            path = uri_path(uri)
+            return await self._readable(sessions, path) if path.exists() else path
+        return None
+
+    def _passed(self, call: Call, passed: Passed) -> str:
+        if passed.gaps or passed.infos:
+            call.remark(f"status: {passed.status}")
+        return as_json(passed.result)
+
+    def _at(self, asked: Asked, line: int, character: int) -> Json:
+        """`TextDocumentPositionParams` in the caller's numbers."""
+        numbers_point({"line": line, "character": character}, self._base)
+        return {"textDocument": {"uri": asked.uri}, "position": {"line": line, "character": character}}
+
+
+async def buffer_of(editor: Editor, number: int) -> dict[str, Any]:
+    """What Neovim says of buffer `number`, 0 for the current one.
+
+    Raises:
+        CallerError: there is none; the message lists those there are.
+    """
+    found: dict[str, Any] | None = await editor.call("buffer", number)
+    if found is None:
+        numbers: Sequence[int] = await editor.call("buffer_numbers")
+        raise CallerError(f"there is no buffer {number}; there is: {', '.join(map(str, numbers))}. See list_buffers.")
+    return found
+
+
+def as_json(value: Any) -> str:
+    """`value` as compact JSON; what is no UTF-8 in it is replaced."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
