@@ -389,12 +389,13 @@ class Session:
         self._documents.open(path)
         if (command := self.adapter.diagnostics.command) and self._diagnosed.get(path) != self._generation:
             # Whatever it depends on may have changed.
-            self._diagnosed[path] = self._generation
+            generation = self._generation
             params = {"command": command, "arguments": [{"Files": [path_uri(path)]}]}
             try:
                 await self.request("workspace/executeCommand", params)
             except SilentError:
                 return False
+            self._diagnosed[path] = generation
         document = None if self._documents.is_uncertain(path) else self._documents.get(path)
         version = document.version if document else self._documents.show(path)
         try:
