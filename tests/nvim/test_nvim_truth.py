@@ -312,6 +312,8 @@ async def test_changed_new_and_deleted_files_that_no_buffer_holds_are_seen_at_on
 async def test_a_new_package_is_seen_at_once_and_gone_at_once(tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)
     async with desk(tmp_path, "lib.go") as at:
+        # What was created after the server had begun and before the first question is not known to be new.
+        await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
         for number in range(3):
             folder = tmp_path / f"new{number}"
             write(folder / "new.go", f'package new{number}\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
