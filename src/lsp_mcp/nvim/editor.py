@@ -81,6 +81,12 @@ class Editor:
         return self._channel.ended.done()
 
     @property
+    def project(self) -> Path | None:
+        """The folder that it works in; None for the home folder and the file system's root, which are none."""
+        folder = self.cwd.resolve()
+        return None if folder in (Path.home(), Path(folder.anchor)) else folder
+
+    @property
     def ended(self) -> asyncio.Future[str]:
         """Completes with the reason when the connection is over."""
         return self._channel.ended

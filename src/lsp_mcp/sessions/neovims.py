@@ -99,9 +99,11 @@ class Neovims:
             return self.code
         known = self._others.get(editor.id)
         if known is None:
-            folder = editor.cwd.resolve()
-            if folder in (Path.home(), Path(folder.anchor)):
-                raise CallerError(f"{editor.name} works in {folder}, which is no project; :cd to one there.")
+            folder = editor.project
+            if folder is None:
+                raise CallerError(
+                    f"{editor.name} works in {editor.cwd.resolve()}, which is no project; :cd to one there."
+                )
             sessions = Sessions(Workspace(folder), [], {"": self._options}, NvimHost())
             self._others[editor.id] = known = editor, sessions
             _host(sessions).use(editor)

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.backend import Json
-from lsp_mcp.edits.plan import EditPlan, plan_workspace_edit
+from lsp_mcp.edits.plan import plan_workspace_edit
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.passthrough import read_texts
+from lsp_mcp.lsp.session import Session
 from lsp_mcp.nvim.editing import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
@@ -57,9 +58,7 @@ class EditTools(NvimToolset):
         session = await self._neovims.session(sessions, path, lsp_client_name)
         await session.ready(call.report)
         await session.sync()
-        texts = await read_texts(session, documents(workspace_edit, None))
-        edit = Walker(texts, session.encoding, self._base).inward(workspace_edit, None, "workspace_edit")
-        return await self._done(sessions, session, edit, save=save)
+        return await self._applied(sessions, session, workspace_edit, "workspace_edit", save=save)
 
     @tool(title="Rename", read_only=False, destructive=True)
     async def lsp_rename(
@@ -78,7 +77,6 @@ class EditTools(NvimToolset):
         """Rename a symbol: returns the workspace edit for lsp_apply_edit, or applies it with apply_edits."""
         asked = await self._asked(connection_id, document, lsp_client_name, "renameProvider")
         at = self._at(asked, line, character)
-        provider = asked.session.capabilities.get("renameProvider")
         await asked.session.ready(call.report)
         provider = asked.session.capabilities.get("renameProvider")
         if prepare_first and isinstance(provider, dict) and provider.get("prepareProvider"):
@@ -165,7 +163,9 @@ class EditTools(NvimToolset):
             raise RefusedError(
                 f"{asked.session.name} organizes imports by a command, which is not run; use its editor."
             )
-        return await self._carried_out(call, asked, action.get("edit") or {}, apply=apply_edits, save=save)
+        if apply_edits:
+            return await self._applied(asked.sessions, asked.session, action["edit"], "edit", save=save)
+        return as_json(_text_edits(action["edit"], asked.uri))
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -182,24 +182,15 @@ class EditTools(NvimToolset):
             )
         result = passed.result
         edit = {"changes": {asked.uri: result or []}} if isinstance(result, list) or result is None else result
-        return await self._carried_out(call, asked, edit, apply=True, save=save)
+        return await self._applied(asked.sessions, asked.session, edit, "edit", save=save)
 
-    async def _carried_out(self, call: Call, asked: Asked, edit: Json, *, apply: bool, save: bool) -> str:
-        """Apply `edit`, whose numbers are the caller's; or give its text edits of the document that was asked about."""
-        if not apply:
-            of_document = [*(edit.get("changes") or {}).get(asked.uri, ())]
-            for change in edit.get("documentChanges") or []:
-                of_document += change.get("edits", [])
-            return as_json(of_document)
-        texts = await read_texts(asked.session, documents(edit, None))
-        raw = Walker(texts, asked.session.encoding, self._base).inward(edit, None, "edit")
-        return await self._done(asked.sessions, asked.session, raw, save=save)
-
-    async def _done(self, sessions: Sessions, session: Any, edit: Json, *, save: bool) -> str:
-        """Carry out an edit in the server's numbers."""
+    async def _applied(self, sessions: Sessions, session: Session, edit: Json, name: str, *, save: bool) -> str:
+        """Apply `edit`, whose numbers are the caller's and which errors call `name`; what was done to each file."""
         assert sessions.host
         host = sessions.host
-        plan: EditPlan = plan_workspace_edit(edit, host.text, session.encoding, session.version)
+        texts = await read_texts(session, documents(edit, None))
+        raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
+        plan = plan_workspace_edit(raw, host.text, session.encoding, session.version)
         done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
         for step in plan.steps:
             sessions.remember_edit(step)
@@ -220,3 +211,11 @@ class EditTools(NvimToolset):
         if wrong:
             raise CallerError(f"options: {', '.join(wrong)} is spelled in camel case, as in {json.dumps(own)}.")
         return {**own, **options}
+
+
+def _text_edits(edit: Json, uri: str) -> list[Any]:
+    """The text edits in a workspace edit of one document."""
+    found = [*(edit.get("changes") or {}).get(uri, ())]
+    for change in edit.get("documentChanges") or []:
+        found += change.get("edits", [])
+    return found

@@ -148,9 +148,8 @@ class NvimToolset:
             pass  # it may be in a buffer
         except (OSError, ValueError, RuntimeError) as error:  # no file can have such a name
             raise PathError(f"{str(path)[:80]!r} cannot be a file: {error}") from None
-        folder = sessions.host.present().cwd.resolve()
-        # A Neovim that was started in the home folder, or at the root, is in no project.
-        in_project = known.resolve().is_relative_to(folder) and folder not in (Path.home(), Path(folder.anchor))
+        folder = sessions.host.present().project
+        in_project = folder is not None and known.resolve().is_relative_to(folder)
         if not buffers.get(known) and not known.is_file():
             await sessions.host.sync()  # it may have been opened since we looked
         if buffers.get(known) or (in_project and known.is_file()):
