@@ -285,6 +285,19 @@ async def test_a_server_that_was_killed_between_two_calls_is_back_and_knows_the_
 
 
 @bounded
+async def test_a_server_that_does_not_end_when_it_must_be_replaced_is_left_alone(tmp_path: Path) -> None:
+    C.write(tmp_path, use=1, other=1)
+    C.write_commands(tmp_path, "use")
+    async with desk(tmp_path, "lib.c", servers=["clangd"]) as at:
+        await at.references(C)
+        with at.stopped("clangd") as pids:
+            C.write_commands(tmp_path, "use", "other")
+            found, _ = await soon(at.references(C), 30)
+            assert found == sorted([*C.also, *C.uses("use.c", 1), *C.uses("other.c", 1)])
+            assert set(at.servers("clangd")) - set(pids)
+
+
+@bounded
 async def test_a_server_that_answers_nothing_costs_no_more_than_the_request_timeout(tmp_path: Path) -> None:
     write_project(tmp_path)
     async with desk(tmp_path, "lib.go", options=IMPATIENT) as at:

@@ -12,8 +12,8 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.lsp.session import SessionOptions
-from nvim.neovims import skip_without_nvim
-from nvim.truth_helpers import GO, C, Desk, Kind, desk, kinds, of, soon, write
+from nvim.neovims import neovim, skip_without_nvim
+from nvim.truth_helpers import GO, C, Desk, Kind, beside, desk, kinds, of, soon, write
 
 skip_without_nvim()
 skip_without("gopls")
@@ -312,8 +312,6 @@ async def test_changed_new_and_deleted_files_that_no_buffer_holds_are_seen_at_on
 async def test_a_new_package_is_seen_at_once_and_gone_at_once(tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)
     async with desk(tmp_path, "lib.go") as at:
-        # What was created after the server had begun and before the first question is not known to be new.
-        await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
         for number in range(3):
             folder = tmp_path / f"new{number}"
             write(folder / "new.go", f'package new{number}\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
@@ -324,6 +322,18 @@ async def test_a_new_package_is_seen_at_once_and_gone_at_once(tmp_path: Path) ->
             (folder / "new.go").unlink()
             folder.rmdir()
             await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
+
+
+@bounded
+async def test_a_package_that_was_created_before_we_came_is_seen(tmp_path: Path) -> None:
+    GO.write(tmp_path, use=1)
+    async with neovim(tmp_path, "lib.go", servers=["gopls"]) as nv:
+        await nv.attached("gopls")
+        async with beside(tmp_path, nv, ["gopls"]) as at:
+            await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
+        write(tmp_path / "new/new.go", 'package new\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
+        async with beside(tmp_path, nv, ["gopls"]) as at:
+            await all_say(at, GO, everything(GO, GO.uses("use.go", 1), [("new/new.go", 5)]))
 
 
 @bounded

@@ -175,6 +175,7 @@ class HostedConnection:
         self.capabilities: dict[str, Any] = {}
         self.tells_inactive = False
         self.client: Client | None = None
+        self.has_seen_all = True  # what was created before we came it may not have been told of
         self._adapter = adapter
         self._host = host
         self._owner = owner
@@ -197,6 +198,7 @@ class HostedConnection:
         self.encoding = self._adapter.encoding(found.unit)
         self.capabilities = found.capabilities
         self.tells_inactive = found.tells_inactive
+        self.has_seen_all = found.known_from_start
         await self._host.sync()  # which buffers are this client's
         progress = self.heard.progress
         for token, title in found.work:
@@ -228,6 +230,9 @@ class HostedConnection:
         if self.client and not self.dead.done():
             self._host.stop(self.client.id)
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
+            if not self.dead.done():
+                log.warning("%s does not end in %s; another takes its place", self._adapter.name, self._host.name)
+                self._died(True)
 
     async def leave(self) -> None:
         """It is the user's: it goes on."""

@@ -44,6 +44,9 @@ class Loading:
         """Have the changed files loaded; whether the server knows more now than when it was told of them."""
         return False
 
+    async def all_again(self, root: Path) -> None:
+        """Have a server that nobody told of changes look at the disk again; `root` is its folder."""
+
     async def typed(self, paths: Collection[Path]) -> None:
         """The buffers of `paths` changed in an editor, which has told the server."""
 
@@ -83,7 +86,7 @@ class AskedLoading(Loading):
             return False
         connection = await self._lifetime.live()
         if len(sources) > rules.load_most:
-            await self._load_all(connection)
+            await self._load_all(connection, self._root)
             return False
         requests = (
             connection.request(rules.load_request, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
@@ -97,8 +100,13 @@ class AskedLoading(Loading):
                 raise outcome
         return False
 
-    async def _load_all(self, connection: Connection) -> None:
-        folders = workspace_folders(self._root)
+    async def all_again(self, root: Path) -> None:
+        """See `Loading.all_again`."""
+        if self._adapter.changes.load_request:
+            await self._load_all(await self._lifetime.live(), root)
+
+    async def _load_all(self, connection: Connection, root: Path) -> None:
+        folders = workspace_folders(root)
         connection.heard.progress.expect(self._adapter.ready.progress_title)
         connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
         await self._known()

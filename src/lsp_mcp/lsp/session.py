@@ -203,6 +203,10 @@ class Session:
             self._projects.begin()
             self._to_read.update(edited)
             self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
+            if isinstance(connection, HostedConnection) and not connection.has_seen_all:
+                if connection.client and connection.client.root:
+                    await self._loading.all_again(connection.client.root)
+                connection.has_seen_all = True
             replaced = await self._loading.load(self._to_load)
             await self._loading.typed(self._to_read)
             # Not before: if the caller is cancelled meanwhile, the next one has it done.

@@ -374,12 +374,30 @@ function M.reopen(id, uri, version)
   })
 end
 
+-- Milliseconds for a server to end when it is asked to, and when it got a signal.
+local END_WITHIN, SIGNALS_APART = 1000, 300
+
 --- End a client; `died` follows.
 function M.stop(id)
   local client = client_of(id)
-  if client then
-    client:stop()
+  if not client then
+    return
   end
+  client:stop()
+  local function force()
+    local still = vim.lsp.get_client_by_id(id)
+    if still then
+      still:stop(true)
+    end
+    return still
+  end
+  vim.defer_fn(function()
+    -- A clangd that waits for itself while it ends takes the first signal for another wish to end, and the second
+    -- for an order.
+    if force() then
+      vim.defer_fn(force, SIGNALS_APART)
+    end
+  end, END_WITHIN)
 end
 
 local ours = setmetatable({}, { __mode = 'k' }) -- the `on_init` callbacks that are ours
@@ -407,7 +425,8 @@ function M.restart(id)
   if not started then
     return vim.NIL
   end
-  for buffer in pairs(hook.buffers) do
+  local old = vim.lsp.get_client_by_id(id) -- one that does not end
+  for buffer in pairs(old and old.attached_buffers or hook.buffers) do
     local without = M.detached[buffer]
     if without then
       without[#without + 1] = started -- once its file is back
