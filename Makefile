@@ -11,7 +11,7 @@ BACKEND ?= gopls
 # What the demo and the benchmark need of each; `scripts/tools.sh` gets it.
 gopls_needs := gopls
 clangd_needs := clangd json_tree
-nvim_needs := gopls nvim
+nvim_needs := gopls nvim dlv
 get_needs = @$(if $($(BACKEND)_needs),scripts/tools.sh $($(BACKEND)_needs))
 
 help: ## list these commands
@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml
 	@scripts/env.sh
 	@touch $@
 
-tools: env ## get the programs that the tests drive: gopls, clangd, Neovim
+tools: env ## get the programs that the tests drive: gopls, clangd, Neovim, debuggers, Chromium
 	@scripts/tools.sh
 
 check: env ## lint, formatting and types; changes nothing

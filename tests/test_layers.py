@@ -18,7 +18,14 @@ LAYERS = [  # top to bottom; a new module or package of src/lsp_mcp gets its pla
     {"errors", "data"},
     {"__init__", "__version__"},
 ]
-HOMES = {"mcp": "server", "mcp_types": "server", "pynvim": "nvim"}  # what only one package imports
+HOMES = {  # what only one package imports
+    "mcp": "server",
+    "mcp_types": "server",
+    "pynvim": "nvim",
+    "sqlalchemy": "board",
+    "alembic": "board",
+    "psycopg": "board",
+}
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsp_mcp"
 DEPTH = {module: depth for depth, layer in enumerate(LAYERS) for module in layer}

@@ -1,4 +1,4 @@
-"""Where the shipped data (`adapters/`) lies: in the wheel, or at the top of a checkout."""
+"""Where the shipped data (`adapters/`, the Neovim plugin) lies: in the wheel, or at the top of a checkout."""
 
 from pathlib import Path
 
@@ -14,3 +14,16 @@ def data_folder(name: str) -> Path:
         if folder.is_dir():
             return folder
     raise FileNotFoundError(f"lsp-mcp's own folder {name!r} is missing beside {package}; reinstall lsp-mcp")
+
+
+def plugin_folder() -> Path:
+    """The folder of the Neovim plugin, with `lua/`, `doc/` and `plugin/`: in the wheel, or the checkout itself.
+
+    Raises:
+        FileNotFoundError: the installation is damaged: it is in neither place.
+    """
+    package = Path(__file__).resolve().parent
+    for folder in (package / "_data" / "nvim", package.parent.parent):
+        if (folder / "lua" / "mcp-tools").is_dir():
+            return folder
+    raise FileNotFoundError(f"the Neovim plugin is missing beside {package}; reinstall lsp-mcp")

@@ -63,10 +63,13 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim"),
+        (
+            ["--toolset", "klangd"],
+            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim, lua, board",
+        ),
         (
             ["--without-toolset", "klangd"],
-            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim",
+            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim, lua, board",
         ),
         (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
         (

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
-from lsp_mcp.sessions.neovims import Neovims
-from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.sessions.running import Running
+from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
 
@@ -42,26 +43,22 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         ConfigError: see `ServerFlags.sessions`.
     """
     known = _known_tools()
-    if name not in known:
+    in_lua = name.startswith(PREFIX)
+    if name not in known and not in_lua:
         raise CallerError(f"there is no tool {name!r}; there is: {', '.join(known)}")
-    arguments = dict(_argument(word, known[name]) for word in words)
+    if in_lua and not flags.through_neovim:
+        raise CallerError(f"{name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
+    schema = {} if in_lua else known[name].input_schema
+    arguments = dict(_argument(word, name, schema) for word in words)
     people = sys.stdout.isatty() and not as_json
     running = flags.running()
-    neovims = running if isinstance(running, Neovims) else None
-    sessions = running.code if isinstance(running, Neovims) else running
     call = Call(format="compact" if people else "json")
     try:
-        offered = {tool.name: tool for tool in offered_tools(sessions, flags.settings(), neovims)}
-        if name not in offered:
-            toolset = toolset_of(name)
-            left_out = toolset in flags.without_toolsets
-            how = f"leave out --without-toolset {toolset}" if left_out else f"add --toolset {toolset}"
-            how = "add --backend nvim" if toolset == "nvim" and not left_out else how
-            raise CallerError(f"it belongs to the toolset {toolset}; {how}")
-        tool = offered[name]
-        answer = asyncio.run(_call(running, tool, arguments, call))
+        question = _in_lua(running, name, words) if in_lua else _question(running, flags, name, arguments)
+        answer = asyncio.run(_call(running, question, call))
     except LspMcpError as error:
-        click.echo(f"{name}: {str(error).removeprefix(f'{name}: ')}", err=True)
+        said = str(error).removeprefix(f"{name}: ").removeprefix(f"{name.removeprefix(PREFIX)}: ")
+        click.echo(f"{name}: {said}", err=True)
         sys.exit(1)
     finally:
         running.kill()
@@ -70,12 +67,43 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         click.echo(remark, err=True)
 
 
-async def _call(running: Sessions | Neovims, tool: Tool, arguments: dict[str, Any], call: Call) -> str:
+def _question(
+    running: Running, flags: ServerFlags, name: str, arguments: dict[str, Any]
+) -> Callable[[Call], Awaitable[str]]:
+    """The call of the tool `name`.
+
+    Raises:
+        CallerError: it is not offered.
+    """
+    tools = offered_tools(running.code, flags.settings(), running.neovims, running.board)
+    offered = {tool.name: tool for tool in tools}
+    if name not in offered:
+        toolset = toolset_of(name)
+        left_out = toolset in flags.without_toolsets
+        how = f"leave out --without-toolset {toolset}" if left_out else f"add --toolset {toolset}"
+        how = "add --backend nvim" if toolset == "nvim" and not left_out else how
+        raise CallerError(f"it belongs to the toolset {toolset}; {how}")
+    return lambda call: offered[name].call(call, arguments)
+
+
+def _in_lua(running: Running, name: str, words: tuple[str, ...]) -> Callable[[Call], Awaitable[str]]:
+    """The call of a Neovim's own tool, whose arguments are known only there."""
+
+    async def ask(call: Call) -> str:
+        assert running.neovims
+        lua = LuaTools(running.neovims)
+        schema = next((tool.input_schema for tool in await lua.tools() if tool.name == name), {})
+        return await lua.call(call, name, dict(_argument(word, name, schema) for word in words))
+
+    return ask
+
+
+async def _call(running: Running, question: Callable[[Call], Awaitable[str]], call: Call) -> str:
     running.begin()
     try:
         with _Waiting() as waiting:
             call.report = waiting.report
-            return await tool.call(call, arguments)
+            return await question(call)
     finally:
         await running.close()
 
@@ -112,13 +140,16 @@ def _usage(tool: Tool) -> str:
     return " ".join(name if field.is_required() else f"[{name}]" for name, field in fields)
 
 
-def _argument(word: str, tool: Tool) -> tuple[str, Any]:
+def _argument(word: str, tool: str, schema: dict[str, Any]) -> tuple[str, Any]:
     """`key=value`; the value is JSON where the tool doesn't want text: `limit=5`, `apply=false`."""
+    properties = schema.get("properties", {})
     key, equals, value = word.partition("=")
     if not equals:
-        raise CallerError(f"{word!r} is not KEY=VALUE; {tool.name} takes: {_usage(tool)}")
-    wanted = tool.input_schema.get("properties", {}).get(key, {}).get("type")
-    if wanted == "string" or (wanted is None and value[:1] not in ("{", "[")):
+        wanted = [name if name in schema.get("required", ()) else f"[{name}]" for name in properties]
+        raise CallerError(f"{word!r} is not KEY=VALUE; {tool} takes: {' '.join(wanted)}")
+    declared = properties.get(key)
+    kind = declared.get("type") if declared else None
+    if kind == "string" or (declared and kind is None and value[:1] not in ("{", "[")):
         return key, value
     try:
         return key, json.loads(value)

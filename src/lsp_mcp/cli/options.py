@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,19 @@ from lsp_mcp.adapters import adapter_names
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
+from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lsp_mcp.board.host import BoardHost
     from lsp_mcp.sessions.neovims import Neovims
     from lsp_mcp.toolsets.shared import ToolSettings
 
 _NVIM = "nvim"  # the backend that is no adapter
+_BOARD = "board"  # the toolset that is over no backend
+# Libraries that tell of each thing they do.
+_CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 
@@ -47,6 +52,8 @@ class ServerFlags:
     log_level: str
     socket: str | None
     allow_exec_lua: bool
+    store: str | None
+    no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
 
     @property
@@ -59,13 +66,33 @@ class ServerFlags:
         """The named backends that are language servers."""
         return tuple(name for name in self.backends if name != _NVIM)
 
-    def running(self) -> Sessions | Neovims:
-        """What the flags describe: server processes, which are started, or a Neovim to connect to.
+    def running(self) -> Running:
+        """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`, `config_target`.
+            ConfigError: see `Workspace`, `choose_adapters`, `config_target`, `Store`.
         """
-        return self.neovims() if self.through_neovim else self.sessions()
+        if self.through_neovim:
+            neovims = self.neovims()
+            return Running(neovims.code, neovims, self._board())
+        return Running(self.sessions(), None, self._board())
+
+    def _board(self) -> BoardHost | None:
+        """The project board, if its toolset is wanted."""
+        if _BOARD not in self.toolsets:
+            return None
+        try:
+            from lsp_mcp.board.board import Board
+            from lsp_mcp.board.host import BoardHost
+            from lsp_mcp.board.participants import Participants
+            from lsp_mcp.board.place import store_url
+            from lsp_mcp.board.store import Store
+        except ModuleNotFoundError as error:
+            raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+
+        workspace = Workspace(Path(self.workspace_root))
+        board = Board(Store(store_url(workspace.root, self.store)))
+        return BoardHost(board, Participants(board), workspace)
 
     def neovims(self) -> Neovims:
         """The Neovims that the flags describe; none is connected yet. Raises as `running`."""
@@ -91,7 +118,7 @@ class ServerFlags:
             ConfigError: see `Workspace`, `choose_adapters`.
         """
         workspace = Workspace(Path(self.workspace_root))
-        adapters = choose_adapters(self.backends, workspace.root, adapter_names())
+        adapters = [] if self.no_code else choose_adapters(self.backends, workspace.root, adapter_names())
         options = {
             adapter.name: SessionOptions(
                 command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
@@ -150,6 +177,8 @@ class ServerFlags:
             words += ["--socket", self.socket]
         if self.allow_exec_lua:
             words.append("--allow-exec-lua")
+        if self.store:
+            words += ["--store", self.store]
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
@@ -187,10 +216,13 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             log_level=value["--log-level"],
             socket=value["--socket"],
             allow_exec_lua=value["--allow-exec-lua"],
+            store=value["--store"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
         form = "%(levelname).1s %(name)s: %(message)s"
         logging.basicConfig(stream=sys.stderr, level=_LEVELS[flags.log_level], format=form, force=True)
+        for name in _CHATTY:
+            logging.getLogger(name).setLevel(logging.WARNING)
         return command(*args, flags=flags, **values)
 
     for flag, (kind, text) in reversed(options.items()):
@@ -233,7 +265,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME"},
-            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more, nvim). Default: those of the backends.",
+            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more, nvim, lua, board).",
         ),
         "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
         "--allow-method": (
@@ -241,6 +273,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "LSP method that may be passed through besides the read-only ones, repeatable.",
         ),
         "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do in Neovim what its user can."),
+        "--store": (
+            {"metavar": "URL"},
+            "The project board's database, for --toolset board: postgresql://… Default: a file for the checkout.",
+        ),
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
             "From which number lines and characters count; anchors always from 1.",

@@ -7,25 +7,29 @@ import contextlib
 import gc
 import importlib
 import logging
+import os
+import secrets
+import socket
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError
-from lsp_mcp.sessions.sessions import Sessions
-
-if TYPE_CHECKING:
-    from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.sessions.running import Running
 
 log = logging.getLogger(__name__)
 
 
+_TOKEN = "LSP_MCP_TOKEN"  # noqa: S105 (the name of a variable)
+
+
 def serve(flags: ServerFlags, form: str, response_format: str) -> None:
-    """Run until stdin ends or a signal comes. Does not return.
+    """Run on stdio until stdin ends or a signal comes. Does not return.
 
     With flags that cannot be used it runs as well: every tool then says what is wrong with them.
     """
-    logging.getLogger("mcp").setLevel(logging.WARNING)
     try:
         running = flags.running()
     except ConfigError as error:
@@ -41,6 +45,45 @@ async def _refuse(reason: ConfigError) -> None:
     await serve_refusals(reason)
 
 
+def serve_on(
+    port: int,
+    running: Running,
+    flags: ServerFlags,
+    form: str,
+    response_format: str,
+    *,
+    bridges: bool = False,
+) -> None:
+    """Run on HTTP until a signal comes, or with `bridges` until Neovim is gone. Does not return.
+
+    Raises:
+        ConfigError: the port cannot be had.
+    """
+    token = os.environ.pop(_TOKEN, "").strip()
+    if not token:
+        token = secrets.token_hex(32)
+        click.echo(f"Clients send: Authorization: Bearer {token}  (set {_TOKEN} to choose one)", err=True)
+    from lsp_mcp.server.http import listen
+
+    asyncio.run(_serve_http(listen(port), token, running, flags, form, response_format, bridges=bridges))
+
+
+async def _serve_http(
+    listening: socket.socket,
+    token: str,
+    running: Running,
+    flags: ServerFlags,
+    form: Any,
+    response_format: Any,
+    *,
+    bridges: bool,
+) -> None:
+    from lsp_mcp.server.serving import Served, serve_bridge, serve_http
+
+    serving = serve_bridge if bridges else serve_http
+    await serving(Served(running, flags.settings(), form, response_format), listening, token)
+
+
 @contextlib.contextmanager
 def _importing() -> Iterator[None]:
     """Imports make hundreds of thousands of objects that stay: looking for garbage among them is lost time."""
@@ -52,9 +95,9 @@ def _importing() -> Iterator[None]:
         gc.enable()
 
 
-async def _serve(running: Sessions | Neovims, flags: ServerFlags, form: Any, response_format: Any) -> None:
+async def _serve(running: Running, flags: ServerFlags, form: Any, response_format: Any) -> None:
     running.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
     with _importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(running, flags.settings(), form, response_format)
+    await serving.serve_stdio(serving.Served(running, flags.settings(), form, response_format))

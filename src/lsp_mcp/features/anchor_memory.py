@@ -102,11 +102,11 @@ class AnchorMemory:
         text = version.text
         if version.successor and now != text:
             text, changes = version.successor
-            point = _moved(point, version.text, text, changes)
+            point = moved_point(point, version.text, text, changes)
         return point if text == now else _followed(point, text, now)
 
 
-def _moved(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
+def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
     """`point` of `before` in `after`; one inside a changed stretch goes to its start."""
     offset = before.point_offset(point)
     shift = 0

@@ -8,10 +8,11 @@ import logging
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp.backend import Report
 from lsp_mcp.errors import DiedError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.channel import Channel
 from lsp_mcp.nvim.targets import Target, connection_id
@@ -20,12 +21,13 @@ log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 3.0  # seconds
 CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
+_REPORT_TIMEOUT = 1.0  # seconds for a client to take what was said before an answer
 _LATE = 0.5  # seconds that what was asked for in time may still take
 _LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
 _MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
 _OLDEST = (0, 11)
 _MOST_SAID = 1_000  # lines on the stderr of servers that are remembered
-_PARTS = ("core", "clients", "buffers", "edits", "editor")
+_PARTS = ("core", "clients", "buffers", "edits", "editor", "tools")
 # Each connection has its own table, so that no two of them share anything.
 _LOAD = """
 local channel, parts = ...
@@ -65,6 +67,8 @@ class Editor:
         self._number = 0
         self._requests = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._progress: dict[int, asyncio.Queue[str | None]] = {}  # what tools say while they are called
+        self.on_tools_change: Callable[[], None] = lambda: None  # called when the plugin's tools are others
         # By program, as it was started: what its servers wrote on stderr, and by client id who is called with it.
         self._said: dict[str, deque[str]] = {}
         self._hearing: dict[str, dict[int, Callable[[str], None]]] = {}
@@ -103,9 +107,10 @@ class Editor:
             await self._channel.connect(timeout=CONNECT_TIMEOUT)
             await self._set_up()
         except SilentError as error:
-            why = await self._held_up(error, "It said nothing; is it Neovim's socket?")
+            why = await self._held_up(error, "It said nothing.")
             self._channel.close()
-            raise SilentError(why) from None
+            doubt = "" if self._number else " Is it Neovim's socket?"
+            raise SilentError(f"{why}{doubt}") from None
         except BaseException:
             self._channel.close()
             raise
@@ -186,21 +191,66 @@ class Editor:
             SilentError: no answer in time; the request was cancelled.
         """
         number = next(self._requests)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._answers[number] = answer
         self._clients.setdefault(client, set()).add(number)
         try:
-            async with asyncio.timeout(timeout):
-                await self.call("request", client, number, method, params)
+            sent = self.call("request", number, client, method, params)
+            return await self._answer(number, sent, "cancel", method, timeout)
+        finally:
+            self._clients[client].discard(number)
+
+    async def run_tool(self, name: str, arguments: str, report: Report) -> Any:
+        """The answer of a tool of the plugin's registry: `text`, JSON; whether it is `plain` text; `remarks`.
+
+        None if Neovim has no such plugin, False if that has no such tool. `arguments` are JSON; `report` is told what
+        the tool says meanwhile.
+
+        Raises:
+            RefusedError: the tool's error.
+            DiedError: Neovim is gone.
+            SilentError: no answer in the tool's own time, or Neovim waits for its user; the call was cancelled.
+        """
+        number = next(self._requests)
+        said: asyncio.Queue[str | None] = asyncio.Queue()
+        self._progress[number] = said
+        reporting = asyncio.create_task(_report(said, report))
+        try:
+            # Not `call`: to a Neovim at a prompt it would be called when the prompt is over.
+            begun = self.change("run_tool", number, name, arguments)
+            answer = await self._answer(number, begun, "cancel_tool", name, None)
+            said.put_nowait(None)
+            # What was said before the answer comes before it; a client that takes none holds nothing up for long.
+            await asyncio.wait([reporting], timeout=_REPORT_TIMEOUT)
+            return answer
+        finally:
+            reporting.cancel()
+            del self._progress[number]
+
+    async def _answer(
+        self, number: int, sent: Coroutine[Any, Any, Any], cancel: str, what: str, timeout: float | None
+    ) -> Any:
+        """What `answer` brings for `number` after `sent` has sent the question; else it is cancelled.
+
+        Without a `timeout`, what `sent` returns is that: in seconds, 0 for none; None if nothing will come.
+        """
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        try:
+            async with asyncio.timeout(timeout) as bound:
+                begun = await sent
+                if timeout is None:
+                    if begun is None or begun is False:
+                        answer.set_result(begun)
+                    elif begun:
+                        timeout = float(begun) + _LATE
+                        bound.reschedule(asyncio.get_running_loop().time() + timeout)
                 return await answer
         except TimeoutError:
-            said = SilentError(f"no answer to {method} within {timeout:g} s")
+            said = SilentError(f"no answer to {what} within {timeout:g} s")
             raise SilentError(await self._held_up(said, "")) from None
         finally:
             del self._answers[number]
-            self._clients[client].discard(number)
             if not answer.done() or answer.cancelled():
-                self.tell("cancel", number)
+                self.tell(cancel, number)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -241,12 +291,16 @@ class Editor:
                     said.append(line)
                     for hear in list(self._hearing.get(program, {}).values()):
                         hear(line)
-            case "detached":
+            case "detached" | "attached":
                 self._clients_changed()
+            case "progress":
+                number, message = rest
+                if queue := self._progress.get(number):
+                    queue.put_nowait(str(message))
+            case "tools_changed":
+                self.on_tools_change()
             case "died":
                 self._died(*rest)
-            case "attached":
-                self._clients_changed()
 
     def _clients_changed(self) -> None:
         self.client_events += 1
@@ -286,6 +340,15 @@ class Editor:
         for client in list(self.deaths):
             self._died(client, False)
         self._clients_changed()
+
+
+async def _report(said: asyncio.Queue[str | None], report: Report) -> None:
+    """Hand on what is said, up to None."""
+    for count in itertools.count(1):
+        message = await said.get()
+        if message is None:
+            return
+        await report(count, None, message)
 
 
 def plain_error(message: str) -> str:

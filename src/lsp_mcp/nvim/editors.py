@@ -30,6 +30,7 @@ class Editors:
 
     def __init__(self) -> None:
         self.on_change: Callable[[], None] = lambda: None
+        self.on_tools_change: Callable[[], None] = lambda: None  # called when a Neovim's own tools are others
         self._editors: dict[str, Editor] = {}
         self._aliases: dict[str, str] = {}  # ids of other addresses of connected Neovims
         self._ended: dict[str, str] = {}  # why connections that were there are not
@@ -61,6 +62,7 @@ class Editors:
                     self._aliases[editor.id] = other.id
                     return other
             self._editors[editor.id] = editor
+            editor.on_tools_change = lambda: self.on_tools_change()  # noqa: PLW0108 (it may be set later)
             self._ended.pop(editor.id, None)
             editor.ended.add_done_callback(lambda ended: self._gone(editor, ended.result()))
             self.on_change()

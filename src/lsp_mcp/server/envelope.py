@@ -12,6 +12,7 @@ ResponseFormat = Literal["text", "structured", "both"]
 
 def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
     """The result that carries `texts`, the logical answer and what is remarked on it, in the chosen channels."""
+    texts = [sendable(text) for text in texts]
     structured = {"blocks": [{"type": "text", "text": text} for text in texts]}
     return CallToolResult(
         content=[] if response_format == "structured" else [TextContent(type="text", text=text) for text in texts],
@@ -21,4 +22,17 @@ def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolR
 
 def failed(text: str) -> CallToolResult:
     """The result that says why there is no answer; always as text, the one channel that every client shows."""
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=sendable(text))], is_error=True)
+
+
+def sendable(text: str) -> str:
+    """`text` with what is no Unicode in it replaced: half a surrogate pair would end the whole connection (SDK 2.3)."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not _is_unicode(text) else text
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_ROOT_LENGTH = 500  # bytes of the workspace root's path; of a longer one, its end
+_MOST = 2_000  # bytes; Claude Code cuts what is longer than 2 KB
+_KEPT = 4  # lines that are never left out
+_ROOT_LENGTH = 300  # bytes of the workspace root's path; of a longer one, its end
 _LINES = (  # each with the tool that must be offered for it to be told; empty: it always is
     ("", "Semantic {languages} code navigation and rename through a real language server ({backends}), in {root}."),
     (
@@ -44,18 +46,53 @@ _NEOVIM = (
 )
 
 
+_LUA = (
+    "- The nvim_… tools are offered by plugins of the running Neovim. If there are nvim_dap_…, debug with them, not "
+    "with prints: nvim_dap_set_breakpoint, nvim_dap_run with wait_until_paused=true, nvim_dap_step_over, "
+    "nvim_dap_evaluate; nvim_dap_program_output works after the end too. `pending`: it still runs, see "
+    "nvim_dap_wait_until_paused."
+)
+_LUA_ALONE = "Tools of the Neovim that works in {root}."
+_BOARD = (
+    "- The project board is shared with other agents and with people who see it live. register_agent names you; take "
+    "work with claim_task, keep what you find with add_to_task, end with complete_task. get_project_info lists the "
+    "standards. ask_user returns at once: go on, or get_response with wait_seconds."
+)
+_BOARD_ALONE = "The project board of {root}."
+
+
 def instructions(
-    languages: str, backends: str, root: str, tools: Sequence[str], *, through_neovim: bool = False
+    languages: str,
+    backends: str,
+    root: str,
+    tools: Sequence[str],
+    *,
+    through_neovim: bool = False,
+    lua: bool = False,
+    board: bool = False,
 ) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
-    What would not fit is the path's problem, so that is cut.
+    `lua`, `board`: whether those of a Neovim and of a board are, too. What would not fit is the path's problem, so
+    that is cut, and then the longest lines.
     """
-    lines = [line for tool, line in _LINES if not tool or tool in tools]
-    told = "\n".join(lines)
-    if others := [tool for tool in tools if tool not in told]:
-        told += f"\n{_OTHERS.format(', '.join(others))}"
-    if through_neovim:
-        told += f"\n{_NEOVIM}"
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
-    return told.format(languages=languages, backends=backends, root=shown) + "\n"
+    more = [line for offered, line in ((lua, _LUA), (board, _BOARD)) if offered]
+    if more and not tools:
+        first = _LUA_ALONE if lua else _BOARD_ALONE
+        return "\n".join([first.format(root=shown), *more]) + "\n"
+    lines = [line for tool, line in _LINES if not tool or tool in tools]
+    names = "\n".join(lines)
+    if others := [tool for tool in tools if tool not in names]:
+        lines.append(_OTHERS.format(", ".join(others)))
+    if through_neovim:
+        lines.append(_NEOVIM)
+    filled = [line.format(languages=languages, backends=backends, root=shown) for line in lines]
+    return _fitting([*filled, *more])
+
+
+def _fitting(lines: list[str]) -> str:
+    """The lines, the longest of those behind the first few left out until what is left is short enough."""
+    while len("\n".join(lines).encode()) >= _MOST and len(lines) > _KEPT:
+        lines.remove(max(lines[_KEPT:], key=len))
+    return "\n".join(lines) + "\n"

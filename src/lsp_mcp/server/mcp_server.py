@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
 from mcp.types import (
     CallToolRequestParams,
@@ -20,12 +21,53 @@ from mcp.types import Tool as McpTool
 
 from lsp_mcp import __version__
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
-from lsp_mcp.server.envelope import ResponseFormat, answered, failed
+from lsp_mcp.server.envelope import ResponseFormat, answered, failed, sendable
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 
 log = logging.getLogger(__name__)
+
+_CHANGING = NotificationOptions(tools_changed=True, resources_changed=True)
+
+
+class Offered(Protocol):
+    """What a list says of a tool."""
+
+    @property
+    def name(self) -> str:
+        """What clients call it."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def told(self) -> str:
+        """What it does."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it changes nothing."""
+
+    @property
+    def destructive(self) -> bool:
+        """Whether what it changes may be lost."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of its arguments."""
+
+
+class More(Protocol):
+    """Tools that somebody else has, and may change at any time."""
+
+    async def tools(self) -> Sequence[Offered]:
+        """Those that there are now."""
+
+    async def call(self, call: Call, name: str, arguments: dict[str, Any]) -> str:
+        """The answer of one of them, or a `LspMcpError` that says what there is."""
 
 
 def mcp_server(
@@ -36,10 +78,12 @@ def mcp_server(
     response_format: ResponseFormat,
     changes: Changes | None = None,
     resources: Resources | None = None,
+    more: More | None = None,
+    left: Left | None = None,
 ) -> Server[dict[str, Any]]:
-    """A server that offers `tools`; `format` and `response_format` are the user's defaults.
+    """A server that offers `tools`, and `more`; `format` and `response_format` are the user's defaults.
 
-    With `changes`, which of them are listed may change.
+    With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone.
     """
     by_name = {tool.name: tool for tool in tools}
 
@@ -47,15 +91,27 @@ def mcp_server(
         if changes:
             await changes.settled()
             changes.seen(context.session)
-        return ListToolsResult(tools=[described(tool) for tool in tools if tool.listed()])
+        listed: list[Offered] = [tool for tool in tools if tool.listed()]
+        if more:
+            listed += [tool for tool in await more.tools() if tool.name not in by_name]
+        return ListToolsResult(tools=[described(tool) for tool in listed])
 
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
-        if tool is None:
+        if tool is None and more is None:
             return failed(f"There is no tool {params.name!r}; there is: {', '.join(by_name)}.")
-        call = Call(format=format, report=context.session.report_progress)
+
+        async def report(done: float, total: float | None, message: str) -> None:
+            await context.session.report_progress(done, total, sendable(message))
+
+        call = Call(format=format, report=report, client=caller(context, left))
+        arguments = params.arguments or {}
         try:
-            answer = await tool.call(call, params.arguments or {})
+            if tool:
+                answer = await tool.call(call, arguments)
+            else:
+                assert more
+                answer = await more.call(call, params.name, arguments)
             return answered([answer, *call.remarks], response_format)
         except LspMcpError as error:
             return failed(str(error))
@@ -66,7 +122,7 @@ def mcp_server(
                 "Please report it."
             )
 
-    return Server(
+    return _Server(
         "lsp-mcp",
         version=__version__,
         title="lsp-mcp",
@@ -79,7 +135,17 @@ def mcp_server(
     )
 
 
-def described(tool: Tool) -> McpTool:
+class _Server(Server[dict[str, Any]]):
+    """Says on every transport that its lists may change; the SDK (2.3) asks only stdio's caller."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **values: Any
+    ) -> InitializationOptions:
+        """See `Server`."""
+        return super().create_initialization_options(notification_options or _CHANGING, *args, **values)
+
+
+def described(tool: Offered) -> McpTool:
     """A tool as `tools/list` has it."""
     return McpTool(
         name=tool.name,

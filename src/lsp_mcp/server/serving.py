@@ -2,49 +2,141 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.server.lowlevel import Server
+
 from lsp_mcp.errors import ConfigError, LspMcpError
+from lsp_mcp.server import http
 from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import ResponseFormat
 from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.mcp_server import mcp_server
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
-from lsp_mcp.sessions.neovims import Neovims
-from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
+from lsp_mcp.sessions.running import Running
+from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
-Running = Sessions | Neovims
-"""What is served: language servers that we started, or Neovims."""
+_TOLD_APART = ("nvim", "board")  # toolsets whose tools the instructions tell of as a whole
 
 
-async def serve_stdio(
-    running: Running, settings: ToolSettings, format: Format, response_format: ResponseFormat
-) -> None:
-    """Serve the tools of what is running on stdio. Does not return."""
-    neovims = running if isinstance(running, Neovims) else None
-    sessions = running.code if isinstance(running, Neovims) else running
+@dataclass(frozen=True)
+class Served:
+    """What is served, and how its answers look unless a caller says otherwise."""
+
+    running: Running
+    settings: ToolSettings
+    format: Format
+    response_format: ResponseFormat
+
+
+async def serve_stdio(served: Served) -> None:
+    """Serve on stdio. Does not return."""
     try:
-        tools = offered_tools(sessions, settings, neovims)
+        server = _server(served)
     except ConfigError as error:
-        await serve_refusals(error, running)
+        await serve_refusals(error, served.running)
         return
+    await serve(server, served.running)
+
+
+async def serve_http(served: Served, listening: socket.socket, token: str) -> None:
+    """Serve on HTTP, to who sends `token`. Does not return.
+
+    Raises:
+        ConfigError: a toolset was asked for that cannot be had.
+    """
+    server, running = _server(served), served.running
+    running.begin()
+    application = http.app(server, token, {"root": str(running.code.workspace.root)})
+    _say_port(listening)
+    await http.serve_app(application, running, [listening])
+
+
+async def serve_bridge(served: Served, listening: socket.socket, token: str) -> None:
+    """Serve one Neovim's tools on HTTP, to who sends `token`, until that Neovim is gone. Does not return.
+
+    Raises:
+        ConfigError: as `serve_http`.
+        CallerError, UnavailableError: there is no such Neovim.
+    """
+    running = served.running
+    assert running.neovims
+    editor = await running.neovims.editor()
+    if "code" in served.settings.toolsets:
+        running.code.begin()
+    server = _server(served, root=str(editor.cwd))
+    health = {"nvim": editor.target.text, "pid": editor.pid}
+    _say_port(listening)
+    await http.serve_app(http.app(server, token, health), running, [listening], over=editor.ended)
+
+
+async def serve_board(
+    served: Served, listening: Sequence[socket.socket], token: str, ready: Callable[[str, str], None]
+) -> None:
+    """Serve the project board: its page, and MCP to agents. `ready` gets a link to the page and the token.
+
+    Does not return.
+
+    Raises:
+        ConfigError: as `serve_http`.
+        UnavailableError: the database cannot be used.
+    """
+    from lsp_mcp.server.board_app import BoardDoor, board_app
+
+    server, running = _server(served), served.running
+    assert running.board
+    await running.board.board.begin()
+    running.begin()
+    door = BoardDoor(listening[0].getsockname()[1], token)
+    ready(door.link(), token)
+    await http.serve_app(board_app(server, running.board, door), running, listening, websockets=True)
+
+
+def _say_port(listening: socket.socket) -> None:
+    """Tell who has started us (seeds/004). It listens already: who connects now is answered once the rest is up."""
+    print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
+
+
+def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
+    """The MCP server over what is running; `root` is told to be its folder.
+
+    Raises:
+        ConfigError: a toolset was asked for that cannot be had.
+    """
+    running, settings = served.running, served.settings
+    neovims, sessions = running.neovims, running.code
+    tools = offered_tools(sessions, settings, neovims, running.board)
+    more = lua_tools(sessions, settings, neovims)
     told = instructions(
         sessions.languages,
         ", ".join(backend.name for backend in sessions.backends),
-        str(sessions.workspace.root),
-        [tool.name for tool in tools if neovims is None or toolset_of(tool.name) != "nvim"],
+        root or str(sessions.workspace.root),
+        [tool.name for tool in tools if toolset_of(tool.name) not in _TOLD_APART],
         through_neovim=neovims is not None,
+        lua=more is not None,
+        board=running.board is not None,
     )
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
         neovims.editors.on_change = changes.happened
+        neovims.editors.on_tools_change = changes.happened
     resources = Resources(neovims) if neovims else None
-    server = mcp_server(
-        tools, told, format=format, response_format=response_format, changes=changes, resources=resources
+    return mcp_server(
+        tools,
+        told,
+        format=served.format,
+        response_format=served.response_format,
+        changes=changes,
+        resources=resources,
+        more=more,
+        left=running.board.participants.leave if running.board else None,
     )
-    await serve(server, running)
 
 
 async def serve_refusals(reason: LspMcpError, running: Running | None = None) -> None:

@@ -8,19 +8,17 @@ import os
 import signal
 from typing import Any
 
-from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from lsp_mcp.sessions.neovims import Neovims
-from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.sessions.running import Running
 
 log = logging.getLogger(__name__)
 
-_CHANGING = NotificationOptions(tools_changed=True, resources_changed=True)
 END_TIMEOUT = 2.5  # seconds for all servers to shut down
 
 
-async def serve(server: Server[dict[str, Any]], served: Sessions | Neovims | None) -> None:
+async def serve(server: Server[dict[str, Any]], served: Running | None) -> None:
     """Answer on stdin and stdout until stdin ends or a signal comes; then end every language server.
 
     Does not return: the SDK's reader thread would wait for stdin for ever.
@@ -41,7 +39,7 @@ async def serve(server: Server[dict[str, Any]], served: Sessions | Neovims | Non
     os._exit(status)
 
 
-async def end(running: Sessions | Neovims) -> None:
+async def end(running: Running) -> None:
     """End every language server within 3 s, whatever they do."""
     try:
         async with asyncio.timeout(END_TIMEOUT):
@@ -54,4 +52,4 @@ async def end(running: Sessions | Neovims) -> None:
 
 async def _run(server: Server[dict[str, Any]]) -> None:
     async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options(_CHANGING))
+        await server.run(read_stream, write_stream, server.create_initialization_options())

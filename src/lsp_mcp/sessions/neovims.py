@@ -86,6 +86,17 @@ class Neovims:
             self._code_host.connecting = None
         self.editors.disconnect(connection_id)
 
+    async def editor(self) -> Editor:
+        """The Neovim that the code tools work through, else the only connected one.
+
+        Raises:
+            CallerError, UnavailableError: there is none, or several are connected.
+        """
+        if not self.editors.connected and self._code_host.connecting:
+            await self._connect_code()
+        editor = self._code_host.editor
+        return editor if editor and not editor.gone else self.editors.get(None)
+
     async def sessions(self, connection_id: str | None) -> Sessions:
         """The sessions of a connection, of the only one if none is named.
 

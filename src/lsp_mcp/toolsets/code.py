@@ -130,6 +130,7 @@ class CodeTools(AnchorToolset):
         message = found(uses.total, "reference", gaps)
         gaps += [*dropped(uses.dropped), *capped(len(uses.places), uses.total)]
         self._targets.remember(uses.places)
+        await self._tell_tasks(call, target)
         return self._render(
             call,
             ReferenceList(
@@ -167,6 +168,7 @@ class CodeTools(AnchorToolset):
 
         (target, renaming), gaps = await settled(handle.backend, ask)
         plan = renaming.plan
+        await self._tell_tasks(call, target)
         self._check_inside(target, plan)
         gaps += await self._targets.gaps(target)
         gaps += self._doubts(renaming.doubts)
@@ -241,6 +243,5 @@ class CodeTools(AnchorToolset):
     async def _apply(self, plan: EditPlan) -> list[str]:
         """Do the plan, and follow anchors through it; what is to be said of it."""
         done = await self._sessions.apply(plan)
-        for step in plan.steps:
-            self._sessions.remember_edit(step)
+        await self._sessions.remember_edits(plan.steps)
         return done

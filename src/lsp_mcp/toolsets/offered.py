@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError
 from lsp_mcp.sessions.neovims import Neovims
@@ -13,6 +13,7 @@ from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.lsp import LspTools
+from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.nvim.connections import ConnectionTools
 from lsp_mcp.toolsets.nvim.editor import EditorTools
 from lsp_mcp.toolsets.nvim.edits import EditTools
@@ -21,22 +22,29 @@ from lsp_mcp.toolsets.nvim.shared import NvimToolset
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 
+if TYPE_CHECKING:
+    from lsp_mcp.board.host import BoardHost
+
 TOOLSETS: dict[str, tuple[type[Any], ...]] = {
     "code": (CodeTools, HierarchyTools),
     "lsp": (LspTools,),
     "clangd": (ClangdTools,),
     "clangd-more": (ClangdMoreTools,),
     "nvim": (ConnectionTools, EditorTools, QueryTools, EditTools),
+    "lua": (),  # whatever a Neovim has
+    "board": (),  # see `_board_tools`
 }
 _NVIM: tuple[type[NvimToolset], ...] = (ConnectionTools, EditorTools, QueryTools, EditTools)
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
-_NEEDS = {"clangd-more": "clangd"}  # a toolset that works where another does
+_NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
+_BOARD = "board"  # a toolset that works where another does
 
 
 def offered_tools(
     sessions: Sessions,
     settings: ToolSettings = ToolSettings(),  # noqa: B008 (frozen)
     neovims: Neovims | None = None,
+    board: BoardHost | None = None,
 ) -> list[Tool]:
     """The tools of the chosen toolsets, answering from `sessions`.
 
@@ -44,13 +52,49 @@ def offered_tools(
         ConfigError: there is no such toolset, or no backend of it is running.
     """
     chosen = _chosen(sessions, settings, neovims)
+    if board and _BOARD in chosen:
+        settings = _linked(sessions, settings, board)
     kinds = [kind for name in chosen for kind in TOOLSETS[name] if not issubclass(kind, NvimToolset)]
     tools = [tool for kind in kinds for tool in tools_of(kind(sessions, settings), settings.base)]
     if neovims and "nvim" in chosen:
         tools += _nvim_tools(sessions, settings, neovims)
+    if board and _BOARD in chosen:
+        tools += [tool for kind in _board_tools() for tool in tools_of(kind(board), settings.base)]
     # What a user adds to the read-only methods may change anything.
     added = bool(settings.allowed_methods)
     return [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
+
+
+def _board_tools() -> tuple[type[Any], ...]:
+    """Its toolsets; ImportError without the optional packages that a board needs."""
+    from lsp_mcp.toolsets.board.library import LibraryTools
+    from lsp_mcp.toolsets.board.tasks import TaskTools
+    from lsp_mcp.toolsets.board.workspace import WorkspaceTools
+
+    return (TaskTools, LibraryTools, WorkspaceTools)
+
+
+def _linked(sessions: Sessions, settings: ToolSettings, board: BoardHost) -> ToolSettings:
+    """The settings with which the code tools know of the board, which follows what they edit."""
+    from lsp_mcp.toolsets.board.code_links import CodeLinks
+
+    links = CodeLinks(board)
+    sessions.edit_followers.append(links.edited)
+    return replace(settings, tasks_on=links.tasks_on)
+
+
+def _declared(name: str) -> tuple[type[Any], ...]:
+    if name != _BOARD:
+        return TOOLSETS[name]
+    try:
+        return _board_tools()
+    except ImportError:
+        return ()
+
+
+def lua_tools(sessions: Sessions, settings: ToolSettings, neovims: Neovims | None) -> LuaTools | None:
+    """The tools that a Neovim's plugin has, if the toolset `lua` is chosen. Raises as `offered_tools`."""
+    return LuaTools(neovims) if neovims and "lua" in _chosen(sessions, settings, neovims) else None
 
 
 def _nvim_tools(sessions: Sessions, settings: ToolSettings, neovims: Neovims) -> list[Tool]:
@@ -78,7 +122,7 @@ def tools_without_sessions(reason: LspMcpError, toolsets: Iterable[str] = tuple(
     async def refuse(_: Call, **arguments: object) -> str:
         raise reason
 
-    kinds = [kind for name in toolsets for kind in TOOLSETS[name]]
+    kinds = [kind for name in toolsets for kind in _declared(name)]
     return [replace(tool, method=refuse) for kind in kinds for tool in declared_tools(kind)]
 
 
@@ -88,8 +132,10 @@ def toolset_of(tool: str) -> str:
     Raises:
         CallerError: none has it.
     """
-    for name, kinds in TOOLSETS.items():
-        if any(tool == one.name for kind in kinds for one in declared_tools(kind)):
+    if tool.startswith(PREFIX):
+        return "lua"
+    for name in TOOLSETS:
+        if any(tool == one.name for kind in _declared(name) for one in declared_tools(kind)):
             return name
     raise CallerError(f"there is no tool {tool!r}")
 
@@ -102,7 +148,7 @@ def _chosen(sessions: Sessions, settings: ToolSettings, neovims: Neovims | None)
         if name not in TOOLSETS:
             raise ConfigError(f"there is no toolset {name!r}; there is: {', '.join(TOOLSETS)}")
     for name in settings.toolsets:
-        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *of_backends):
+        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, *of_backends):
             running = ", ".join(backend.name for backend in sessions.backends)
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
     wanted = {*_EVERYWHERE, *of_backends, *settings.toolsets} - set(settings.without_toolsets)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -12,8 +13,8 @@ from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.text import Base
-from lsp_mcp.toolsets.targets import Targets
+from lsp_mcp.text import Base, Point
+from lsp_mcp.toolsets.targets import Target, Targets
 from lsp_mcp.toolsets.tool import Call
 
 MAX_LIMIT = 10_000
@@ -26,6 +27,10 @@ SymbolAnchor = Annotated[
 ]
 
 
+TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
+"""Called with a symbol's file, place and name; a line for whoever asks about it."""
+
+
 @dataclass(frozen=True)
 class ToolSettings:
     """What the user chose of the tools."""
@@ -35,6 +40,7 @@ class ToolSettings:
     allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # besides those that fit the backends
     without_toolsets: tuple[str, ...] = ()
+    tasks_on: TasksOn | None = None  # what tells of tasks about a symbol
 
 
 class AnchorToolset:
@@ -44,6 +50,13 @@ class AnchorToolset:
         self._sessions = sessions
         self._settings = settings
         self._targets = Targets(sessions)
+
+    async def _tell_tasks(self, call: Call, target: Target) -> None:
+        """Remark on what is planned or known about the target."""
+        if self._settings.tasks_on:
+            line = await self._settings.tasks_on(target.path, target.identifier.start, target.name)
+            if line:
+                call.remark(line)
 
     def _render(self, call: Call, answer: Answer) -> str:
         shown, anchor = self._sessions.workspace.shown, self._targets.anchor

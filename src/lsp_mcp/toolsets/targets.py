@@ -58,7 +58,7 @@ class Targets:
     """Finds targets, and spells anchors."""
 
     def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+        self.sessions = sessions
         self._workspace = sessions.workspace
         self._uses: dict[tuple[Path, Point], tuple[int, Use | None]] = {}  # with the generation they were found in
         self._beginning = lru_cache(4096)(self._beginning_of)
@@ -69,7 +69,7 @@ class Targets:
         return beginning if point is None else f"{beginning}{point.line}:{point.character}"
 
     def _beginning_of(self, path: Path) -> str:
-        found = (backend.adapter.language_of(path) for backend in self._sessions.backends)
+        found = (backend.adapter.language_of(path) for backend in self.sessions.backends)
         # A header of the C++ library has no extension, and so no language.
         scheme = next((language.scheme for language in found if language), "file")
         return f"{scheme}://{encode_file(self._workspace.shown(path))}#"
@@ -85,7 +85,7 @@ class Targets:
             return await self._named(call, symbol_anchor)
         anchor = parse_anchor(symbol_anchor)
         path = await self._file(anchor, symbol_anchor)
-        backend = self._sessions.for_path(path)
+        backend = self.sessions.for_path(path)
         await backend.ready(call.report)
         return Handle(backend, path, anchor.point)
 
@@ -100,7 +100,7 @@ class Targets:
         text = await handle.backend.open(path)
         infos = handle.infos
         try:
-            now = self._sessions.memory.follow(path, point, text)
+            now = self.sessions.memory.follow(path, point, text)
         except LostError as lost:
             near = "; ".join(f"{self.anchor(path, p)}: {text.line(p.line).strip()[:80]}" for p in lost.nearest)
             raise AnchorError(
@@ -142,16 +142,16 @@ class Targets:
 
     async def _file(self, anchor: Anchor, spelled: str) -> Path:
         try:
-            return await self._sessions.file(anchor.file)
+            return await self.sessions.file(anchor.file)
         except PathError as error:
             missing = error
         # Where we moved it ourselves; or its name really has a percent sign, and the anchor was written by hand.
-        moved = self._sessions.memory.place_of(self._workspace.root / anchor.file)
+        moved = self.sessions.memory.place_of(self._workspace.root / anchor.file)
         raw = spelled.strip().partition("://")[2].rpartition("#")[0]
         for other in (self._workspace.shown(moved), raw):
             if other != anchor.file:
                 try:
-                    return await self._sessions.file(other)
+                    return await self.sessions.file(other)
                 except PathError:
                     continue
         raise missing
@@ -166,7 +166,7 @@ class Targets:
         keywords = language.keywords if language else frozenset()
         if span and text.slice(span) not in keywords:
             return span
-        if span is None and self._sessions.memory.knows(path, point, text):
+        if span is None and self.sessions.memory.knows(path, point, text):
             return Span(point, point)  # a server's own place that is no word, as an import's path
         what = f"the keyword {text.slice(span)}" if span else "no identifier"
         others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
@@ -181,7 +181,7 @@ class Targets:
         found: list[tuple[Backend, Symbol]] = []
         similar: list[Symbol] = []
         capped = False
-        for backend in await self._sessions.asked():
+        for backend in await self.sessions.asked():
             await backend.ready(call.report)
             search = await self._search(backend, name.strip())
             capped |= search.capped
@@ -210,11 +210,11 @@ class Targets:
     async def _unknown(self, name: str, similar: list[Symbol]) -> AnchorError:
         """Nothing is called `name`: what is like it or like a part of it, and what may hide it."""
         for part in () if similar else [word for word in re.findall(r"\w+", name)[::-1] if word != name]:
-            for backend in self._sessions.backends:
+            for backend in self.sessions.backends:
                 similar += (await self._search(backend, part)).symbols
             if similar:
                 break
-        notes = [note for backend in self._sessions.backends for note in await backend.notes(None, None)]
+        notes = [note for backend in self.sessions.backends for note in await backend.notes(None, None)]
         why = "".join(f" ({note})" for note in notes)
         if similar:
             return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar:{self._listed(similar)}")
@@ -236,7 +236,7 @@ class Targets:
             by_text.setdefault((place.path, place.text), []).append(place.span.start)
         for (path, text), points in by_text.items():
             self._workspace.allow(path)
-            self._sessions.memory.remember(path, text, points)
+            self.sessions.memory.remember(path, text, points)
 
 
 def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:

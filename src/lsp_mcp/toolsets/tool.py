@@ -30,6 +30,14 @@ async def _no_report(done: float, total: float | None, message: str) -> None:
     """Nobody wants to know."""
 
 
+@dataclass(frozen=True)
+class Client:
+    """Who calls: the program's name, and a key that is the same for all calls of one connection."""
+
+    name: str = "shell"
+    key: str = ""
+
+
 @dataclass
 class Call:
     """One call of a tool: what the caller gave, and how to tell it of progress."""
@@ -37,6 +45,7 @@ class Call:
     format: Format = "json"
     report: Report = _no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
+    client: Client = Client()
     remarks: list[str] = field(default_factory=list)  # what a reader should know besides the answer
 
     def remark(self, text: str) -> None:

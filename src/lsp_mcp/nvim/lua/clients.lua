@@ -253,7 +253,7 @@ local function flush(client)
 end
 
 --- Send a request; the answer comes as `answer`, with `number`.
-function M.request(id, number, method, params, buffer)
+function M.request(number, id, method, params, buffer)
   local client = client_of(id)
   if not client then
     M.tell('answer', number, { gone = true }, vim.NIL)

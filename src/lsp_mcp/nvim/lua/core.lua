@@ -14,10 +14,11 @@ function M.connected()
   return vim.api.nvim_get_chan_info(M.channel).id ~= nil
 end
 
---- Run `callback` at an event while lsp-mcp is there.
-function M.on(events, callback)
+--- Run `callback` at an event while lsp-mcp is there; of a User event, `pattern` is the name.
+function M.on(events, callback, pattern)
   vim.api.nvim_create_autocmd(events, {
     group = M.group,
+    pattern = pattern,
     callback = function(event)
       if M.gone or not M.connected() then
         M.leave()

@@ -192,8 +192,7 @@ class EditTools(NvimToolset):
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
         plan = plan_workspace_edit(raw, host.text, session.encoding, session.version)
         done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
-        for step in plan.steps:
-            sessions.remember_edit(step)
+        await sessions.remember_edits(plan.steps)
         files = [
             {"path": sessions.workspace.shown(one.path), "where": one.where, "edits": one.edits, "saved": one.saved}
             | ({"reason": one.reason} if one.reason else {})

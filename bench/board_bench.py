@@ -1,0 +1,212 @@
+"""`--backend board`: the project board with 10,000 tasks, at the server and on the screen. See `run`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import sqlalchemy as sa
+import websockets
+from measures import Progress
+from report import Table
+
+from lsp_mcp.board import fields, tables
+from lsp_mcp.board.place import store_url
+from lsp_mcp.board.stages import FIRST, fill
+from lsp_mcp.board.store import Store, Transaction
+
+BACKEND = "board"
+TASKS = 10_000
+SERVER_TARGET = 20  # ms
+DRAW_TARGET = 1_000  # ms
+SCREEN_TARGET = 200  # ms
+_PROGRAM = Path(sys.executable).with_name("lsp-mcp")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_SHOWN = """([id, title]) => new Promise((done) => {
+  const cards = () => [...document.querySelectorAll(`[data-id="${id}"]`)];
+  const there = () => cards().some((card) => card.textContent.includes(title));
+  if (there()) return done(performance.timeOrigin + performance.now());
+  new MutationObserver((_, observer) => {
+    if (there()) { observer.disconnect(); done(performance.timeOrigin + performance.now()); }
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+})"""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Milliseconds, medians; what was done on the screen is None without a browser."""
+
+    tasks: int
+    list_tasks: float
+    move: float
+    claim: float
+    draw: float | None
+    on_screen: float | None
+
+
+async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
+    """Measure on a board of its own in `folder`."""
+    times = 7 if quick else 31
+    progress(f"writing {TASKS:,} tasks")
+    ids = await asyncio.to_thread(_seed, folder)
+    async with _served(folder) as (port, link), _agent(port) as call:
+        progress("asking the server")
+        listed = await _median(times, lambda _: call("list_tasks", {"limit": 100}))
+        names = [name for _, name, _ in FIRST]
+        moved = await _median(times, lambda n: call("move_to_stage", {"id": ids[n], "stage": names[1 + n % 4]}))
+        claimed = await _median(times, lambda n: call("claim_task", {"id": ids[-n - 1]}))
+        progress("looking at the page")
+        draw, on_screen = await _screen(link, call, ids, times)
+    return Results(TASKS, listed, moved, claimed, draw, on_screen)
+
+
+def tables_of(results: Results) -> list[Table]:
+    """What is printed."""
+    rows = [
+        ["list_tasks (100)", f"{results.list_tasks:.1f}", str(SERVER_TARGET)],
+        ["move_to_stage", f"{results.move:.1f}", str(SERVER_TARGET)],
+        ["claim_task", f"{results.claim:.1f}", ""],
+    ]
+    screen = [
+        ("page drawn", results.draw, DRAW_TARGET),
+        ("an agent's change on screen", results.on_screen, SCREEN_TARGET),
+    ]
+    rows += [[name, "no browser" if value is None else f"{value:.0f}", str(target)] for name, value, target in screen]
+    return [Table(f"A board with {results.tasks:,} tasks, ms (medians)", ["", "took", "target"], rows)]
+
+
+async def _median(times: int, work: Callable[[int], Awaitable[Any]]) -> float:
+    took = []
+    for number in range(times + 2):
+        began = perf_counter()
+        await work(number)
+        took.append((perf_counter() - began) * 1000)
+    return median(took[2:])
+
+
+def _seed(folder: Path) -> list[str]:
+    """The ids of the tasks, written straight into a new board."""
+    store = Store(store_url(folder, None))
+    now = fields.now()
+    stages = [id_ for id_, _, _ in FIRST]
+    rows = [
+        {
+            "id": f"t-{number:05d}",
+            "title": f"Task {number}: something that is to be done about part {number % 97}",
+            "description": "What it is about, in a few words.\n" * 5,
+            "status": "pending",
+            "stage": stages[number % len(stages)],
+            "position": float(number),
+            "tags": [f"area-{number % 12}"],
+            "revision": 1,
+            "created_at": now,
+            "updated_at": now,
+        }
+        for number in range(TASKS)
+    ]
+
+    def work(at: Transaction) -> None:
+        fill(at)
+        at.connection.execute(sa.insert(tables.tasks), rows)
+        at.connection.execute(
+            sa.insert(tables.task_tags),
+            [{"task": row["id"], "tag": row["tags"][0]} for row in rows],  # type: ignore[index]
+        )
+
+    store.write(work)
+    store.close()
+    return [str(row["id"]) for row in rows]
+
+
+@asynccontextmanager
+async def _served(folder: Path) -> AsyncIterator[tuple[int, str]]:
+    process = await asyncio.create_subprocess_exec(
+        str(_PROGRAM),
+        "board",
+        "--workspace-root",
+        str(folder),
+        "--port",
+        "0",
+        "--no-open",
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    try:
+        printed = ""
+        while not (found := re.search(r"http://localhost:(\d+)\S+", printed)):
+            line = await process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the board did not start: {printed}")
+            printed += line.decode()
+        yield int(found[1]), found[0]
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def _agent(port: int) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[str]]]:
+    """Calls tools over a WebSocket."""
+    async with websockets.connect(f"ws://localhost:{port}", max_size=None) as socket:
+        number = 0
+
+        async def send(method: str, params: dict[str, Any]) -> Any:
+            nonlocal number
+            number += 1
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            while (answer := json.loads(await socket.recv())).get("id") != number:
+                pass
+            return answer["result"]
+
+        async def call(tool: str, arguments: dict[str, Any]) -> str:
+            result = await send("tools/call", {"name": tool, "arguments": arguments})
+            text = str(result["content"][0]["text"])
+            if result.get("isError"):
+                raise RuntimeError(f"{tool}: {text}")
+            return text
+
+        await send("initialize", {"protocolVersion": "2024-11-05", "clientInfo": {"name": "bench", "version": "1"}})
+        await socket.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        yield call
+
+
+async def _screen(
+    link: str, call: Callable[[str, dict[str, Any]], Awaitable[str]], ids: list[str], times: int
+) -> tuple[float | None, float | None]:
+    """Milliseconds until the page is drawn, and until a change is on it."""
+    browser_path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser_path is None:
+        return None, None
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = await browser.new_page()
+        await page.goto(link)
+        await page.wait_for_selector("[data-id]")
+        draws = []
+        for _ in range(max(3, times // 5)):
+            began = perf_counter()
+            await page.reload(wait_until="commit")
+            await page.wait_for_selector("[data-id]")
+            draws.append((perf_counter() - began) * 1000)
+        took = []
+        for number in range(times):
+            title = f"Changed {number}"
+            seen = asyncio.ensure_future(page.evaluate(_SHOWN, [ids[0], title]))
+            await asyncio.sleep(0)
+            began = await page.evaluate("performance.timeOrigin + performance.now()")
+            await call("update_task", {"id": ids[0], "title": title})
+            took.append(await seen - began)
+        await browser.close()
+    return median(draws), median(took)

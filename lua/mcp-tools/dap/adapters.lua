@@ -1,0 +1,90 @@
+--- What is true of one debugger, as data. The code names none.
+---
+--- By name of the debugger:
+---   types     what configurations call it
+---   command   a part of the command that starts it, to know it under any other type
+---   program   'file' if `program` must be one; else the debugger judges it
+---   defaults  keys of a configuration by request, where neither the caller nor the user has set them; `{cwd}` is the
+---             working directory, `{program_dir}` the program's directory. `env` is merged
+---   address   the key that holds `host` and `port` of an attach request as one table
+---   remote    an attach request with a port and these keys means a debugger that serves at that address
+---   hidden    patterns of variables that are none of the program's
+---   chatter   lines in output and traces that are the debugger's own: patterns that `begins` one, and that `goes_on`
+---   context   the context of an evaluation if the caller says none; else it is `repl`
+---   exit      patterns that find the exit code in what the debugger prints, if it sends no `exited`
+---   not_it    patterns of source paths that are the language's own: an exception is shown where the program's code is
+---   notes     what to know about a stop: `text` is found in its description
+---   example   how to configure it
+return {
+  debugpy = {
+    types = { 'python', 'debugpy' },
+    command = 'debugpy',
+    program = 'file',
+    defaults = {
+      launch = {
+        cwd = '{cwd}',
+        console = 'internalConsole', -- a terminal opens a window, and what it prints is no output event
+        redirectOutput = true,
+        showReturnValue = true, -- among the variables, after a step
+        env = { PYTHONUNBUFFERED = '1' }, -- or output comes late
+      },
+    },
+    address = 'connect',
+    remote = {},
+    not_it = { '/debugpy/', '/runpy.py', '<frozen ' },
+    hidden = { '^special variables$', '^function variables$', '^class variables$', '^__.*__$' },
+    chatter = { begins = { '^  File ".*/debugpy/', '^  File ".*[/<]runpy' }, goes_on = '^    ' },
+    notes = {
+      {
+        text = 'SystemExit',
+        note = 'the program calls sys.exit: it is about to end, and this is no crash; dap_continue lets it end',
+      },
+    },
+    example = "require('dap').adapters.debugpy = "
+      .. "{ type = 'executable', command = 'python3', args = { '-m', 'debugpy.adapter' } }",
+  },
+  delve = {
+    types = { 'go', 'delve', 'dlv' },
+    command = 'dlv',
+    defaults = {
+      launch = {
+        cwd = '{cwd}',
+        dlvCwd = '{program_dir}', -- it builds there, which must be inside the module
+        outputMode = 'remote', -- or there are no output events
+        hideSystemGoroutines = true,
+      },
+    },
+    remote = { mode = 'remote' },
+    chatter = { begins = { '^Building /', "^Type 'dlv help'", '^Detaching and terminating' } },
+    hidden = { '^~r%d' },
+    exit = { 'has exited with status (%-?%d+)' },
+    not_it = { '/src/runtime/', '/src/internal/' },
+    example = "require('dap').adapters.go = { type = 'server', port = '${port}', "
+      .. "executable = { command = 'dlv', args = { 'dap', '-l', '127.0.0.1:${port}' } } }",
+  },
+  ['lldb-dap'] = {
+    types = { 'lldb', 'lldb-dap', 'lldb-vscode', 'cpp', 'c', 'rust' },
+    command = 'lldb-',
+    program = 'file',
+    defaults = {
+      launch = { cwd = '{cwd}', enableAutoVariableSummaries = true }, -- or a struct is shown as its address
+    },
+    context = 'watch', -- in `repl` the expression `c` is the command `continue`
+    chatter = { begins = { '^error: .*DW_TAG_' } },
+    exit = { 'exited with status = (%-?%d+)' },
+    not_it = {
+      '/libc',
+      '/usr/lib',
+      '/usr/include/',
+      '/include/c++/',
+      '/c++/v1/',
+      '/nptl/',
+      '/stdlib/',
+      '/signal/',
+      'pthread_',
+      'raise.c',
+      'abort.c',
+    },
+    example = "require('dap').adapters.lldb = { type = 'executable', command = 'lldb-dap' }",
+  },
+}

@@ -1,0 +1,85 @@
+--- Ending a debug session.
+local asking = require('mcp-tools.dap.asking')
+local interruptions = require('mcp-tools.dap.interruptions')
+local sessions = require('mcp-tools.dap.sessions')
+local stops = require('mcp-tools.dap.stops')
+local task = require('mcp-tools.task')
+
+local M = {}
+
+local ENDS_WITHIN = 8000 -- milliseconds; nvim-dap itself closes after 3 s without an answer
+local QUIET_FOR = 1000 -- milliseconds after the end in which adapters die
+
+--- Kill the programs that were launched for a tool and whose debugger went without a word: when Neovim quits, nvim-dap
+--- gives it 0.1 s and then kills it, and a program that was running would run on for ever.
+function M.kill_left(records)
+  for _, record in ipairs(records) do
+    local pid = record.family.members[1].ours and record.pid
+    record.pid = nil
+    if pid and sessions.is_over(record) then
+      pcall(vim.uv.kill, pid, 'sigkill')
+    end
+  end
+end
+
+local function end_it(call, how)
+  local record = sessions.current() or task.fail('no debug session: there is nothing to end')
+  if sessions.is_over(record) then
+    return vim.tbl_extend('force', stops.ended(record), { message = 'the program had ended already' })
+  end
+  -- nvim-dap tells the user of the end, and of an adapter that was killed: two messages make a prompt of Neovim's.
+  local messages = interruptions.messages(function() end)
+  vim.defer_fn(messages.stop, ENDS_WITHIN + QUIET_FOR)
+  local ok, problem = asking.outside(function()
+    how(record.session)
+  end)
+  if not ok then
+    task.fail('%s', tostring(problem))
+  end
+  local done = asking.wait(function()
+    return sessions.is_settled(record.family)
+  end, ENDS_WITHIN, call)
+  if not done then
+    for _, member in ipairs(record.family.members) do
+      if not sessions.is_over(member) then
+        member.session:close()
+        sessions.finish(member, 'terminated')
+      end
+    end
+  end
+  vim.defer_fn(messages.stop, QUIET_FOR)
+  M.kill_left(record.family.members)
+  local answer = stops.ended(record)
+  local live = sessions.live()
+  answer.still_live = #live > 0 and vim.tbl_map(function(one)
+    return one.name
+  end, live) or nil
+  return answer
+end
+
+--- End the program and its session.
+function M.terminate(call)
+  return end_it(call, function(session)
+    local dap = require('dap')
+    if session.parent == nil then
+      dap.set_session(session)
+    end
+    dap.terminate({ hierarchy = true })
+  end)
+end
+
+--- End the session, and the program only if so wanted.
+function M.disconnect(args, call)
+  local answer = end_it(call, function(session)
+    if not args.terminate_debuggee then
+      sessions.of(session).pid = nil -- it is meant to run on
+    end
+    session:disconnect({ terminateDebuggee = args.terminate_debuggee })
+  end)
+  if not args.terminate_debuggee then
+    answer.message = answer.message or 'the debugger has let go; the program itself may run on'
+  end
+  return answer
+end
+
+return M

@@ -1,0 +1,286 @@
+--- What nvim-dap's listeners tell, written into the records of `sessions`.
+local debuggers = require('mcp-tools.dap.debuggers')
+local program_output = require('mcp-tools.dap.program_output')
+local sessions = require('mcp-tools.dap.sessions')
+local shown = require('mcp-tools.dap.shown')
+
+local M = {}
+
+local KEY = 'mcp-tools'
+local FRAMES = 20 -- that are asked for at a stop: enough to find the program's own behind a runtime's
+local FRAME_WITHIN = 5000 -- milliseconds; a stop whose frame does not come is told without
+
+-- The requests of ours that resume a program, as keys: others are the user's.
+local own = setmetatable({}, { __mode = 'k' })
+
+--- `arguments` are of a request of ours.
+function M.is_ours(arguments)
+  own[arguments] = true
+  return arguments
+end
+
+-- nvim-dap resumes a second thread that stops while it shows another; this is no stop then.
+local function is_passed_over(session, body)
+  local shown = session.stopped_thread_id
+  if not shown or shown == body.threadId or (body.reason == 'pause' and not body.allThreadsStopped) then
+    return false
+  end
+  return require('dap').defaults[session.config.type].auto_continue_if_many_stopped
+end
+
+local function is_own_code(record, frame)
+  local path = frame.source and frame.source.path
+  if not path or frame.presentationHint == 'subtle' or frame.source.presentationHint == 'deemphasize' then
+    return false
+  end
+  for _, pattern in ipairs(debuggers.known(record.type, record.adapter).not_it or {}) do
+    if path:find(pattern, 1, true) then
+      return false
+    end
+  end
+  return vim.uv.fs_stat(path) ~= nil
+end
+
+-- The frame to show: the top one, but an exception is shown where the program's own code raised it.
+local function shown_frame(record, stop, frames)
+  if stop.reason ~= 'breakpoint' and stop.reason ~= 'step' then
+    for _, frame in ipairs(frames) do
+      if is_own_code(record, frame) then
+        return frame
+      end
+    end
+  end
+  return frames[1]
+end
+
+-- Asks for thread and frame. Asked after nvim-dap has asked for the same, so that it has its answers when we have ours:
+-- who resumes the program then does not overtake it.
+local function complete(session, record, stop)
+  local function ready()
+    if not stop.ready then
+      stop.ready = true
+      sessions.changed()
+    end
+  end
+  vim.defer_fn(ready, FRAME_WITHIN)
+  session:request('threads', nil, function(_, response)
+    local threads = response and response.threads or {}
+    stop.thread_id = stop.thread_id or (threads[1] and threads[1].id)
+    if not stop.thread_id then
+      return ready()
+    end
+    local arguments = { threadId = stop.thread_id, startFrame = 0, levels = FRAMES }
+    session:request('stackTrace', arguments, function(_, answer)
+      local frames = answer and answer.stackFrames or {}
+      stop.top = frames[1]
+      stop.frame = shown_frame(record, stop, frames)
+      ready()
+    end)
+  end)
+end
+
+local function note_stop(record, body)
+  record.launched = true
+  record.family.stops = record.family.stops + 1
+  record.state = 'stopped'
+  record.stop = {
+    number = record.family.stops,
+    reason = body.reason,
+    description = body.description,
+    text = body.text,
+    thread_id = body.threadId,
+    breakpoints = body.hitBreakpointIds,
+  }
+  record.fresh = record.stop
+end
+
+local function on_stopped(session, body)
+  local record = sessions.of(session)
+  if not (sessions.is_over(record) or is_passed_over(session, body)) then
+    note_stop(record, body)
+  end
+end
+
+local function after_stopped(session)
+  local record = sessions.of(session)
+  local stop = record.fresh
+  record.fresh = nil
+  if stop and record.stop == stop and not session.closed then
+    complete(session, record, stop)
+  end
+end
+
+local function on_output(session, body)
+  local record = sessions.of(session)
+  local category = body.category or 'console'
+  program_output.add(record.output, category, body.output or '')
+  for _, pattern in ipairs(debuggers.known(record.type, record.adapter).exit or {}) do
+    local code = not record.exit_code and category ~= 'stdout' and (body.output or ''):match(pattern)
+    if code then
+      sessions.exited(record, tonumber(code))
+    end
+  end
+end
+
+local function maybe_running(record, session)
+  local needs = session.capabilities.supportsConfigurationDoneRequest
+  if record.state == 'initializing' and record.launched and (record.configured or not needs) then
+    record.state = 'running'
+    sessions.changed()
+  end
+end
+
+local function on_start(session, problem)
+  local record = sessions.of(session)
+  if problem then
+    record.error = shown.words(problem)
+    sessions.finish(record, 'failed')
+    record.state = 'failed' -- also if the adapter said that it had terminated first
+  else
+    record.launched = true
+    maybe_running(record, session)
+  end
+end
+
+local function on_resume(session, problem, _, arguments)
+  local record = sessions.of(session)
+  if not problem and not (arguments and own[arguments]) then
+    -- The user resumed it, and expects to be shown the next stop. A stop that has already come since is not undone.
+    record.quiet = false
+    if record.stop and record.stop.ready then
+      sessions.resumed(record)
+    end
+  end
+end
+
+local function on_set_breakpoints(session, problem, response, arguments)
+  local record = sessions.of(session)
+  local path = arguments and arguments.source and arguments.source.path
+  if not path then
+    return
+  end
+  local bound = {}
+  for index, asked in ipairs(arguments.breakpoints or {}) do
+    local got = response and response.breakpoints and response.breakpoints[index]
+    bound[asked.line] = got or { verified = false, message = problem and shown.words(problem) }
+  end
+  record.bound[path] = bound
+  sessions.changed()
+end
+
+local function on_breakpoint(session, body)
+  for _, lines in pairs(sessions.of(session).bound) do
+    for line, known in pairs(lines) do
+      if body.breakpoint and known.id and known.id == body.breakpoint.id then
+        lines[line] = vim.tbl_extend('force', known, body.breakpoint)
+      end
+    end
+  end
+  sessions.changed()
+end
+
+-- By listener: what is called before nvim-dap has dealt with it. No listener may return anything: nvim-dap removes
+-- those that return true.
+local BEFORE = {
+  event_stopped = on_stopped,
+  event_output = on_output,
+  event_breakpoint = on_breakpoint,
+  event_continued = function(session, body)
+    local record = sessions.of(session)
+    local stop = record.stop
+    local is_other = stop and body.allThreadsContinued == false and body.threadId ~= stop.thread_id
+    if stop and stop.ready and not is_other then
+      sessions.resumed(record)
+    end
+  end,
+  event_process = function(session, body)
+    local record = sessions.of(session)
+    record.pid = record.request == 'launch' and body and tonumber(body.systemProcessId) or nil
+  end,
+  event_exited = function(session, body)
+    sessions.of(session).pid = nil
+    sessions.exited(sessions.of(session), body and body.exitCode)
+  end,
+  disconnect = function(session, _, _, arguments)
+    if arguments and arguments.terminateDebuggee == false then
+      sessions.of(session).pid = nil -- it is meant to run on
+    end
+  end,
+  event_terminated = function(session)
+    local record = sessions.of(session)
+    record.pid = nil
+    sessions.finish(record, 'terminated')
+    sessions.changed()
+  end,
+  initialize = function(session, problem)
+    if problem then
+      on_start(session, problem)
+      vim.schedule(function()
+        session:close() -- nvim-dap only tells the user
+      end)
+    end
+  end,
+  launch = on_start,
+  attach = on_start,
+  configurationDone = function(session, problem)
+    local record = sessions.of(session)
+    record.configured = true
+    record.error = problem and shown.words(problem) or record.error
+    maybe_running(record, session)
+  end,
+  setBreakpoints = on_set_breakpoints,
+}
+for _, command in ipairs({ 'continue', 'next', 'stepIn', 'stepOut', 'stepBack', 'reverseContinue', 'goto' }) do
+  BEFORE[command] = on_resume
+end
+
+local AFTER = { event_stopped = after_stopped }
+
+-- What runs already when the tools are turned on.
+local function adopt(session)
+  local record = sessions.of(session)
+  record.launched = record.launched or session.initialized
+  if record.state ~= 'initializing' then
+    return
+  elseif session.stopped_thread_id then
+    note_stop(record, { reason = 'unknown', threadId = session.stopped_thread_id })
+    after_stopped(session)
+  elseif session.initialized then
+    record.state = 'running'
+  end
+  for _, child in pairs(session.children or {}) do
+    adopt(child)
+  end
+end
+
+--- Listen to nvim-dap from now on. Harmless if called again.
+function M.listen()
+  local dap = require('dap')
+  local function listen(to, handlers)
+    for name, handler in pairs(handlers) do
+      to[name][KEY] = function(...)
+        handler(...)
+      end
+    end
+  end
+  listen(dap.listeners.before, BEFORE)
+  listen(dap.listeners.after, AFTER)
+  dap.listeners.on_session[KEY] = function(_, new)
+    if new then
+      sessions.of(new)
+      sessions.changed()
+    end
+  end
+  require('mcp-tools.dap.focus').listen(KEY)
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = vim.api.nvim_create_augroup('mcp-tools-dap', {}),
+    callback = function()
+      require('mcp-tools.dap.ending').kill_left(sessions.all())
+    end,
+  })
+  for _, session in pairs(dap.sessions()) do
+    adopt(session)
+  end
+end
+
+return M

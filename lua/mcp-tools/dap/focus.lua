@@ -1,0 +1,96 @@
+--- Stops that a tool brought about leave the user's windows, cursor and current buffer where they are.
+---
+--- nvim-dap shows a stop while it handles the response to its `stackTrace` request, and asks `switchbuf` then. So that
+--- option is ours from right before to right after this one response, and the user's at all other times: what the user
+--- resumes jumps as ever. The sign of the stop is placed either way. The list of buffers stays as it is, too: nvim-dap
+--- puts each buffer there that it shows a stop in.
+local sessions = require('mcp-tools.dap.sessions')
+
+local M = {}
+
+local function nowhere() end
+
+-- Load a file's buffer without a word: nvim-dap would do it at the stop, and a swap file that someone else has would
+-- raise E325 in the midst of it (or, with a screen, ask).
+local function load(frames)
+  for _, frame in ipairs(frames) do
+    if frame.source then -- the one that nvim-dap shows
+      local path = frame.source.path
+      if path and vim.uv.fs_stat(path) then
+        pcall(require('mcp-tools.dap.buffers').load, path)
+      end
+      return
+    end
+  end
+end
+
+-- Remember which buffers are listed; returns what takes all others off the list again.
+local function keep_list()
+  local listed = {}
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    listed[buffer] = vim.bo[buffer].buflisted
+  end
+  return function()
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.bo[buffer].buflisted and not listed[buffer] then
+        vim.bo[buffer].buflisted = false
+      end
+    end
+  end
+end
+
+--- Have the terminals of programs that want one made out of sight, until the function that this returns is called: the
+--- user finds them in the list of buffers.
+function M.hide_terminals(type_name)
+  local defaults = require('dap').defaults[type_name]
+  local users = rawget(defaults, 'terminal_win_cmd')
+  local function hidden()
+    return vim.api.nvim_create_buf(true, false)
+  end
+  defaults.terminal_win_cmd = hidden
+  return function()
+    if rawget(defaults, 'terminal_win_cmd') == hidden then
+      defaults.terminal_win_cmd = users
+    end
+  end
+end
+
+--- Begin to guard the windows.
+function M.listen(key)
+  local dap = require('dap')
+  local restore -- what ends the guarding of the response that is being handled
+
+  dap.listeners.before.stackTrace[key] = function(session, _, response)
+    local record = sessions.of(session)
+    if not record.quiet or not record.type then
+      return
+    end
+    load(response and response.stackFrames or {})
+    local restore_list = keep_list()
+    local defaults = dap.defaults[record.type]
+    local users = rawget(defaults, 'switchbuf')
+    defaults.switchbuf = nowhere
+    local over = false
+    local function end_it()
+      if over then
+        return
+      end
+      over = true
+      restore_list()
+      if rawget(defaults, 'switchbuf') == nowhere then
+        defaults.switchbuf = users
+      end
+    end
+    restore = end_it
+    vim.schedule(end_it) -- nobody calls `after` if nvim-dap's handler raises an error
+  end
+
+  dap.listeners.after.stackTrace[key] = function()
+    if restore then
+      restore()
+      restore = nil
+    end
+  end
+end
+
+return M

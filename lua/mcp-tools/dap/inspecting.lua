@@ -1,0 +1,199 @@
+--- Looking at a program that is stopped: frames, scopes, variables, expressions.
+local asking = require('mcp-tools.dap.asking')
+local debuggers = require('mcp-tools.dap.debuggers')
+local program_output = require('mcp-tools.dap.program_output')
+local sessions = require('mcp-tools.dap.sessions')
+local shown = require('mcp-tools.dap.shown')
+local stops = require('mcp-tools.dap.stops')
+local task = require('mcp-tools.task')
+
+local M = {}
+
+local LONGEST_VALUE = 2000 -- characters: who asks for one value wants to see it
+local MOST_VARIABLES = 200 -- if the caller does not say how many
+
+-- A reference of 0 means that there is nothing behind it.
+local function reference(number)
+  return number and number > 0 and number or nil
+end
+
+local function must(answer, problem)
+  return answer or task.fail('%s', problem)
+end
+
+--- The frame that a caller means: the one of the stop if none is said.
+function M.frame_id(record, frame_id)
+  local frame = record.stop.frame
+  return frame_id or (frame and frame.id) or task.fail('the debug adapter has not told a frame; see dap_stacktrace')
+end
+
+--- The frames of a thread, the innermost first.
+function M.stack(record, args, call)
+  local thread = args.thread_id or record.stop.thread_id
+  local asked = { threadId = thread, startFrame = 0, levels = args.levels }
+  local answer = must(asking.ask(record, 'stackTrace', asked, call, args.timeout_ms))
+  local frames = {}
+  for index, frame in ipairs(answer.stackFrames or {}) do
+    if args.levels > 0 and index > args.levels then
+      break -- some adapters give more than they are asked for
+    end
+    frames[index] = {
+      id = frame.id,
+      name = frame.name,
+      at = shown.at(frame),
+      hint = frame.presentationHint ~= 'normal' and frame.presentationHint or nil,
+    }
+  end
+  local total = answer.totalFrames
+  return { thread_id = thread, frames = frames, total_frames = total and total >= #frames and total or #frames }
+end
+
+--- The scopes of a frame.
+function M.scopes(record, args, call)
+  local frame = M.frame_id(record, args.frame_id)
+  local answer = must(asking.ask(record, 'scopes', { frameId = frame }, call))
+  return {
+    frame_id = frame,
+    scopes = vim.tbl_map(function(scope)
+      return {
+        name = scope.name,
+        variables_reference = scope.variablesReference,
+        expensive = scope.expensive or nil,
+        named_variables = scope.namedVariables,
+        indexed_variables = scope.indexedVariables,
+      }
+    end, answer.scopes or {}),
+  }
+end
+
+--- The variables behind a reference.
+function M.variables(record, args, call)
+  local asked = {
+    variablesReference = args.variables_reference,
+    filter = args.filter,
+    start = args.start,
+    count = args.count,
+  }
+  local answer = must(asking.ask(record, 'variables', asked, call))
+  local most = args.count and args.count > 0 and args.count or MOST_VARIABLES
+  local all, found = answer.variables or {}, {}
+  for index, variable in ipairs(all) do
+    if index > most then
+      break
+    end
+    found[index] = {
+      name = variable.name,
+      value = shown.cut(variable.value or '', LONGEST_VALUE),
+      type = variable.type,
+      variables_reference = reference(variable.variablesReference),
+      evaluate_name = variable.evaluateName ~= variable.name and variable.evaluateName or nil,
+      named_variables = variable.namedVariables,
+      indexed_variables = variable.indexedVariables,
+    }
+  end
+  return { variables = found, left_out = #all > #found and #all - #found or nil }
+end
+
+--- The value of an expression in a frame.
+function M.evaluate(record, args, call)
+  local debugger = debuggers.known(record.type, record.adapter)
+  local asked = {
+    expression = args.expression,
+    frameId = M.frame_id(record, args.frame_id),
+    context = args.context or debugger.context or 'repl',
+  }
+  local answer, problem, late = asking.ask(record, 'evaluate', asked, call, args.timeout_ms)
+  if late then
+    task.fail(
+      '%q has no value after %g s. The program may still be computing it, and cannot go on until then: '
+        .. 'dap_terminate ends it',
+      shown.cut(args.expression, 100),
+      args.timeout_ms / 1000
+    )
+  end
+  if not answer then
+    task.fail('%s', vim.trim(table.concat(shown.without(vim.split(problem, '\n'), debugger.chatter), '\n')))
+  end
+  return {
+    result = shown.cut(answer.result or '', LONGEST_VALUE),
+    type = answer.type,
+    variables_reference = reference(answer.variablesReference),
+    named_variables = answer.namedVariables,
+    indexed_variables = answer.indexedVariables,
+  }
+end
+
+--- The threads of a program; the one of the stop is marked.
+function M.threads(record, call)
+  local answer = must(asking.ask(record, 'threads', nil, call))
+  local stop = record.state == 'stopped' and record.stop
+  return {
+    state = record.state,
+    threads = vim.tbl_map(function(thread)
+      return { id = thread.id, name = thread.name, stopped_here = stop and stop.thread_id == thread.id or nil }
+    end, answer.threads or {}),
+  }
+end
+
+local function summary(record)
+  if record.state == 'stopped' and record.stop.ready then
+    return vim.tbl_extend('force', stops.place(record), { name = record.name, type = record.type })
+  elseif sessions.is_over(record) then
+    return { state = record.state, name = record.name, exit_code = record.exit_code, error = record.error }
+  end
+  return { state = record.state, name = record.name, type = record.type }
+end
+
+-- The names of what the adapter can do.
+local function abilities(session)
+  local names = {}
+  for name, value in pairs(session and session.capabilities or {}) do
+    if value == true then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- What is being debugged, and how it last ended.
+function M.status()
+  local record = sessions.current()
+  local live = sessions.live()
+  if not record or sessions.is_over(record) then
+    return {
+      active = false,
+      message = 'No active debug session',
+      last = record and stops.ended(record) or nil,
+      hint = not record and 'start one with dap_run' or nil,
+    }
+  end
+  local answer = summary(record)
+  answer.active = true
+  answer.stopped_thread_id = record.state == 'stopped' and record.stop.thread_id or nil
+  answer.capabilities = abilities(record.session)
+  answer.sessions = #live > 1 and vim.tbl_map(summary, live) or nil
+  return answer
+end
+
+--- The last lines that a program printed.
+function M.output(args)
+  local record = sessions.current() or task.fail('no debug session; start one with dap_run')
+  local lines, total = program_output.tail(record.output, math.max(0, args.lines), args.category)
+  return {
+    name = record.name,
+    state = record.state,
+    exit_code = record.exit_code,
+    lines = vim.tbl_map(function(line)
+      local text = line.cut and line.text .. '…' or line.text
+      if not args.include_metadata then
+        return text
+      end
+      return { text = text, category = line.category, age_ms = vim.uv.now() - line.at, cut = line.cut }
+    end, lines),
+    earlier_lines = total > #lines and total - #lines or nil,
+    forgotten_lines = record.output.dropped > 0 and record.output.dropped or nil,
+  }
+end
+
+return M

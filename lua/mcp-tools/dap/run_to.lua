@@ -1,0 +1,40 @@
+--- Running to a place: a breakpoint that only this run has.
+local breakpoints = require('mcp-tools.dap.breakpoints')
+local running = require('mcp-tools.dap.running')
+local sessions = require('mcp-tools.dap.sessions')
+
+local M = {}
+
+-- Whether the program is at the line of a place. Adapters spell paths in their own ways, but not names.
+local function is_at(frame, place, line)
+  local path = frame and frame.source and frame.source.path
+  return path ~= nil and frame.line == line and vim.fs.basename(path) == vim.fs.basename(place.path)
+end
+
+--- Let a stopped program run to a place. Other breakpoints stop it before; whether it got there is said.
+function M.run(place, args, call)
+  local record = running.stopped(call)
+  local release, line = breakpoints.hold_at(record, place, call)
+  local ok, base = pcall(running.resume, record, 'continue', call)
+  if not ok then
+    release()
+    error(base, 0)
+  end
+  -- Not after the wait: it must be gone also if nobody waits, or whoever waits gives up.
+  local unwatch
+  unwatch = sessions.watch(function()
+    if sessions.is_over(record) or sessions.stopped_in(record.family, base) then
+      unwatch()
+      release()
+    end
+  end)
+  local answer, stopped = running.answer(record, base, args, call)
+  if stopped then
+    answer.reached = is_at(stopped.stop.top, place, line)
+    answer.bound_line = line ~= place.line and line or nil
+    answer.hint = not answer.reached and 'it stopped before; call dap_run_to again to go on' or nil
+  end
+  return answer
+end
+
+return M

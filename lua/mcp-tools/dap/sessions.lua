@@ -1,0 +1,158 @@
+--- A record of each debug session, made of its events: state, stops, exit code. Records outlive the program, and all
+--- questions are answered from them; nothing polls, and nothing here waits.
+---
+--- A record: id, name, type, request, session (nil after the end), family, state, stop, exit_code, error, output, and
+--- pid, the process of a program that was launched, while it is not known to have ended.
+--- States: initializing, running, stopped, terminated, failed.
+--- A family is a session with those that it starts; their stops are numbered together, so a wait sees whichever comes.
+local program_output = require('mcp-tools.dap.program_output')
+
+local M = {}
+
+local KEPT = 5 -- records of sessions that have ended
+
+local records = {} -- all, oldest first
+local by_id = {} -- by nvim-dap's session id
+local watchers = {} -- functions, as keys
+
+--- Whether the program of a record has ended, or never began.
+function M.is_over(record)
+  return record.state == 'terminated' or record.state == 'failed'
+end
+
+--- Tell all who wait that something has changed.
+function M.changed()
+  for _, watcher in ipairs(vim.tbl_keys(watchers)) do
+    watcher()
+  end
+end
+
+--- Have `watcher` called at each change; returns a function that ends this.
+function M.watch(watcher)
+  watchers[watcher] = true
+  return function()
+    watchers[watcher] = nil
+  end
+end
+
+local function prune()
+  local over = 0
+  for index = #records, 1, -1 do
+    local record = records[index]
+    if M.is_over(record) then
+      over = over + 1
+      if over > KEPT then
+        table.remove(records, index)
+        by_id[record.id] = nil
+      end
+    end
+  end
+end
+
+--- The program of a record is over. What comes right behind (exit code, last output) is waited for shortly.
+function M.finish(record, state)
+  if M.is_over(record) then
+    return
+  end
+  record.state = state
+  prune()
+  vim.defer_fn(function()
+    record.settled = true
+    record.session = nil
+    M.changed()
+  end, 150)
+end
+
+--- The record of a session, made at its first event.
+function M.of(session)
+  local record = by_id[session.id]
+  if record then
+    return record
+  end
+  local parent = session.parent and M.of(session.parent)
+  record = {
+    id = session.id,
+    session = session,
+    name = session.config.name,
+    type = session.config.type or (parent and parent.type),
+    request = session.config.request,
+    adapter = session.adapter,
+    state = 'initializing',
+    family = parent and parent.family or { stops = 0, members = {} },
+    output = parent and parent.output or program_output.new(), -- a family speaks with one voice
+    bound = {}, -- by path, by requested line: what the adapter made of the breakpoint
+    quiet = parent and parent.quiet or false, -- whether its stops leave the user's windows alone
+  }
+  table.insert(record.family.members, record)
+  table.insert(records, record)
+  by_id[record.id] = record
+  -- Called in libuv's context, too: what it calls at once only touches tables.
+  session.on_close['mcp-tools'] = function()
+    if not M.is_over(record) and not record.launched then
+      record.error = record.error or 'the debug adapter ended before the program started'
+    end
+    M.finish(record, record.launched and 'terminated' or 'failed')
+    vim.schedule(M.changed)
+  end
+  return record
+end
+
+--- How the program of a record ended. Of a family any member may tell it.
+function M.exited(record, code)
+  for _, member in ipairs(record.family.members) do
+    member.exit_code = code
+  end
+end
+
+--- All records, oldest first.
+function M.all()
+  return records
+end
+
+--- Those whose program is not over.
+function M.live()
+  return vim.tbl_filter(function(record)
+    return not M.is_over(record)
+  end, records)
+end
+
+--- The record of the session that nvim-dap is focused on; if none is, the last one that ended; nil if there was none.
+function M.current()
+  local focused = require('dap').session()
+  local record = focused and M.of(focused)
+  if record then
+    return record
+  end
+  local live = M.live()
+  return live[#live] or records[#records]
+end
+
+--- The stop that a family is at, if its number is above `base` and its frame is known: the record.
+function M.stopped_in(family, base)
+  for _, member in ipairs(family.members) do
+    local stop = member.state == 'stopped' and member.stop
+    if stop and stop.ready and stop.number > (base or -1) then
+      return member
+    end
+  end
+end
+
+--- Whether all programs of a family are over and their last words are in.
+function M.is_settled(family)
+  for _, member in ipairs(family.members) do
+    if not (M.is_over(member) and member.settled) then
+      return false
+    end
+  end
+  return true
+end
+
+--- A session runs on: no stop holds any longer.
+function M.resumed(record)
+  if record.state == 'stopped' then
+    record.state = 'running'
+    M.changed()
+  end
+end
+
+return M

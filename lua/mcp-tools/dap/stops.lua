@@ -1,0 +1,210 @@
+--- What the tools say of a stop, of the end, and of a program that still runs.
+local asking = require('mcp-tools.dap.asking')
+local debuggers = require('mcp-tools.dap.debuggers')
+local program_output = require('mcp-tools.dap.program_output')
+local shown = require('mcp-tools.dap.shown')
+
+local M = {}
+
+local CONTEXT = 3 -- source lines before and after
+local MOST_VARIABLES = 30
+local LONGEST_VALUE = 200 -- characters
+local LONGEST_TEXT = 2000 -- of an exception's description
+local LAST_LINES = 20 -- of output, at the end
+local FEW_LINES = 5 -- of output, on the way
+
+-- What to do about a program that has not stopped at a deadline.
+local HINTS = {
+  launch = 'the debugger is still starting the program (it may be building it): call dap_wait_until_paused; '
+    .. 'do not start it again',
+  attach = 'the debugger has not attached yet; if nothing listens at that address, call dap_terminate, '
+    .. 'else dap_wait_until_paused',
+  running = 'the program runs on: call dap_wait_until_paused to wait on, dap_program_output to see what it prints, '
+    .. 'dap_set_breakpoint to stop it at a line, or dap_terminate; do not repeat this call',
+}
+
+-- The scope of the frame's own variables.
+local function locals_of(scopes)
+  for _, scope in ipairs(scopes) do
+    if scope.presentationHint == 'locals' or scope.name == 'Locals' then
+      return scope
+    end
+  end
+  for _, scope in ipairs(scopes) do
+    if not scope.expensive and scope.presentationHint ~= 'registers' then
+      return scope
+    end
+  end
+end
+
+local function is_hidden(variable, hidden)
+  for _, pattern in ipairs(hidden) do
+    if variable.name:find(pattern) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The local variables of a frame: values by name, cut short; and how many more there are.
+function M.variables(record, frame, call)
+  local scopes = asking.ask(record, 'scopes', { frameId = frame.id }, call)
+  local scope = scopes and locals_of(scopes.scopes or {})
+  local answer = scope and asking.ask(record, 'variables', { variablesReference = scope.variablesReference }, call)
+  if not answer then
+    return nil, 0
+  end
+  local hidden = debuggers.known(record.type, record.adapter).hidden or {}
+  local values, count, left_out = vim.empty_dict(), 0, 0
+  for _, variable in ipairs(answer.variables or {}) do
+    local is_shown = not is_hidden(variable, hidden)
+    if is_shown and count < MOST_VARIABLES then
+      values[variable.name] = shown.cut(variable.value or '', LONGEST_VALUE)
+      count = count + 1
+    elseif is_shown then
+      left_out = left_out + 1
+    end
+  end
+  return values, left_out
+end
+
+-- What is raised, in the adapter's words.
+local function exception(record, stop, call)
+  local session = record.session
+  if not (session and session.capabilities.supportsExceptionInfoRequest) then
+    return nil
+  end
+  local info = asking.ask(record, 'exceptionInfo', { threadId = stop.thread_id }, call)
+  if not info then
+    return nil
+  end
+  local name = info.details and info.details.typeName or info.exceptionId or ''
+  local reason = info.description or (info.details and info.details.message) or ''
+  local parts = vim.tbl_filter(function(part)
+    return part ~= ''
+  end, { not vim.startswith(reason, name) and name or '', reason })
+  return shown.cut(table.concat(parts, ': '), LONGEST_TEXT)
+end
+
+-- What the exception says already need not be said twice.
+local function drop_repeated(answer)
+  for _, key in ipairs({ 'description', 'text' }) do
+    if answer.exception and answer[key] and answer.exception:find(answer[key], 1, true) then
+      answer[key] = nil
+    end
+  end
+end
+
+-- The last lines of output that are not the debugger's own, cut short, and how many more such there are; nil if none.
+local function last_output(record, most, longest)
+  local texts = program_output.texts(record.output, math.huge)
+  local lines = shown.without(texts, debuggers.known(record.type, record.adapter).chatter)
+  local last = vim.list_slice(lines, math.max(1, #lines - most + 1), #lines)
+  return vim.tbl_map(function(line)
+    return shown.cut(line, longest)
+  end, last),
+    #lines > #last and #lines - #last or nil
+end
+
+-- The breakpoints of a program that never stopped which the adapter could not place: why it did not stop.
+local function not_bound(record)
+  local found = {}
+  for path, lines in pairs(record.family.stops == 0 and record.bound or {}) do
+    for line, got in pairs(lines) do
+      if not got.verified then
+        local why = got.message and got.message ~= '' and ': ' .. got.message or ''
+        found[#found + 1] = ('%s:%d%s'):format(shown.path(path), line, why)
+      end
+    end
+  end
+  table.sort(found)
+  return #found > 0 and found or nil
+end
+
+local function note_on(record, answer)
+  local said = table.concat({ answer.exception or '', answer.description or '', answer.text or '' }, ' ')
+  for _, one in ipairs(debuggers.known(record.type, record.adapter).notes or {}) do
+    if said:find(one.text, 1, true) then
+      return one.note
+    end
+  end
+end
+
+local function more_than_one()
+  local count = #require('mcp-tools.dap.sessions').live()
+  return count > 1 and count or nil
+end
+
+--- Where a record is stopped, without asking the adapter.
+function M.place(record)
+  local stop = record.stop
+  local frame = stop.frame
+  local is_plain = stop.reason == 'breakpoint' or stop.reason == 'step' -- and said in one word
+  return {
+    state = 'stopped',
+    stop = stop.number,
+    reason = stop.reason,
+    description = stop.description and not is_plain and shown.cut(stop.description, LONGEST_TEXT) or nil,
+    text = stop.text ~= stop.description and stop.text and shown.cut(stop.text, LONGEST_TEXT) or nil,
+    at = shown.at(frame),
+    ['function'] = frame and frame.name,
+    thread_id = stop.thread_id,
+    frame_id = frame and frame.id,
+    session = more_than_one() and record.name,
+  }
+end
+
+--- A stop: reason, place, source and variables.
+function M.stopped(record, call, context)
+  local stop = record.stop
+  local frame = stop.frame
+  local answer = M.place(record)
+  if not frame then
+    answer.hint = 'the debug adapter has not told where; try dap_threads and dap_stacktrace'
+    return answer
+  end
+  if stop.top and stop.top ~= frame then
+    answer.raised_in = ('%s (%s)'):format(stop.top.name, shown.at(stop.top) or 'no source')
+  end
+  answer.source = shown.source(frame.source and frame.source.path, frame.line, context or CONTEXT)
+  if stop.reason == 'exception' then
+    answer.exception = exception(record, stop, call)
+  end
+  local left_out
+  answer.variables, left_out = M.variables(record, frame, call)
+  answer.variables_left_out = left_out > 0 and left_out or nil
+  answer.note = note_on(record, answer)
+  if stop.reason == 'exception' then
+    drop_repeated(answer)
+    answer.output = last_output(record, FEW_LINES, LONGEST_VALUE) -- some runtimes print the reason
+  end
+  return answer
+end
+
+--- The end: how, and the last output.
+function M.ended(record)
+  local output, left_out = last_output(record, LAST_LINES, LONGEST_VALUE * 2)
+  return {
+    state = record.state,
+    name = record.name,
+    exit_code = record.exit_code,
+    error = record.error,
+    output = output,
+    output_left_out = left_out, -- dap_program_output has them
+    not_bound = not_bound(record),
+  }
+end
+
+--- Still under way at a deadline: no error, and nothing to repeat.
+function M.pending(record, milliseconds)
+  return {
+    pending = true,
+    state = record.state,
+    name = record.name,
+    waited_ms = milliseconds,
+    output = (last_output(record, FEW_LINES, LONGEST_VALUE)),
+    hint = HINTS[record.state == 'initializing' and record.request or 'running'],
+  }
+end
+
+return M

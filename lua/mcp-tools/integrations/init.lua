@@ -1,0 +1,51 @@
+--- Programs that the bridge is registered with by itself: a module `mcp-tools.integrations.<name>` for each.
+---
+--- Such a module has `setup()`, which begins to watch for its program and returns nil, or why it cannot; and may have
+--- `stop()`, which ends that.
+local config = require('mcp-tools.config')
+
+local M = {}
+
+local loaded = {} -- by name: the module
+M.missing = {} -- by name of one that is wanted: why it does nothing
+
+-- Nil, or why it does nothing. An integration that fails must not end the user's configuration.
+local function start(name)
+  local found, integration = pcall(require, 'mcp-tools.integrations.' .. name)
+  if not found then
+    return ('there is no integration %s: %s'):format(name, integration)
+  end
+  local ok, problem = pcall(integration.setup)
+  if not ok then
+    return ('the integration %s failed: %s'):format(name, problem)
+  elseif problem == nil then
+    loaded[name] = integration
+  end
+  return problem
+end
+
+local function stop(name)
+  local integration = loaded[name]
+  loaded[name] = nil
+  if integration.stop then
+    integration.stop()
+  end
+end
+
+--- Set up those that are turned on, and stop those that no longer are.
+function M.load()
+  local wanted = config.get().integrations
+  M.missing = {}
+  for _, name in ipairs(vim.tbl_keys(loaded)) do
+    if not wanted[name] then
+      stop(name)
+    end
+  end
+  for name, on in pairs(wanted) do
+    if on and not loaded[name] then
+      M.missing[name] = start(name)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,80 @@
+--- Tools that ask others and wait, written as if they did not: `task.tool` makes an `execute`, `task.await` waits.
+--- Nothing blocks: the function runs in a coroutine that rests until it is answered.
+local M = {}
+
+-- An error that is a table is a message for the caller, made by `task.fail`; any other is a defect.
+local function told(problem)
+  return type(problem) == 'table' and problem.message or nil
+end
+
+--- An `execute(args, done, call)` from `work(args, call)`, whose result or error is the answer.
+function M.tool(work)
+  return function(args, done, call)
+    local thread = coroutine.create(work)
+    local over = false -- what it waited for could not be started
+    local function resume(...)
+      local ok, result = coroutine.resume(thread, ...)
+      if not ok then
+        done(nil, told(result) or ('%s\n%s'):format(tostring(result), debug.traceback(thread)))
+      elseif coroutine.status(thread) == 'dead' then
+        done(result == nil and vim.NIL or result)
+      else
+        -- It rests in `await`, which has given what to start.
+        local started, problem = pcall(
+          result,
+          vim.schedule_wrap(function(...)
+            if not call.cancelled and not over then
+              resume(...)
+            end
+          end)
+        )
+        if not started then
+          over = true
+          done(nil, told(problem) or tostring(problem))
+        end
+      end
+    end
+    resume(args, call)
+  end
+end
+
+--- Wait for `start(resume)` to call `resume(...)`, and return what it was called with. Only the first call counts.
+function M.await(start)
+  return coroutine.yield(function(resume)
+    local resumed = false
+    start(function(...)
+      if not resumed then
+        resumed = true
+        resume(...)
+      end
+    end)
+  end)
+end
+
+--- As `await`, for at most `milliseconds`; returns whether it was called in time, and then what with.
+function M.await_within(milliseconds, start)
+  return M.await(function(resume)
+    local timer = vim.uv.new_timer()
+    timer:start(math.max(0, milliseconds), 0, function()
+      timer:stop()
+      if not timer:is_closing() then
+        timer:close()
+      end
+      resume(false)
+    end)
+    start(function(...)
+      if not timer:is_closing() then
+        timer:stop()
+        timer:close()
+      end
+      resume(true, ...)
+    end)
+  end)
+end
+
+--- End the tool with `message` for the caller.
+function M.fail(message, ...)
+  error({ message = select('#', ...) > 0 and message:format(...) or message }, 0)
+end
+
+return M

@@ -1,0 +1,293 @@
+--- Debugging with nvim-dap.
+local M = {}
+
+local NO_DAP = 'nvim-dap is not installed; install https://codeberg.org/mfussenegger/nvim-dap (or its mirror on GitHub)'
+
+local WAIT_MS = {
+  type = 'integer',
+  default = 30000,
+  description = 'milliseconds to wait at most; then the answer is `pending`',
+}
+
+local function waits(default)
+  return {
+    type = 'boolean',
+    default = default,
+    description = 'wait for the next stop, or the end, and answer with it',
+  }
+end
+
+local FRAME = { type = 'integer', description = 'from dap_stacktrace; default: where the program is stopped' }
+
+local RUN = {
+  type = { type = 'string', required = true, description = 'the debug adapter, as configured in Neovim' },
+  request = { type = 'string', required = true, enum = { 'launch', 'attach' }, description = 'launch or attach' },
+  name = { type = 'string', required = true, description = 'a name for the session' },
+  program = { type = 'string', description = 'the program, relative to the working directory or absolute' },
+  args = { type = 'array', items = { type = 'string' }, description = 'arguments of the program' },
+  cwd = { type = 'string', description = 'directory to run in; default: the working directory' },
+  env = { type = 'object', description = 'environment variables by name' },
+  host = { type = 'string', description = 'to attach to' },
+  port = { type = 'integer', description = 'to attach to' },
+  alongside = { type = 'boolean', default = false, description = 'start it although another session is under way' },
+  wait_until_paused = waits(false),
+  wait_timeout_ms = WAIT_MS,
+}
+
+local AND_TELL = '; answers with place, source and variables'
+local BOUND = '; answers where it was bound'
+
+local CONTEXTS = { 'repl', 'watch', 'hover', 'variables', 'clipboard' }
+local CATEGORIES = { 'all', 'stdout', 'stderr', 'console', 'important', 'telemetry' }
+
+-- The tools that resume a program. Steps wait: nobody steps to be elsewhere. What may run for long does not, unless
+-- told to.
+local function resuming(name, request, description, wait_default)
+  return {
+    name = name,
+    description = description,
+    destructive = true,
+    timeout = 0,
+    args = { wait_until_paused = waits(wait_default), wait_timeout_ms = WAIT_MS },
+    work = function(args, call)
+      local running = require('mcp-tools.dap.running')
+      local record = running.stopped(call)
+      return running.answer(record, running.resume(record, request, call), args, call)
+    end,
+  }
+end
+
+-- The tools that look at a stopped program.
+local function looking(name, description, args, look, read_only)
+  return {
+    name = name,
+    description = description,
+    read_only = read_only,
+    destructive = not read_only,
+    timeout = 0,
+    args = args,
+    work = function(given, call)
+      return look(require('mcp-tools.dap.running').stopped(call), given, call)
+    end,
+  }
+end
+
+local function place_args(more)
+  return vim.tbl_extend('error', vim.deepcopy(require('mcp-tools.dap.places').ARGS), more or {})
+end
+
+local function wait_until_paused(args, call)
+  local running, sessions = require('mcp-tools.dap.running'), require('mcp-tools.dap.sessions')
+  local record = sessions.current() or require('mcp-tools.task').fail('no debug session; start one with dap_run')
+  return (running.await_stop(record, -1, args.timeout_ms, call))
+end
+
+local function session_tools()
+  return {
+    {
+      name = 'dap_status',
+      description = 'What is being debugged: state (initializing, running, stopped), where it is stopped, what the '
+        .. 'debug adapter can do; or how the last program ended',
+      read_only = true,
+      args = {},
+      work = function()
+        return require('mcp-tools.dap.inspecting').status()
+      end,
+    },
+    {
+      name = 'dap_run',
+      description = "Start a program under a debugger. Set breakpoints first. Takes any further key of the adapter's "
+        .. 'configuration (module, mode, stopOnEntry, …). If it does not start, the error has the reasons, compile '
+        .. 'errors among them',
+      destructive = true,
+      extra = true,
+      timeout = 0,
+      args = RUN,
+      work = function(args, call)
+        return require('mcp-tools.dap.launch').run(args, call)
+      end,
+    },
+    {
+      name = 'dap_terminate',
+      description = 'End the program that is being debugged, and its debug session',
+      destructive = true,
+      args = {},
+      work = function(_, call)
+        return require('mcp-tools.dap.ending').terminate(call)
+      end,
+    },
+    {
+      name = 'dap_disconnect',
+      description = 'End the debug session, and the program too unless told not to',
+      destructive = true,
+      args = {
+        terminate_debuggee = { type = 'boolean', default = true, description = 'whether the program ends, too' },
+      },
+      work = function(args, call)
+        return require('mcp-tools.dap.ending').disconnect(args, call)
+      end,
+    },
+  }
+end
+
+local function control_tools()
+  return {
+    resuming('dap_continue', 'continue', 'Let the stopped program run on', false),
+    resuming('dap_step_over', 'next', 'Run to the next line of the same function' .. AND_TELL, true),
+    resuming('dap_step_into', 'stepIn', 'Step into the function that is called here' .. AND_TELL, true),
+    resuming('dap_step_out', 'stepOut', 'Run until the current function returns' .. AND_TELL, true),
+    {
+      name = 'dap_run_to',
+      description = 'Let the stopped program run to a line, unless a breakpoint stops it before' .. AND_TELL,
+      destructive = true,
+      timeout = 0,
+      args = place_args({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS }),
+      work = function(args, call)
+        local place = require('mcp-tools.dap.places').find(args)
+        return require('mcp-tools.dap.run_to').run(place, args, call)
+      end,
+    },
+    {
+      name = 'dap_wait_until_paused',
+      description = 'Wait until the program stops or ends; at once if it has. At the deadline the answer is '
+        .. '`pending`, and the program runs on',
+      read_only = true,
+      timeout = 0,
+      args = {
+        timeout_ms = WAIT_MS,
+        check_interval_ms = { type = 'integer', description = 'without effect: stops are noticed at once' },
+      },
+      work = wait_until_paused,
+    },
+  }
+end
+
+local function breakpoint_tools()
+  local place_of = function(args)
+    return require('mcp-tools.dap.places').find(args)
+  end
+  return {
+    {
+      name = 'dap_set_breakpoint',
+      description = 'Set a breakpoint or a logpoint at a line, in the place of one that is there' .. BOUND,
+      args = place_args({
+        condition = { type = 'string', description = 'stop only if this expression is true' },
+        hit_condition = { type = 'string', description = 'stop only at such hits, as the debugger counts: 5, >= 5' },
+        log_message = { type = 'string', description = 'print this instead of stopping; with {expressions}' },
+      }),
+      work = function(args, call)
+        return require('mcp-tools.dap.breakpoints').set(place_of(args), args, call)
+      end,
+    },
+    {
+      name = 'dap_remove_breakpoint',
+      description = 'Remove the breakpoint at a line',
+      destructive = true,
+      args = place_args(),
+      work = function(args, call)
+        local place = place_of(args)
+        return require('mcp-tools.dap.breakpoints').remove(place.path, place.line, call)
+      end,
+    },
+    {
+      name = 'dap_clear_breakpoints',
+      description = "Remove all breakpoints, the user's too",
+      destructive = true,
+      args = {},
+      work = function(_, call)
+        return require('mcp-tools.dap.breakpoints').clear(call)
+      end,
+    },
+    {
+      name = 'dap_breakpoints',
+      description = 'All breakpoints with their conditions, and where they were bound',
+      read_only = true,
+      args = {},
+      work = function()
+        return { breakpoints = require('mcp-tools.dap.breakpoints').all() }
+      end,
+    },
+  }
+end
+
+local function inspection_tools()
+  local function inspect(name)
+    return function(record, args, call)
+      return require('mcp-tools.dap.inspecting')[name](record, args, call)
+    end
+  end
+  return {
+    looking('dap_stacktrace', 'The calls that led to where the program is stopped, the innermost first', {
+      thread_id = { type = 'integer', description = 'from dap_threads; default: the one that stopped' },
+      levels = { type = 'integer', default = 20, description = 'how many frames at most; 0: all' },
+      timeout_ms = { type = 'integer', default = 5000, description = 'milliseconds that the debugger has' },
+    }, inspect('stack'), true),
+    looking('dap_scopes', 'The scopes of a frame (locals, globals, …), with references for dap_variables', {
+      frame_id = FRAME,
+    }, inspect('scopes'), true),
+    looking('dap_variables', 'The variables of a scope, or the parts of a variable', {
+      variables_reference = { type = 'integer', required = true, description = 'from dap_scopes or dap_evaluate' },
+      filter = { type = 'string', enum = { 'indexed', 'named' }, description = 'only elements, or only properties' },
+      start = { type = 'integer', description = 'the first element, from 0' },
+      count = { type = 'integer', description = 'how many at most' },
+    }, inspect('variables'), true),
+    looking('dap_evaluate', 'The value of an expression where the program is stopped. It runs code of the program', {
+      expression = { type = 'string', required = true, description = 'in the language of the program' },
+      frame_id = FRAME,
+      context = {
+        type = 'string',
+        enum = CONTEXTS,
+        description = 'how the debugger takes it; default: repl, or watch where repl takes commands',
+      },
+      timeout_ms = { type = 'integer', default = 10000, description = 'milliseconds that it may take' },
+    }, inspect('evaluate'), false),
+    {
+      name = 'dap_threads',
+      description = 'The threads of the program',
+      read_only = true,
+      args = {},
+      work = function(_, call)
+        return require('mcp-tools.dap.inspecting').threads(require('mcp-tools.dap.running').live(), call)
+      end,
+    },
+    looking('dap_current_location', 'Where the program is stopped: source lines and variables', {
+      context_lines = { type = 'integer', default = 5, description = 'source lines before and after' },
+    }, function(record, args, call)
+      return require('mcp-tools.dap.stops').stopped(record, call, math.max(0, args.context_lines))
+    end, true),
+    {
+      name = 'dap_program_output',
+      description = 'The last lines that the program and its debugger printed; also after its end',
+      read_only = true,
+      args = {
+        category = { type = 'string', enum = CATEGORIES, description = 'only such lines; default: all but telemetry' },
+        lines = { type = 'integer', default = 50, description = 'how many at most' },
+        include_metadata = { type = 'boolean', default = false, description = 'tell category and age of each line' },
+      },
+      work = function(args)
+        return require('mcp-tools.dap.inspecting').output(args)
+      end,
+    },
+  }
+end
+
+--- The 21 tools; nil and why there are none without nvim-dap.
+function M.tools()
+  if not pcall(require, 'dap') then
+    return nil, NO_DAP
+  end
+  require('mcp-tools.dap.events').listen()
+  local task = require('mcp-tools.task')
+  local tools = {}
+  for _, group in ipairs({ session_tools(), control_tools(), breakpoint_tools(), inspection_tools() }) do
+    for _, tool in ipairs(group) do
+      tool.execute = task.tool(tool.work)
+      tool.work = nil
+      tool.extra = tool.extra or false
+      tools[#tools + 1] = tool
+    end
+  end
+  return tools
+end
+
+return M

@@ -1,0 +1,74 @@
+--- The undo history of a buffer.
+local task = require('mcp-tools.task')
+local text = require('mcp-tools.text')
+
+local M = {}
+
+local DEEPEST = 30 -- branches of branches
+
+local function time(seconds)
+  return os.date('!%Y-%m-%dT%H:%M:%SZ', seconds)
+end
+
+-- The newest `limit` changes of a branch, and whether something was left out. The alternatives to a change are a chain
+-- in Neovim's answer, each in the first change of the one before; here they are a list.
+local function compact(entries, limit, depth)
+  local shown, cut = {}, #entries > limit
+  for index = math.max(1, #entries - limit + 1), #entries do
+    local entry = entries[index]
+    local one = { seq = entry.seq, time = time(entry.time), save = entry.save }
+    -- Those of the first change of an alternative are in the list already.
+    local other = (index > 1 or depth == 1) and entry.alt or nil
+    while other and other[1] do
+      one.alternates = one.alternates or {}
+      if #one.alternates < limit and depth < DEEPEST then
+        local branch, more = compact(other, limit, depth + 1)
+        table.insert(one.alternates, branch)
+        cut = cut or more
+      else
+        cut = true
+      end
+      other = other[1].alt
+    end
+    shown[#shown + 1] = one
+  end
+  return shown, cut
+end
+
+local undo_tree = {
+  name = 'undo_tree',
+  description = 'The undo history of a buffer: seq_cur is the change that its text is at, entries are the changes from '
+    .. 'the oldest on (save: the number of the write after it); alternates are the branches that '
+    .. 'were undone there, each a list of changes. The editor stays as it is.',
+  args = {
+    bufnr = text.BUFNR,
+    limit = { type = 'integer', default = 100, description = 'at most so many of the newest changes of each branch' },
+  },
+  extra = false,
+  read_only = true,
+  execute = task.tool(function(args)
+    if args.limit < 1 then
+      task.fail('limit must be at least 1')
+    end
+    local buffer = text.loaded_buffer(args.bufnr)
+    local tree = vim.fn.undotree(buffer)
+    local entries, cut = compact(tree.entries, args.limit, 1)
+    return vim.tbl_extend('error', text.named(buffer), {
+      seq_cur = tree.seq_cur,
+      seq_last = tree.seq_last,
+      save_cur = tree.save_cur,
+      save_last = tree.save_last,
+      modified = vim.bo[buffer].modified,
+      time_cur = tree.time_cur > 0 and time(tree.time_cur) or nil,
+      entries = entries,
+      hint = cut and 'older changes are left out; limit shows more' or nil,
+    })
+  end),
+}
+
+--- The list of tools.
+function M.tools()
+  return { undo_tree }
+end
+
+return M

@@ -1,0 +1,1 @@
+"""The project board: tasks, notes and questions that agents and people share (seeds/002); knows nothing of MCP."""

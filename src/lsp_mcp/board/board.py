@@ -1,0 +1,212 @@
+"""The board as the event loop sees it: `Board` runs transactions in threads, and tells of what anybody does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import sqlalchemy as sa
+
+from lsp_mcp.board import agents, fields, stages
+from lsp_mcp.board.following import follower
+from lsp_mcp.board.processes import new_name
+from lsp_mcp.board.store import PERSON, Actor, Store, Transaction, Work
+from lsp_mcp.board.tables import changes
+from lsp_mcp.errors import LspMcpError
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+_THREADS = 4
+_MOST_AT_ONCE = 500  # events that a listener may be behind
+_MOST_REFS = 100  # in one activity
+_BEAT = 20.0  # seconds between two signs of life
+_PAUSE = 1.0  # seconds after a failure
+
+
+@dataclass(frozen=True)
+class Event:
+    """What somebody did: a `change`, with its number; an `activity`, which changed nothing; or `lost`, some of both."""
+
+    type: Literal["change", "activity", "lost"]
+    data: dict[str, Any]
+
+
+class Listener:
+    """The events since it was made; a slow one loses them, and is told so."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[Event] = asyncio.Queue(_MOST_AT_ONCE)
+
+    def put(self, event: Event) -> None:
+        """Hand it an event."""
+        if self._queue.full():
+            while not self._queue.empty():
+                self._queue.get_nowait()
+            self._queue.put_nowait(Event("lost", {}))
+        self._queue.put_nowait(event)
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        while True:
+            yield await self._queue.get()
+
+
+class Board:
+    """One project's board, in one process of possibly many."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.process = new_name()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="board")
+        self._listeners: set[Listener] = set()
+        self._follower = follower(store)
+        self._seq = 0  # the last change that listeners were told of
+        self._looking = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._beginning = asyncio.Lock()
+        self._closed = False
+
+    async def begin(self) -> None:
+        """Make a new board usable, and begin to follow what others do with it. Idempotent."""
+        async with self._beginning:
+            if self._tasks:
+                return
+            await self.write(stages.fill)
+            self._seq = await self.read(_newest)
+            await self._alive()
+            self._tasks = [
+                asyncio.create_task(self._follower.run(self._looking.set, self._seen)),
+                asyncio.create_task(self._look()),
+                asyncio.create_task(self._beat()),
+            ]
+            for task in self._tasks:
+                task.add_done_callback(_log_death)
+
+    async def close(self) -> None:
+        """Say goodbye for the agents that are connected to this process, and close the database. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            try:
+                await self.write(lambda at: agents.end(at, self.process))
+            except LspMcpError as error:
+                log.warning("the agents of this process are still shown as connected: %s", error)
+        self._threads.shutdown(wait=False)
+        self._follower.close()
+        self.store.close()
+
+    async def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
+        """See `Store.read`."""
+        return await self._run(self.store.read, work, actor)
+
+    async def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
+        """See `Store.write`. Once it has begun it is carried out, even if the caller is cancelled."""
+        result = await asyncio.shield(asyncio.ensure_future(self._run(self.store.write, work, actor)))
+        self._looking.set()
+        return result
+
+    def looked_at(self, actor: Actor, kind: str, refs: Sequence[str]) -> None:
+        """Tell all pages that the actor has read these."""
+        if not refs or not actor.id or self._closed:
+            return
+        activity = {
+            "at": fields.now(),
+            "who": actor.name,
+            "agent": actor.id,
+            "kind": kind,
+            "refs": list(refs[:_MOST_REFS]),
+            "process": self.process,
+        }
+        self._publish(Event("activity", activity))
+        self._threads.submit(self._follower.tell, activity)
+
+    @contextmanager
+    def listening(self) -> Any:
+        """A `Listener` that hears of everything from now on."""
+        listener = Listener()
+        self._listeners.add(listener)
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+    async def newest(self) -> int:
+        """The number of the last change."""
+        return await self.read(_newest)
+
+    async def changes_since(self, seq: int) -> list[dict[str, Any]] | None:
+        """The changes after number `seq`; None if some of them are forgotten already."""
+        return await self.read(lambda at: _since(at, seq))
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _run(self, how: Callable[[Work[Result], Actor], Result], work: Work[Result], actor: Actor) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, how, work, actor)
+
+    async def _look(self) -> None:
+        """Tell listeners of changes, whoever made them."""
+        while True:
+            await self._looking.wait()
+            self._looking.clear()
+            try:
+                if (found := await self.changes_since(self._seq)) is None:
+                    self._seq = await self.read(_newest)
+                    self._publish(Event("lost", {}))
+                    continue
+            except LspMcpError as error:
+                log.warning("changes of the board cannot be read: %s", error)
+                await asyncio.sleep(_PAUSE)
+                self._looking.set()
+                continue
+            for change in found:
+                self._seq = change["seq"]
+                self._publish(Event("change", change))
+
+    async def _beat(self) -> None:
+        """Say that we live, and see who does not."""
+        while True:
+            await asyncio.sleep(_BEAT)
+            try:
+                await self._alive()
+            except LspMcpError as error:
+                log.warning("no sign of life can be given on the board: %s", error)
+
+    async def _alive(self) -> None:
+        if await self.read(lambda at: agents.are_others(at, self.process)):
+            await self.write(lambda at: agents.beat(at, self.process))
+
+    def _seen(self, activity: dict[str, Any]) -> None:
+        if activity.get("process") != self.process:
+            self._publish(Event("activity", activity))
+
+    def _publish(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener.put(event)
+
+
+def _log_death(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.error("following the board has ended: %s", error, exc_info=error)
+
+
+def _newest(at: Transaction) -> int:
+    return int(at.connection.execute(sa.select(sa.func.max(changes.c.seq))).scalar() or 0)
+
+
+def _since(at: Transaction, seq: int) -> list[dict[str, Any]] | None:
+    oldest = at.connection.execute(sa.select(sa.func.min(changes.c.seq))).scalar() or 0
+    if seq + 1 < oldest:
+        return None
+    rows = at.connection.execute(sa.select(changes).where(changes.c.seq > seq).order_by(changes.c.seq)).mappings()
+    return [dict(row) for row in rows]

@@ -1,0 +1,119 @@
+"""A board as plain data, between the database and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["stage", "task", "standard", "snippet"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage; without a position it comes behind the others."""
+
+    id: str
+    name: str
+    color: str
+    position: float | None
+    is_default: bool = False
+    activities: tuple[dict[str, str], ...] = ()  # {"name", "prompt"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task; times are as in the tables, empty if nobody knows; without a position it comes last in its stage."""
+
+    id: str
+    title: str
+    description: str = ""
+    stage: str = ""  # its id; empty: the default one
+    status: str = "pending"
+    position: float | None = None
+    tags: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    anchors: tuple[dict[str, Any], ...] = ()  # {"anchor", "symbol", "code", "state"}
+    revision: int = 1
+    created_at: str = ""
+    updated_at: str = ""
+    history: tuple[dict[str, Any], ...] = ()  # {"revision", "at", "who", "message", "fields"}
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A standard."""
+
+    id: str
+    description: str
+    content: str
+    revision: int = 1
+    updated_at: str = ""
+    updated_by: str = ""
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A snippet."""
+
+    id: str
+    title: str
+    content: str
+    tags: tuple[str, ...] = ()
+    revision: int = 1
+    updated_at: str = ""
+    updated_by: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is left out, and why."""
+
+    file: str  # in the folder, /-separated
+    reason: str
+
+
+@dataclass
+class Contents:
+    """All of a board, or all that could be read of a folder."""
+
+    source: Literal["board", "neova", "export"]
+    stages: list[Stage] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    standards: list[Standard] = field(default_factory=list)
+    snippets: list[Snippet] = field(default_factory=list)
+    files: dict[tuple[Kind, str], str] = field(default_factory=dict)  # which file says it, by kind and id
+    edited: set[tuple[Kind, str]] = field(default_factory=set)  # what somebody changed in its file
+    broken: list[Problem] = field(default_factory=list)  # files that cannot be used
+    notes: list[str] = field(default_factory=list)  # what else is not as it was in the files
+
+    def file(self, kind: Kind, id_: str) -> str:
+        """The file that says it."""
+        return self.files.get((kind, id_), id_)
+
+
+def stage_id(stages: list[Stage], spelled: str) -> str | None:
+    """The id of the stage with that id or name; the default one's for an empty text; None if there is none."""
+    if not spelled.strip():
+        return next((one.id for one in stages if one.is_default), stages[0].id if stages else None)
+    wanted = " ".join(spelled.split()).casefold()
+    by_id = next((one.id for one in stages if one.id == wanted), None)
+    return by_id or next((one.id for one in stages if one.name.casefold() == wanted), None)
+
+
+def differences(before: Task, after: Task) -> dict[str, list[Any]]:
+    """What people would call different, by field: [before, after]."""
+    pairs: dict[str, list[Any]] = {
+        name: [getattr(before, name), getattr(after, name)] for name in ("title", "description", "stage", "status")
+    }
+    pairs["tags"] = [list(before.tags), list(after.tags)]
+    pairs["depends_on"] = [sorted(before.depends_on), sorted(after.depends_on)]
+    pairs["anchors"] = [[one["anchor"] for one in task.anchors] for task in (before, after)]
+    if after.position is not None:
+        pairs["position"] = [before.position, after.position]
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def same_text(before: Standard | Snippet, after: Standard | Snippet) -> bool:
+    """Whether two standards or snippets say the same."""
+    names = ("description", "content") if isinstance(before, Standard) else ("title", "content", "tags")
+    return all(getattr(before, name) == getattr(after, name) for name in names)

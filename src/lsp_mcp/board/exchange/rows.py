@@ -1,0 +1,149 @@
+"""The tables, read and written as a whole, with times, histories and revisions as they are given."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Table
+
+from lsp_mcp.anchors import parse_anchor
+from lsp_mcp.board import fields, tables
+from lsp_mcp.board.exchange.data import Contents, Snippet, Stage, Standard, Task
+from lsp_mcp.board.store import Transaction
+
+_HISTORY = ("revision", "at", "who", "message", "fields")
+_ANCHOR = ("anchor", "symbol", "code", "state")
+_PLAIN = ("id", "title", "description", "stage", "status", "position", "revision", "created_at", "updated_at")
+
+
+def load(at: Transaction) -> Contents:
+    """All of the board, as it is at one moment: stages and tasks in their order, the rest by id."""
+    if at.connection.dialect.name == "postgresql":
+        # Each query would else see what was committed until it began.
+        at.connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    return everything(at)
+
+
+def everything(at: Transaction) -> Contents:
+    """As `load`, in a transaction that has begun and that nobody else writes in."""
+    found = Contents("board", stages=stages(at))
+    depends_on = _by_task(at, tables.dependencies, tables.dependencies.c.depends_on)
+    anchors = _by_task(at, tables.anchors, tables.anchors.c.position)
+    history = _by_task(at, tables.history, tables.history.c.id)
+    rank = {stage.id: number for number, stage in enumerate(found.stages)}
+    rows = _rows(at, tables.tasks, tables.tasks.c.position, tables.tasks.c.id)
+    for row in sorted(rows, key=lambda row: rank[row["stage"]]):
+        found.tasks.append(
+            Task(
+                **{key: row[key] for key in _PLAIN} | {"position": float(row["position"])},
+                tags=tuple(row["tags"]),
+                depends_on=tuple(one["depends_on"] for one in depends_on[row["id"]]),
+                anchors=tuple({key: one[key] for key in _ANCHOR} for one in anchors[row["id"]]),
+                history=tuple({key: one[key] for key in _HISTORY} for one in history[row["id"]]),
+            )
+        )
+    found.standards = [Standard(**row) for row in _rows(at, tables.standards, tables.standards.c.id)]
+    for row in _rows(at, tables.snippets, tables.snippets.c.id):
+        found.snippets.append(Snippet(**{**row, "tags": tuple(row["tags"])}))
+    return found
+
+
+def stages(at: Transaction) -> list[Stage]:
+    """The stages, in their order."""
+    return [
+        Stage(**{**row, "position": float(row["position"]), "activities": tuple(row["activities"])})
+        for row in _rows(at, tables.stages, tables.stages.c.position, tables.stages.c.id)
+    ]
+
+
+def insert_stages(at: Transaction, wanted: Iterable[Stage]) -> None:
+    """New stages."""
+    _insert(at, tables.stages, [{**asdict(one), "activities": list(one.activities)} for one in wanted])
+
+
+def update_stage(at: Transaction, stage: Stage) -> None:
+    """The stage of that id as given; if it is the default one, no other is."""
+    if stage.is_default:
+        at.connection.execute(sa.update(tables.stages).values(is_default=False))
+    values = {**asdict(stage), "activities": list(stage.activities)}
+    at.connection.execute(sa.update(tables.stages).where(tables.stages.c.id == stage.id).values(**values))
+
+
+def insert_tasks(at: Transaction, tasks: Sequence[Task]) -> None:
+    """New tasks, without what they depend on, which may be new too."""
+    _insert(at, tables.tasks, [{**_plain(task), "id": task.id, "created_at": task.created_at} for task in tasks])
+    _insert_parts(at, tasks)
+
+
+def update_task(at: Transaction, task: Task) -> None:
+    """The task of that id as given, but for when it was created, who works on it and what it depends on."""
+    values = _plain(task)
+    if task.status == "completed":
+        values |= {"claimed_by": None, "claimed_at": None}
+    at.connection.execute(sa.update(tables.tasks).where(tables.tasks.c.id == task.id).values(**values))
+    for table in (tables.task_tags, tables.anchors, tables.history):
+        at.connection.execute(sa.delete(table).where(table.c.task == task.id))
+    _insert_parts(at, [task])
+
+
+def set_dependencies(at: Transaction, wanted: Mapping[str, Sequence[str]]) -> None:
+    """What each of these tasks depends on, and on nothing else."""
+    table = tables.dependencies
+    for task in wanted:
+        at.connection.execute(sa.delete(table).where(table.c.task == task))
+    _insert(at, table, [{"task": task, "depends_on": one} for task, several in wanted.items() for one in several])
+
+
+def put(at: Transaction, one: Standard | Snippet, *, new: bool) -> None:
+    """A standard or a snippet, `new` or in place of the one of that id."""
+    table = tables.standards if isinstance(one, Standard) else tables.snippets
+    values = asdict(one)
+    if isinstance(one, Snippet):
+        values["tags"] = list(one.tags)
+    if new:
+        _insert(at, table, [values])
+    else:
+        at.connection.execute(sa.update(table).where(table.c.id == one.id).values(**values))
+
+
+# --- inside ----------------------------------------------------------------------------------------
+
+
+def _plain(task: Task) -> dict[str, Any]:
+    names = ("title", "description", "stage", "status", "position", "revision", "updated_at")
+    return {**{name: getattr(task, name) for name in names}, "tags": list(task.tags)}
+
+
+def _insert_parts(at: Transaction, tasks: Sequence[Task]) -> None:
+    folded = [(task.id, tag) for task in tasks for tag in dict.fromkeys(map(fields.tag_key, task.tags))]
+    _insert(at, tables.task_tags, [{"task": task, "tag": tag} for task, tag in folded])
+    _insert(
+        at,
+        tables.anchors,
+        [
+            {**one, "task": task.id, "position": position, "file": parse_anchor(one["anchor"]).file}
+            for task in tasks
+            for position, one in enumerate(task.anchors)
+        ],
+    )
+    _insert(at, tables.history, [{**one, "task": task.id} for task in tasks for one in task.history])
+
+
+def _insert(at: Transaction, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    if values:
+        at.connection.execute(sa.insert(table), values)
+
+
+def _rows(at: Transaction, table: Table, *order: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in at.connection.execute(sa.select(table).order_by(*order)).mappings()]
+
+
+def _by_task(at: Transaction, table: Table, order: Any) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in _rows(at, table, order):
+        found[row["task"]].append(row)
+    return found

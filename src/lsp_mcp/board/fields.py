@@ -1,0 +1,101 @@
+"""What texts, titles and tags may be. Raises `CallerError`s that say what would do."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from lsp_mcp.errors import CallerError
+
+MOST_TITLE = 300  # characters
+MOST_TEXT = 200_000  # characters of a description, a standard, a snippet
+MOST_MESSAGE = 4_000
+_MOST_TAGS, _MOST_TAG = 20, 60
+_MOST_NAME = 60
+_MOST_SOUGHT = 300
+# Control characters, halves of a character, and what turns text around for whoever reads on: text from right to left
+# needs none of those.
+_BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+
+def now() -> str:
+    """The time, UTC, as the tables have it."""
+    return ago(0)
+
+
+def ago(seconds: float) -> str:
+    """The time that many seconds ago."""
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="microseconds")
+
+
+def title(value: str, what: str = "title") -> str:
+    """One line of text that is not empty."""
+    text = " ".join(value.split())
+    if all(unicodedata.category(char)[0] in "CZ" for char in _clean(text, what)):
+        raise CallerError(f"the {what} is empty; say in a few words what it is about.")
+    if len(text) > MOST_TITLE:
+        raise CallerError(
+            f"the {what} has {len(text):,} characters; at most {MOST_TITLE} are allowed. Put the rest into the text."
+        )
+    return text
+
+
+def body(value: str, what: str = "description", most: int = MOST_TEXT) -> str:
+    """Text of several lines, which may be empty."""
+    if len(value) > most:
+        raise CallerError(f"the {what} has {len(value):,} characters; at most {most:,} are allowed. Split it.")
+    return _clean(value.replace("\r\n", "\n").replace("\r", "\n"), what)
+
+
+def message(value: str, what: str = "message") -> str:
+    """Text for a person, which is not empty."""
+    text = body(value.strip(), what, MOST_MESSAGE)
+    if not text:
+        raise CallerError(f"the {what} is empty.")
+    return text
+
+
+def tags(values: Iterable[str]) -> list[str]:
+    """Tags in their order, each once."""
+    found = list(dict.fromkeys(" ".join(value.split()) for value in values))
+    if len(found) > _MOST_TAGS:
+        raise CallerError(f"there are {len(found)} tags; at most {_MOST_TAGS} are allowed.")
+    for tag in found:
+        if not tag or len(tag) > _MOST_TAG or "," in tag:
+            raise CallerError(f"{tag[:80]!r} cannot be a tag: 1 to {_MOST_TAG} characters, without commas.")
+        _clean(tag, "tag")
+    return found
+
+
+def tag_key(tag: str) -> str:
+    """What a tag is found by: the same for all ways to write it."""
+    return " ".join(tag.split()).casefold()[:_MOST_TAG]
+
+
+def sought(value: str, what: str = "text") -> str:
+    """What somebody looks for: an id that was typed, or a part of a text."""
+    text = value.strip()
+    if len(text) > _MOST_SOUGHT:
+        raise CallerError(f"the {what} has {len(text):,} characters; at most {_MOST_SOUGHT} can be looked for.")
+    return _clean(text, what)
+
+
+def printable(value: str, most: int) -> str:
+    """A text of somebody else's as far as it can be stored."""
+    return _BAD.sub("", value)[:most]
+
+
+def name(value: str, what: str = "name") -> str:
+    """A short name."""
+    text = title(value, what)
+    if len(text) > _MOST_NAME:
+        raise CallerError(f"the {what} has {len(text)} characters; at most {_MOST_NAME} are allowed.")
+    return text
+
+
+def _clean(text: str, what: str) -> str:
+    if bad := _BAD.search(text):
+        raise CallerError(f"the {what} has the control character U+{ord(bad[0]):04X} at character {bad.start() + 1}.")
+    return text

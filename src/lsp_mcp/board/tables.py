@@ -1,0 +1,166 @@
+"""The board's tables, the same on SQLite and PostgreSQL. What changes here needs a migration (`migrations/versions`).
+
+Times are UTC, as text in ISO 8601 with microseconds: they sort as text, and no database turns them into another zone.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+stages = Table(
+    "stages",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("color", String(20), nullable=False),
+    Column("position", Float, nullable=False),
+    Column("is_default", Boolean, nullable=False),
+    Column("activities", JSON, nullable=False),  # [{"name", "prompt"}]
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("status", String(10), nullable=False),  # pending, completed
+    Column("stage", ForeignKey("stages.id"), nullable=False),
+    Column("position", Float, nullable=False),  # in its stage
+    Column("tags", JSON, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Column("claimed_by", String(40)),  # an agent's id
+    Column("claimed_at", String(32)),
+    Index("ix_tasks_stage_position", "stage", "position"),
+    Index("ix_tasks_status", "status"),
+)
+
+# Beside the list in `tasks`, which keeps their order: to find tasks by tag.
+task_tags = Table(
+    "task_tags",
+    metadata,
+    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", String(60), primary_key=True, index=True),
+)
+
+dependencies = Table(
+    "dependencies",
+    metadata,
+    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True),
+    Column("depends_on", ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True, index=True),
+)
+
+anchors = Table(
+    "anchors",
+    metadata,
+    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("anchor", Text, nullable=False),  # SCHEME://FILE#LINE:CHAR
+    Column("file", Text, nullable=False, index=True),
+    Column("symbol", Text),  # the identifier there, if it is known
+    Column("code", Text),  # the line there when it was last seen
+    Column("state", String(10), nullable=False),  # known, unknown (nobody looked), gone
+)
+
+history = Table(
+    "history",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),  # the one that this made
+    Column("at", String(32), nullable=False),
+    Column("who", String(80), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("fields", JSON, nullable=False),  # by name: [before, after], texts cut
+)
+
+snippets = Table(
+    "snippets",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("tags", JSON, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Column("updated_by", String(80), nullable=False),
+)
+
+standards = Table(
+    "standards",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("description", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Column("updated_by", String(80), nullable=False),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("client", String(120), nullable=False),  # what its program calls itself
+    Column("connected", Boolean, nullable=False),
+    Column("process", String(120), nullable=False),  # which process of ours it is connected to
+    Column("first_seen", String(32), nullable=False),
+    Column("last_seen", String(32), nullable=False),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("agent", String(40)),
+    Column("who", String(80), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("level", String(10), nullable=False),  # info, success, warning
+    Column("task", String(40)),
+    Column("at", String(32), nullable=False),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("agent", String(40), index=True),
+    Column("who", String(80), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("options", JSON, nullable=False),  # [{"id", "label"}]
+    Column("allow_freeform", Boolean, nullable=False),
+    Column("priority", String(10), nullable=False),  # normal, high
+    Column("task", String(40), index=True),
+    Column("asked_at", String(32), nullable=False),
+    Column("answered_at", String(32), index=True),
+    Column("answered_by", String(80)),
+    Column("answer_option", String(80)),
+    Column("answer_text", Text),
+)
+
+# What happened, in order: pages and other processes follow it. The oldest are forgotten.
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("at", String(32), nullable=False),
+    Column("who", String(80), nullable=False),
+    Column("agent", String(40)),
+    Column("action", String(20), nullable=False),  # created, updated, moved, deleted, …
+    Column("kind", String(20), nullable=False),  # task, stage, snippet, standard, agent, notification, question
+    Column("ref", String(80), nullable=False),
+    Column("text", Text, nullable=False),
+    sqlite_autoincrement=True,
+)

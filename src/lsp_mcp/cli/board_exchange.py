@@ -1,0 +1,135 @@
+"""`lsp-mcp board export` and `lsp-mcp board import`: the board as a folder of files, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.errors import CallerError, ConfigError
+from lsp_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from lsp_mcp.board.exchange.importing import Imported
+    from lsp_mcp.board.store import Store
+
+_MOST_SHOWN = 20  # of what was left out, for people
+
+
+def export_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool) -> None:
+    """Write the board of the workspace root to a folder, and say what was written.
+
+    Raises:
+        CallerError: there is no board, or the folder has other things in it; nothing was changed.
+        UnavailableError: the database or the folder cannot be used.
+    """
+    with _store(flags, new=False) as store:
+        from lsp_mcp.board.exchange.exporting import export_to
+        from lsp_mcp.board.exchange.rows import load
+
+        contents = store.read(load)
+        place = Path(folder).expanduser().resolve()
+        done = export_to(place, contents, force=force)
+    if as_json:
+        click.echo(json.dumps({"folder": str(place), **asdict(done)}, indent=2, ensure_ascii=False))
+        return
+    click.echo(
+        f"{place}: {len(contents.tasks):,} tasks, {len(contents.stages)} stages, {len(contents.standards)} standards, "
+        f"{len(contents.snippets)} snippets. Files: {len(done.written):,} written, {len(done.unchanged):,} unchanged, "
+        f"{len(done.deleted):,} deleted."
+    )
+    if done.left:
+        _show("Left alone, since no export has written that", done.left)
+
+
+def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool) -> int:
+    """Put a folder into the board of the workspace root, all or nothing, and say what was done.
+
+    Returns the exit status: 1 if some files could not be used.
+
+    Raises:
+        CallerError: the folder has no board in it, or its stages cannot be used; nothing was changed.
+        UnavailableError: the database cannot be used.
+    """
+    place = Path(folder).expanduser().resolve()
+    from lsp_mcp.board.exchange.reading import read_folder
+
+    found = read_folder(place)  # before a database is made
+    with _store(flags, new=True) as store:
+        from lsp_mcp.board.exchange.importing import import_contents
+
+        done = store.write(lambda at: import_contents(at, found, force=force))
+    if as_json:
+        click.echo(json.dumps(_shaped(place, done), indent=2, ensure_ascii=False))
+    else:
+        _tell(place, done)
+    return 1 if done.broken else 0
+
+
+# --- inside ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _store(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
+    """The board's database, which is made if it is missing and `new`."""
+    try:
+        from lsp_mcp.board.place import store_url
+        from lsp_mcp.board.store import Store
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+
+    root = Workspace(Path(flags.workspace_root)).root
+    url = store_url(root, flags.store)
+    if not new and url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+        raise CallerError(f"there is no board for {root} yet; make one with: lsp-mcp board --workspace-root {root}")
+    store = Store(url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _shaped(place: Path, done: Imported) -> dict[str, object]:
+    names = ("created", "updated", "unchanged", "skipped")
+    return {
+        "folder": str(place),
+        "source": done.source,
+        **{kind: {name: count[name] for name in names} for kind, count in done.counts.items()},
+        "skipped": [asdict(one) for one in done.skipped],
+        "broken": [asdict(one) for one in done.broken],
+        "notes": done.notes,
+    }
+
+
+def _tell(place: Path, done: Imported) -> None:
+    of = "Neova's board" if done.source == "neova" else "the export"
+    click.echo(f"Imported {of} in {place}:")
+    for kind, count in done.counts.items():
+        if count.total():
+            skipped = f", {count['skipped']:,} skipped" if count["skipped"] else ""
+            click.echo(
+                f"  {kind:9}  {count['created']:,} created, {count['updated']:,} updated, "
+                f"{count['unchanged']:,} unchanged{skipped}"
+            )
+    if not any(count.total() for count in done.counts.values()):
+        click.echo("  nothing was in it")
+    if done.skipped:
+        _show("Skipped (--force takes what the files say)", [f"{one.file}: {one.reason}" for one in done.skipped])
+    if done.broken:
+        _show("Not used", [f"{x.file}: {x.reason}" for x in done.broken])
+    if done.notes:
+        _show("Note", done.notes)
+
+
+def _show(what: str, lines: list[str]) -> None:
+    click.echo(f"{what}:", err=True)
+    for line in lines[:_MOST_SHOWN]:
+        click.echo(f"  {line}", err=True)
+    if len(lines) > _MOST_SHOWN:
+        click.echo(f"  and {len(lines) - _MOST_SHOWN:,} more (--json has all)", err=True)

@@ -1,0 +1,31 @@
+"""`lsp-mcp bridge`: one Neovim's own tools over HTTP (seeds/004)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.cli.serve import serve_on
+from lsp_mcp.errors import ConfigError
+from lsp_mcp.toolsets.offered import TOOLSETS
+
+_SOCKET = "NVIM_LISTEN_ADDRESS"
+
+
+def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str) -> None:
+    """Serve until a signal comes or Neovim is gone. Does not return.
+
+    Raises:
+        ConfigError: no Neovim was named, or the port cannot be had.
+    """
+    socket = flags.socket or os.environ.get(_SOCKET)
+    if not socket:
+        raise ConfigError(
+            f"which Neovim? Pass --socket PATH or set {_SOCKET}, to what `:echo v:servername` shows there; or call "
+            "require('mcp-tools').start() in it"
+        )
+    wanted = ("lua", *flags.toolsets)
+    others = tuple(name for name in TOOLSETS if name not in wanted)
+    flags = replace(flags, socket=socket, toolsets=wanted, without_toolsets=(*flags.without_toolsets, *others))
+    serve_on(port, flags.running(), flags, form, response_format, bridges=True)

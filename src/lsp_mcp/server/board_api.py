@@ -1,0 +1,306 @@
+"""What the board's page asks: JSON over HTTP, and a stream of events. Each request here comes from the page itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lsp_mcp.board import agents, library, stages, talk, tasks
+from lsp_mcp.board.board import Event
+from lsp_mcp.board.host import BoardHost
+from lsp_mcp.board.store import PERSON, Transaction
+from lsp_mcp.errors import CallerError, LspMcpError, UnavailableError
+
+log = logging.getLogger(__name__)
+
+MOST_TASKS = 20_000  # that a page shows
+_MOST_BODY = 1_000_000  # bytes
+_TIMELINE = 100
+
+Handler = Callable[[Request], Awaitable[Any]]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewTask(_Body):
+    """POST /api/tasks."""
+
+    title: str
+    description: str = ""
+    tags: list[str] = []
+    stage: str | None = None
+
+
+class TaskChange(_Body):
+    """PATCH /api/tasks/ID."""
+
+    title: str | None = None
+    description: str | None = None
+    tags: list[str] | None = None
+    stage: str | None = None
+    status: Literal["pending", "completed"] | None = None
+    expected_revision: int | None = None
+
+
+class Move(_Body):
+    """POST /api/tasks/ID/move; it comes before the task `before`, or right behind `after`, the last of the stage."""
+
+    stage: str
+    before: str | None = None
+    after: str | None = None
+
+
+class Answer(_Body):
+    """POST /api/questions/ID/answer."""
+
+    option: str | None = None
+    text: str | None = None
+
+
+class NewStage(_Body):
+    """POST /api/stages."""
+
+    name: str
+    color: str | None = None
+    after: str | None = None
+
+
+class StageChange(_Body):
+    """PATCH /api/stages/ID."""
+
+    name: str | None = None
+    color: str | None = None
+    after: str | None = None
+    is_default: bool | None = None
+
+
+class Text(_Body):
+    """PUT /api/standards/ID and /api/snippets/ID."""
+
+    content: str
+    description: str = ""
+    title: str | None = None
+    tags: list[str] = []
+    expected_revision: Annotated[int | None, Field(ge=0)] = None
+
+
+class BoardApi:
+    """The routes below `/api`."""
+
+    def __init__(self, host: BoardHost) -> None:
+        self._host = host
+        self._board = host.board
+
+    def routes(self) -> list[Route]:
+        """All of them."""
+        handlers: list[tuple[str, str, Handler]] = [
+            ("GET", "/api/board", self._whole),
+            ("GET", "/api/workspace", self._workspace),
+            ("GET", "/api/tasks", self._search),
+            ("POST", "/api/tasks", self._create),
+            ("GET", "/api/tasks/{id}", self._task),
+            ("PATCH", "/api/tasks/{id}", self._change),
+            ("DELETE", "/api/tasks/{id}", self._delete),
+            ("POST", "/api/tasks/{id}/move", self._move),
+            ("POST", "/api/tasks/{id}/release", self._release),
+            ("POST", "/api/questions/{id}/answer", self._answer),
+            ("POST", "/api/stages", self._create_stage),
+            ("PATCH", "/api/stages/{id}", self._change_stage),
+            ("DELETE", "/api/stages/{id}", self._delete_stage),
+            ("GET", "/api/standards/{id}", self._standard),
+            ("GET", "/api/snippets/{id}", self._snippet),
+        ]
+        routes = [Route(path, _answering(handler), methods=[method]) for method, path, handler in handlers]
+        return [*routes, Route("/api/events", self._events, methods=["GET"])]
+
+    # --- reading -----------------------------------------------------------------------------------
+
+    async def _whole(self, _: Request) -> Any:
+        def work(at: Transaction) -> dict[str, Any]:
+            listed, total = tasks.listed(at, limit=MOST_TASKS)
+            return {"stages": stages.listed(at), "tasks": listed, "total": total, **_around(at)}
+
+        seq = await self._board.newest()
+        whole = await self._board.read(work)
+        return {"root": str(self._host.workspace.root), "seq": seq, **whole}
+
+    async def _workspace(self, _: Request) -> Any:
+        """All but the stages and tasks."""
+        return await self._board.read(_around)
+
+    async def _search(self, request: Request) -> Any:
+        """The ids of the tasks that have a text in their title or description."""
+        text = request.query_params.get("text", "")
+        listed, _ = await self._board.read(lambda at: tasks.listed(at, text=text, limit=MOST_TASKS))
+        return {"ids": [one["id"] for one in listed]}
+
+    async def _task(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return await self._board.read(lambda at: tasks.get(at, id_))
+
+    async def _standard(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return await self._board.read(lambda at: library.get_standard(at, id_))
+
+    async def _snippet(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return await self._board.read(lambda at: library.get_snippet(at, id_))
+
+    # --- changing ----------------------------------------------------------------------------------
+
+    async def _create(self, request: Request) -> Any:
+        new = NewTask.model_validate(await _json(request))
+        return await self._board.write(
+            lambda at: tasks.create(at, new.title, description=new.description, tags=new.tags, stage=new.stage)
+        )
+
+    async def _change(self, request: Request) -> Any:
+        id_, change = request.path_params["id"], TaskChange.model_validate(await _json(request))
+        return await self._board.write(
+            lambda at: tasks.update(
+                at,
+                id_,
+                title=change.title,
+                description=change.description,
+                tags=change.tags,
+                stage=change.stage,
+                status=change.status,
+                expected_revision=change.expected_revision,
+            )
+        )
+
+    async def _delete(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return {"deleted": (await self._board.write(lambda at: tasks.delete(at, id_)))["id"]}
+
+    async def _move(self, request: Request) -> Any:
+        id_, move = request.path_params["id"], Move.model_validate(await _json(request))
+
+        def work(at: Transaction) -> Any:
+            if move.after is None:
+                return tasks.move(at, id_, move.stage, before=move.before)
+            tasks.move(at, id_, move.stage, before=move.after)
+            tasks.move(at, move.after, move.stage, before=id_)
+            return tasks.get(at, id_)
+
+        return await self._board.write(work)
+
+    async def _release(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return await self._board.write(lambda at: tasks.release(at, PERSON, id_))
+
+    async def _answer(self, request: Request) -> Any:
+        id_, answer = request.path_params["id"], Answer.model_validate(await _json(request))
+        return await self._board.write(lambda at: talk.answer(at, id_, option=answer.option, text=answer.text))
+
+    async def _create_stage(self, request: Request) -> Any:
+        new = NewStage.model_validate(await _json(request))
+        return await self._board.write(lambda at: stages.create(at, new.name, color=new.color, after=new.after))
+
+    async def _change_stage(self, request: Request) -> Any:
+        id_, change = request.path_params["id"], StageChange.model_validate(await _json(request))
+        return await self._board.write(
+            lambda at: stages.update(
+                at,
+                id_,
+                new_name=change.name,
+                color=change.color,
+                after=change.after,
+                is_default=change.is_default,
+            )
+        )
+
+    async def _delete_stage(self, request: Request) -> Any:
+        id_, other = request.path_params["id"], request.query_params.get("move_tasks_to")
+        return {"tasks_moved": await self._board.write(lambda at: stages.delete(at, id_, other))}
+
+    # --- events ------------------------------------------------------------------------------------
+
+    async def _events(self, request: Request) -> Response:
+        """Server-sent events: `change` (its number is the event's id), `activity`, and `lost`: read all anew.
+
+        `ready` comes after the changes since the number that was sent, with the board's root and newest number.
+        """
+        sent = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
+        since = int(sent) if sent.isdigit() else 0
+        return EventSourceResponse(self._stream(since), ping=20)
+
+    async def _stream(self, since: int) -> AsyncIterator[ServerSentEvent]:
+        with self._board.listening() as listener:
+            missed = await self._board.changes_since(since)
+            if missed is None:
+                yield ServerSentEvent(event="lost", data="{}")
+            for change in missed or []:
+                since = change["seq"]
+                yield _sent(Event("change", change))
+            # A page that comes back sees whether it is still the same board.
+            now = {"root": str(self._host.workspace.root), "seq": await self._board.newest()}
+            yield ServerSentEvent(event="ready", data=json.dumps(now))
+            async for event in listener:
+                if event.type == "change" and event.data["seq"] <= since:
+                    continue
+                yield _sent(event)
+
+
+def _around(at: Transaction) -> dict[str, Any]:
+    """What a page shows beside the stages and tasks."""
+    standards, _ = library.list_standards(at, 1_000)
+    snippets, _ = library.list_snippets(at, None, 1_000)
+    return {
+        "agents": [{"id": one["id"], "name": one["name"], "client": one["client"]} for one in agents.connected(at)],
+        "questions": talk.waiting(at),
+        "answered": talk.recently_answered(at, _TIMELINE),
+        "notifications": talk.timeline(at, _TIMELINE),
+        "standards": standards,
+        "snippets": snippets,
+    }
+
+
+def _sent(event: Event) -> ServerSentEvent:
+    number = event.data.get("seq") if event.type == "change" else None
+    data = json.dumps(event.data, ensure_ascii=False)
+    return ServerSentEvent(event=event.type, data=data, id=str(number) if number else None)
+
+
+async def _json(request: Request) -> Any:
+    if int(request.headers.get("content-length") or 0) > _MOST_BODY:
+        raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST_BODY:
+            raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+    try:
+        return json.loads(body or b"{}")
+    except ValueError as error:
+        raise CallerError(f"this is no JSON: {error}") from None
+
+
+def _answering(handler: Handler) -> Handler:
+    """`handler` with its result, or the error's message, as JSON."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return JSONResponse(await handler(request))
+        except ValidationError as error:
+            told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+            return JSONResponse({"error": told}, status_code=400)
+        except UnavailableError as error:
+            return JSONResponse({"error": str(error)}, status_code=503)
+        except CallerError as error:
+            conflict = "has revision" in str(error) or "was answered by" in str(error)
+            return JSONResponse({"error": str(error)}, status_code=409 if conflict else 400)
+        except LspMcpError as error:
+            return JSONResponse({"error": str(error)}, status_code=500)
+
+    return answer

@@ -1,0 +1,210 @@
+"""The board on one address: its page, what the page asks, and MCP over WebSocket and Streamable HTTP.
+
+Who may come in:
+
+- the page, by a cookie that a one-time link gives (`BoardDoor.link`);
+- agents, by `Authorization: Bearer TOKEN`; on WebSocket also without one, if they send no Origin: browsers always send
+  theirs, so no page of the web can come that way (seeds/002 has no token in its handshake);
+- nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import secrets
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from lsp_mcp.board.host import BoardHost
+from lsp_mcp.board.store import Actor
+from lsp_mcp.data import data_folder
+from lsp_mcp.server.board_api import BoardApi
+from lsp_mcp.server.websocket import serve_websocket
+
+log = logging.getLogger(__name__)
+
+NAMES = ("localhost", "127.0.0.1", "[::1]")
+_COOKIE = "lsp_mcp_board"
+_FORBIDDEN = 4003  # WebSocket close code
+_SAFE = ("GET", "HEAD")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+_HOW_TO_ENTER = (
+    "This board opens by the link that `lsp-mcp board` prints, once for each link. A new one:\n\n"
+    "    lsp-mcp board --link\n"
+)
+
+
+class BoardDoor:
+    """Keeps the secrets of one running board: who has one comes in."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self.token = token
+        self.port = port
+        # Of the token, so that pages which are open come back by themselves after a restart.
+        self._cookie = hmac.new(token.encode(), f"page of port {port}".encode(), hashlib.sha256).hexdigest()
+        self._keys: set[str] = set()
+        # Cookies are for a host, whatever the port: each board has its own.
+        self.cookie_name = f"{_COOKIE}_{port}"
+
+    def link(self) -> str:
+        """An address that opens the page, once."""
+        key = secrets.token_urlsafe(24)
+        self._keys.add(key)
+        return f"http://localhost:{self.port}/open?key={key}"
+
+    def open(self, key: str) -> bool:
+        """Whether a link with this key may open the page; not again."""
+        if key in self._keys:
+            self._keys.discard(key)
+            return True
+        return False
+
+    def set_cookie(self, response: Response) -> None:
+        """Let who gets `response` come in from now on."""
+        response.set_cookie(self.cookie_name, self._cookie, httponly=True, samesite="strict", path="/")
+
+    def knows_page(self, connection: HTTPConnection) -> bool:
+        """Whether it has the cookie."""
+        return hmac.compare_digest(connection.cookies.get(self.cookie_name, "").encode(), self._cookie.encode())
+
+    def knows_agent(self, connection: HTTPConnection) -> bool:
+        """Whether it has the token."""
+        sent = connection.headers.get("authorization", "")
+        return hmac.compare_digest(sent.encode(), f"Bearer {self.token}".encode())
+
+    def is_own_page(self, connection: HTTPConnection) -> bool:
+        """Whether its Origin is this board's page."""
+        return connection.headers.get("origin") in {f"http://{name}:{self.port}" for name in NAMES}
+
+
+def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) -> ASGIApp:
+    """The ASGI application of one board."""
+
+    async def page(request: Request) -> Response:
+        if not door.knows_page(request):
+            return PlainTextResponse(_HOW_TO_ENTER, status_code=401)
+        return Response((data_folder("web") / "board" / "index.html").read_bytes(), media_type="text/html")
+
+    async def enter(request: Request) -> Response:
+        if not door.open(request.query_params.get("key", "")):
+            if door.knows_page(request):
+                return RedirectResponse("/", status_code=303)
+            return PlainTextResponse(f"This link was used already.\n\n{_HOW_TO_ENTER}", status_code=403)
+        # Not a redirect: after a click in another program the browser would not send a strict cookie with it.
+        response = Response(_ENTERED, media_type="text/html")
+        door.set_cookie(response)
+        return response
+
+    async def new_link(request: Request) -> Response:
+        if not door.knows_agent(request):
+            return PlainTextResponse("send the token\n", status_code=401)
+        return JSONResponse({"link": door.link()})
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "board": str(host.workspace.root), "program": "lsp-mcp"})
+
+    async def introduce(key: str, client: str) -> dict[str, Any]:
+        actor: Actor = await host.participants.actor(key, client)
+        return {"assignedId": actor.id, "agentName": actor.name}
+
+    async def agent(websocket: WebSocket) -> None:
+        has_origin = "origin" in websocket.headers
+        if has_origin and not (door.is_own_page(websocket) and door.knows_page(websocket)):
+            await websocket.close(_FORBIDDEN, "pages of other addresses may not use this board")
+            return
+        if "authorization" in websocket.headers and not door.knows_agent(websocket):
+            await websocket.close(_FORBIDDEN, "this is not the board's token")
+            return
+        offered = websocket.scope.get("subprotocols") or []
+        await websocket.accept(subprotocol="mcp" if "mcp" in offered else None)
+        await serve_websocket(websocket, server, introduce, host.participants.leave)
+
+    hosts = [f"{name}:*" for name in NAMES]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"http://{name}:{door.port}" for name in NAMES],
+    )
+    routes: list[Any] = [
+        WebSocketRoute("/", agent),
+        Route("/", page, methods=["GET"]),
+        Route("/open", enter, methods=["GET"]),
+        Route("/link", new_link, methods=["POST"]),
+        Route("/health", health, methods=["GET"]),
+        *BoardApi(host).routes(),
+        Mount("/static", StaticFiles(directory=data_folder("web") / "board")),
+    ]
+    app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
+    return TrustedHostMiddleware(_Guarded(app, door), allowed_hosts=[name.strip("[]") for name in NAMES] + ["[::1]"])
+
+
+_ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Opening the board</title>
+<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the board</a></p></html>"""
+
+
+class _Guarded:
+    """Keeps out of `/api` who is not the page, out of `/mcp` who has no token, and changes from other pages."""
+
+    def __init__(self, inner: ASGIApp, door: BoardDoor) -> None:
+        self._inner = inner
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        request = Request(scope)
+        if refusal := self._refusal(request):
+            await refusal(scope, receive, send)
+            return
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.lower().encode(), value.encode()) for name, value in _HEADERS.items()),
+                ]
+            await send(message)
+
+        await self._inner(scope, receive, with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        path = request.url.path
+        origin = request.headers.get("origin")
+        if origin is not None and not self._door.is_own_page(request):
+            return PlainTextResponse("pages of other addresses may not use this board\n", status_code=403)
+        if path.startswith("/mcp") and not self._door.knows_agent(request):
+            return PlainTextResponse(
+                "send the header `Authorization: Bearer TOKEN`; `lsp-mcp board` prints the token\n",
+                status_code=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        if path.startswith("/api"):
+            if not self._door.knows_page(request):
+                return JSONResponse({"error": "this page is not signed in; open a new link"}, status_code=401)
+            if request.method not in _SAFE and origin is None:
+                return JSONResponse({"error": "changes come from the board's own page"}, status_code=403)
+        return None

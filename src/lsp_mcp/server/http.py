@@ -1,0 +1,143 @@
+"""MCP over HTTP on 127.0.0.1: Streamable HTTP at `/mcp`, the older SSE at `/sse`, and `/health`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lsp_mcp.errors import ConfigError
+from lsp_mcp.server.stdio import end
+from lsp_mcp.sessions.running import Running
+
+log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+_NAMES = (HOST, "localhost")
+_OPEN = ("/health",)  # what needs no token
+_MOST_FRAME = 1_000_000  # bytes
+_GRACE = 1  # seconds for answers under way when it ends
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on 127.0.0.1; with `port` 0, on one that the system chooses.
+
+    Raises:
+        ConfigError: it cannot be had.
+    """
+    try:
+        return socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"port {port} of {HOST} cannot be had: {error}; pass --port 0 for a free one") from None
+
+
+async def serve_app(
+    application: ASGIApp,
+    running: Running,
+    listening: Sequence[socket.socket],
+    over: asyncio.Future[Any] | None = None,
+    *,
+    websockets: bool = False,
+) -> None:
+    """Answer until a signal comes or `over` completes; then end what is `running`.
+
+    Does not return: a client's open stream must not keep the process.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    http = _Uvicorn(
+        uvicorn.Config(
+            application,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_GRACE,
+            ws="websockets-sansio" if websockets else "none",
+            ws_max_size=_MOST_FRAME,
+        )
+    )
+    serving = asyncio.create_task(http.serve(sockets=list(listening)))
+    waits = [serving, asyncio.create_task(stop.wait()), *([over] if over else [])]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    status = 1 if serving.done() else 0
+    # That it cancels what is under way is no news.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    http.should_exit = True
+    await asyncio.wait([serving], timeout=_GRACE + 1)
+    await end(running)
+    os._exit(status)
+
+
+def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> ASGIApp:
+    """The ASGI application; it is for programs of this machine, and wants `token` of all."""
+    hosts = [f"{name}:*" for name in _NAMES]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"http://{host}" for host in hosts],
+    )
+    sse = SseServerTransport("/messages/", security_settings=security)
+
+    async def listen_sse(request: Request) -> Response:
+        if refusal := await TransportSecurityMiddleware(security).validate_request(request):
+            return refusal  # the SDK (2.3) answers too, and then raises
+        async with sse.connect_sse(request.scope, request.receive, request._send) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+        return Response()
+
+    async def tell_health(_: Request) -> Response:
+        return JSONResponse({"status": "ok", **health})
+
+    routes: list[Any] = [
+        Route("/health", tell_health, methods=["GET"]),
+        Route("/sse", listen_sse, methods=["GET"]),
+        Mount("/messages/", app=sse.handle_post_message),
+    ]
+    mcp = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
+    return TrustedHostMiddleware(_Authorized(mcp, token), allowed_hosts=list(_NAMES))
+
+
+class _Authorized:
+    """Lets through who sends `Authorization: Bearer TOKEN`."""
+
+    def __init__(self, inner: ASGIApp, token: str) -> None:
+        self._inner = inner
+        self._wanted = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in _OPEN:
+            scheme, _, sent = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(sent.strip(), self._wanted):
+                refusal = PlainTextResponse(
+                    "send the header `Authorization: Bearer TOKEN`; whoever started this server knows the token\n",
+                    status_code=401,
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+                await refusal(scope, receive, send)
+                return
+        await self._inner(scope, receive, send)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals are ours."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

@@ -1,0 +1,40 @@
+"""All that is served by one process: `Running`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.sessions.sessions import Sessions
+
+if TYPE_CHECKING:
+    from lsp_mcp.board.host import BoardHost
+
+
+@dataclass(frozen=True)
+class Running:
+    """Language servers that we started, or those of Neovims; and a project board if one was asked for."""
+
+    code: Sessions
+    neovims: Neovims | None = None
+    board: BoardHost | None = None
+
+    def begin(self) -> None:
+        """Start in the background what the first question would wait for. Needs a running loop."""
+        (self.neovims or self.code).begin()
+
+    async def begun(self) -> None:
+        """Wait until what is offered no longer depends on what `begin` has started."""
+        if self.neovims:
+            await self.neovims.begun()
+
+    async def close(self) -> None:
+        """End everything that is ours; idempotent."""
+        await (self.neovims or self.code).close()
+        if self.board:
+            await self.board.board.close()
+
+    def kill(self) -> None:
+        """End every process that is ours at once, without a loop."""
+        (self.neovims or self.code).kill()

@@ -1,0 +1,119 @@
+"""Tasks and code: the symbols that a task is about, found again in the files as they are now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
+from lsp_mcp.board import anchors, fields, tasks
+from lsp_mcp.board.host import BoardHost
+from lsp_mcp.board.store import Actor, Transaction
+from lsp_mcp.errors import AnchorError, LspMcpError, PathError, PointError
+from lsp_mcp.text import Point, Text
+from lsp_mcp.toolsets.tool import Call
+
+_CODE = 120  # characters of a line that are kept
+
+
+async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of the table of anchors for anchors that a caller gives.
+
+    Raises:
+        AnchorError: one is malformed, or on no identifier.
+        PathError: its file is missing or outside the workspace.
+    """
+    rows = await asyncio.to_thread(lambda: [_row(host, one) for one in dict.fromkeys(spelled)])
+    return list({row["anchor"]: row for row in rows}.values())
+
+
+async def looked_up(host: BoardHost, task: dict[str, Any], call: Call) -> list[dict[str, Any]]:
+    """The anchors of a task where their symbols are now; one whose symbol is gone says so."""
+    return await asyncio.to_thread(lambda: [found_again(host, one) for one in task["anchors"]])
+
+
+async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str, Any]]:
+    """The tasks with an anchor on the same symbol, or in the same file if only that is named.
+
+    Raises:
+        AnchorError, PathError: as `anchored`.
+    """
+    wanted = (await anchored(host, [spelled]))[0] if looks_like_anchor(spelled) else None
+    missing: PathError | None = None
+    try:
+        file = wanted["file"] if wanted else host.workspace.shown(host.workspace.file(spelled))
+    except PathError as error:
+        file, missing = fields.sought(spelled, "file"), error
+
+    def work(at: Transaction) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        return [(row, tasks.get(at, row["task"])) for row in anchors.in_file(at, file)]
+
+    near = await host.board.read(work, actor)
+    if missing and not near:
+        raise missing  # a file that is gone may still have tasks
+    found: dict[str, dict[str, Any]] = {}
+    for row, task in near:
+        now = await asyncio.to_thread(found_again, host, row)
+        if wanted is None or now["anchor"] == wanted["anchor"]:
+            found[task["id"]] = task
+    return list(found.values())
+
+
+# --- inside ----------------------------------------------------------------------------------------
+
+
+def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
+    anchor = parse_anchor(spelled)
+    path = host.workspace.file(anchor.file)
+    text = _text(path)
+    try:
+        span = text.identifier_at(anchor.point)
+    except PointError as error:
+        raise AnchorError(f"{spelled}: {error}. Anchors count from 1, in characters.") from None
+    if span is None:
+        names = ", ".join(f"{text.slice(one)} at {one.start.character}" for one in text.identifiers(anchor.point.line))
+        raise AnchorError(f"{spelled} is on no identifier; on that line: {names or 'none'}.")
+    shown = host.workspace.shown(path)
+    return {
+        "anchor": str(Anchor(anchor.scheme, shown, span.start)),
+        "file": shown,
+        "symbol": text.slice(span),
+        "code": _code(text, span.start),
+        "state": "known",
+    }
+
+
+def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
+    """An anchor as it is now: `anchor`, `symbol`, `code`, and `state` unless all is well."""
+    anchor = parse_anchor(row["anchor"])
+    shown = {"anchor": row["anchor"], "symbol": row["symbol"], "code": row["code"]}
+    try:
+        text = _text(host.workspace.file(anchor.file))
+    except LspMcpError:
+        return {**shown, "state": "gone: the file is not there"}
+    if row["symbol"] is None:
+        return {**shown, "state": "unknown: nobody has looked at it"}  # it was written by hand
+    points = [span.start for span in text.words(row["symbol"])]
+    if not points:
+        return {**shown, "state": f"gone: {anchor.file} no longer has {row['symbol']}"}
+    if anchor.point in points:
+        return {**shown, "code": _code(text, anchor.point)}
+    same = [point for point in points if _code(text, point) == row["code"]]
+    point = min(same or points, key=lambda point: abs(point.line - anchor.point.line))
+    found = {**shown, "anchor": str(Anchor(anchor.scheme, anchor.file, point)), "code": _code(text, point)}
+    if len(same or points) > 1:
+        found["state"] = f"moved: the nearest of {len(same or points)} places that have {row['symbol']}"
+    return found
+
+
+def _code(text: Text, point: Point) -> str:
+    return text.line(point.line).strip()[:_CODE]
+
+
+def _text(path: Path) -> Text:
+    try:
+        return Text(path.read_bytes().decode("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PathError(f"{path} cannot be read as text: {error}") from None

@@ -1,0 +1,129 @@
+"""Snippets and standards."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lsp_mcp.board import library
+from lsp_mcp.toolsets.board.shared import BoardToolset, Limit, Revision, Tags, as_json, page, short
+from lsp_mcp.toolsets.tool import Call, tool
+
+StandardId = Annotated[str, Field(description="Standard ID, e.g. architecture")]
+SnippetId = Annotated[str, Field(description="Snippet ID")]
+
+
+class LibraryTools(BoardToolset):
+    """Texts that agents look up."""
+
+    @tool(title="List snippets", read_only=True)
+    async def list_snippets(self, call: Call, tag: str | None = None, limit: Limit = 100) -> str:
+        """List snippets without their contents."""
+        actor = await self._actor(call)
+        found, total = await self._host.board.read(lambda at: library.list_snippets(at, tag, limit), actor)
+        self._looked(call, actor, "snippet", [one["id"] for one in found])
+        shown = [_without_empty({name: one[name] for name in ("id", "title", "tags")}) for one in found]
+        return page("snippets", shown, total, "filter by tag, or raise limit")
+
+    @tool(title="Read a snippet", read_only=True)
+    async def get_snippet(self, call: Call, id: SnippetId) -> str:  # noqa: A002 (its published name)
+        """Get a snippet with its content."""
+        return _shown(await self._read(call, lambda at: library.get_snippet(at, id), "snippet", [id.strip().lower()]))
+
+    @tool(title="Create a snippet", read_only=False)
+    async def create_snippet(
+        self,
+        call: Call,
+        title: str,
+        content: str,
+        tags: Tags | None = None,
+        id: Annotated[str | None, Field(description="In kebab-case; default: made of the title")] = None,  # noqa: A002
+    ) -> str:
+        """Create a snippet."""
+        return _changed(await self._write(call, lambda at: library.create_snippet(at, title, content, tags or [], id)))
+
+    @tool(title="Change a snippet", read_only=False)
+    async def update_snippet(
+        self,
+        call: Call,
+        id: SnippetId,  # noqa: A002
+        title: str | None = None,
+        content: str | None = None,
+        tags: Tags | None = None,
+        expected_revision: Revision = None,
+    ) -> str:
+        """Change a snippet; only what is given changes."""
+        return _changed(
+            await self._write(
+                call,
+                lambda at: library.update_snippet(
+                    at, id, title=title, content=content, tags=tags, expected_revision=expected_revision
+                ),
+            )
+        )
+
+    @tool(title="Delete a snippet", read_only=False, destructive=True)
+    async def delete_snippet(self, call: Call, id: SnippetId) -> str:  # noqa: A002
+        """Delete a snippet."""
+        gone = await self._write(call, lambda at: library.delete_snippet(at, id))
+        return as_json({"deleted": gone["id"]})
+
+    @tool(title="List standards", read_only=True)
+    async def list_standards(self, call: Call, limit: Limit = 100) -> str:
+        """List all project standards with metadata."""
+        actor = await self._actor(call)
+        found, total = await self._host.board.read(lambda at: library.list_standards(at, limit), actor)
+        self._looked(call, actor, "standard", [one["id"] for one in found])
+        shown = [_without_empty({**one, "updated_at": short(one["updated_at"])}) for one in found]
+        return page("standards", shown, total, "raise limit")
+
+    @tool(title="Read a standard", read_only=True)
+    async def get_standard(self, call: Call, id: StandardId) -> str:  # noqa: A002
+        """Get a project standard with its content."""
+        return _shown(await self._read(call, lambda at: library.get_standard(at, id), "standard", [id.strip().lower()]))
+
+    @tool(title="Create a standard", read_only=False)
+    async def create_standard(
+        self,
+        call: Call,
+        id: Annotated[str, Field(description="In kebab-case")],  # noqa: A002
+        content: Annotated[str | None, Field(description="Markdown")] = None,
+        description: Annotated[str | None, Field(description="One line")] = None,
+    ) -> str:
+        """Create a project standard."""
+        return _changed(
+            await self._write(call, lambda at: library.create_standard(at, id, content or "", description or ""))
+        )
+
+    @tool(title="Change a standard", read_only=False)
+    async def update_standard(
+        self,
+        call: Call,
+        id: StandardId,  # noqa: A002
+        content: Annotated[str, Field(description="Markdown; replaces the old one")],
+        description: Annotated[str | None, Field(description="One line")] = None,
+        expected_revision: Revision = None,
+    ) -> str:
+        """Change a project standard."""
+        return _changed(
+            await self._write(call, lambda at: library.update_standard(at, id, content, description, expected_revision))
+        )
+
+    @tool(title="Delete a standard", read_only=False, destructive=True)
+    async def delete_standard(self, call: Call, id: StandardId) -> str:  # noqa: A002
+        """Delete a project standard."""
+        gone = await self._write(call, lambda at: library.delete_standard(at, id))
+        return as_json({"deleted": gone["id"]})
+
+
+def _changed(one: dict[str, Any]) -> str:
+    return as_json({"id": one["id"], "revision": one["revision"]})
+
+
+def _shown(one: dict[str, Any]) -> str:
+    return as_json({**_without_empty(one), "updated_at": short(one["updated_at"])})
+
+
+def _without_empty(one: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if value not in (None, "", [])}

@@ -1,0 +1,80 @@
+"""What the tools of the board share: who calls, running transactions, and what an answer looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from lsp_mcp.board.host import BoardHost
+from lsp_mcp.board.store import Actor, Work
+from lsp_mcp.toolsets.tool import Call
+
+Result = TypeVar("Result")
+
+MOST_LISTED = 1_000
+TaskId = Annotated[str, Field(description="Task ID, such as t-7k3f9")]
+Tags = Annotated[list[str], Field(max_length=20)]
+Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="Maximum results")]
+Revision = Annotated[
+    int | None, Field(description="The revision you have read: refused, with what changed, if it is another by now")
+]
+
+
+class BoardToolset:
+    """Tools over one board."""
+
+    def __init__(self, host: BoardHost) -> None:
+        self._host = host
+
+    async def _actor(self, call: Call) -> Actor:
+        return await self._host.participants.actor(call.client.key, call.client.name)
+
+    async def _read(self, call: Call, work: Work[Result], kind: str = "", refs: Sequence[str] = ()) -> Result:
+        """What `work` returns; pages show that the caller has looked at `refs`."""
+        actor = await self._actor(call)
+        result = await self._host.board.read(work, actor)
+        self._host.board.looked_at(actor, kind, refs)
+        return result
+
+    async def _write(self, call: Call, work: Work[Result]) -> Result:
+        return await self._host.board.write(work, await self._actor(call))
+
+    def _looked(self, call: Call, actor: Actor, kind: str, refs: Sequence[str]) -> None:
+        self._host.board.looked_at(actor, kind, refs)
+
+
+def as_json(value: Any) -> str:
+    """`value` as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def brief(task: dict[str, Any]) -> dict[str, Any]:
+    """What a list says of a task: no body, nothing that is empty or as usual."""
+    shown = {name: task[name] for name in ("id", "title", "stage")}
+    if task["status"] != "pending":
+        shown["status"] = task["status"]
+    for name in ("tags", "claimed_by", "questions_waiting"):
+        if task[name]:
+            shown[name] = task[name]
+    return shown
+
+
+def changed(task: dict[str, Any]) -> str:
+    """What a tool that changed a task answers."""
+    return as_json({**brief(task), "revision": task["revision"]})
+
+
+def short(time: str) -> str:
+    """A time as an answer has it: to the second."""
+    return f"{time[:19]}Z"
+
+
+def page(name: str, entries: Sequence[dict[str, Any]], total: int, hint: str) -> str:
+    """A list with how many there are in all; `hint` says how to see others."""
+    shown: dict[str, Any] = {"total": total, name: list(entries)}
+    if total > len(entries):
+        shown["hint"] = f"{total - len(entries):,} more; {hint}"
+    return as_json(shown)

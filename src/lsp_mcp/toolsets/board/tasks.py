@@ -1,0 +1,315 @@
+"""Tasks, and the stages that they go through."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lsp_mcp.board import agents, library, stages, talk, tasks
+from lsp_mcp.board.store import Transaction
+from lsp_mcp.errors import CallerError
+from lsp_mcp.toolsets.board.anchored import anchored, looked_up, tasks_at
+from lsp_mcp.toolsets.board.shared import (
+    BoardToolset,
+    Limit,
+    Revision,
+    Tags,
+    TaskId,
+    as_json,
+    brief,
+    changed,
+    page,
+    short,
+)
+from lsp_mcp.toolsets.tool import Call, tool
+
+_MOST_HISTORY = 50  # changes that are shown
+_MOST_FOLDERS = 50
+Status = Literal["pending", "completed"]
+Anchors = Annotated[list[str], Field(max_length=50, description="Code that it is about: go://FILE#LINE:CHAR, …")]
+DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to be completed before")]
+After = Annotated[str | None, Field(description="Stage that it comes behind; empty: first. Default: last")]
+
+
+class Activity(BaseModel):
+    """A prompt that belongs to a stage."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    prompt: str
+
+
+class TaskTools(BoardToolset):
+    """What is to be done."""
+
+    @tool(title="Project and workflow", read_only=True)
+    async def get_project_info(self, call: Call) -> str:
+        """Get project metadata: paths, folders, workflow stages with their activities, standards, agents."""
+
+        def work(at: Transaction) -> dict[str, Any]:
+            standards, _ = library.list_standards(at, 1_000)
+            _, count = library.list_snippets(at, None, 1)
+            return {
+                "stages": [
+                    {
+                        "name": stage["name"],
+                        "tasks": stage["tasks"],
+                        **({"default": True} if stage["is_default"] else {}),
+                        **({"activities": stage["activities"]} if stage["activities"] else {}),
+                    }
+                    for stage in stages.listed(at)
+                ],
+                "standards": [{"id": one["id"], "description": one["description"]} for one in standards],
+                "snippets": count,
+                "agents": [one["name"] for one in agents.connected(at)],
+            }
+
+        host = self._host
+        folders = await asyncio.to_thread(_folders, host.workspace.root)
+        paths = {"root": str(host.workspace.root), "board": host.board.store.shown, "folders": folders}
+        return as_json({**paths, **await self._read(call, work, "project", ["project"])})
+
+    @tool(title="List tasks", read_only=True)
+    async def list_tasks(
+        self,
+        call: Call,
+        stage: Annotated[str | None, Field(description="Stage name")] = None,
+        status: Status | None = None,
+        tags: Annotated[list[str] | None, Field(description="Any of these")] = None,
+        text: Annotated[str | None, Field(description="In title or description")] = None,
+        limit: Limit = 100,
+    ) -> str:
+        """List tasks without their descriptions, in the order of the board."""
+        actor = await self._actor(call)
+        found, total = await self._host.board.read(
+            lambda at: tasks.listed(at, stage=stage, status=status, tags=tags or (), text=text, limit=limit), actor
+        )
+        self._looked(call, actor, "task", [one["id"] for one in found])
+        return page(
+            "tasks", [brief(one) for one in found], total, "filter by stage, status, tags or text, or raise limit"
+        )
+
+    @tool(title="List tasks that can be begun", read_only=True)
+    async def list_ready_tasks(self, call: Call, limit: Limit = 100) -> str:
+        """List the pending tasks that nobody works on and that wait for no other."""
+        actor = await self._actor(call)
+        found, total = await self._host.board.read(lambda at: tasks.ready(at, limit), actor)
+        self._looked(call, actor, "task", [one["id"] for one in found])
+        return page("tasks", [brief(one) for one in found], total, "raise limit")
+
+    @tool(title="Read a task", read_only=True)
+    async def get_task(self, call: Call, id: TaskId) -> str:  # noqa: A002 (its published name)
+        """Get a task with its description (markdown), history, anchors and questions."""
+        actor = await self._actor(call)
+        task = await self._host.board.read(lambda at: tasks.get(at, id), actor)
+        self._looked(call, actor, "task", [task["id"]])
+        task["anchors"] = await looked_up(self._host, task, call)
+        task["questions"] = [
+            {
+                "id": one["id"],
+                "question": one["question"],
+                **({"answer": talk.shown(one)} if one["answered_at"] else {}),
+            }
+            for one in task["questions"]
+        ]
+        del task["position"], task["questions_waiting"]
+        for when in ("created_at", "updated_at"):
+            task[when] = short(task[when])
+        task["history"] = _history(task["history"])
+        return as_json({name: value for name, value in task.items() if value not in (None, [], 0)})
+
+    @tool(title="Create a task", read_only=False)
+    async def create_task(
+        self,
+        call: Call,
+        title: str,
+        description: Annotated[str | None, Field(description="Markdown")] = None,
+        tags: Tags | None = None,
+        stage: Annotated[str | None, Field(description="Stage name; default: the default stage")] = None,
+        depends_on: DependsOn | None = None,
+        anchors: Anchors | None = None,
+    ) -> str:
+        """Create a task."""
+        places = await anchored(self._host, anchors or [])
+        return changed(
+            await self._write(
+                call,
+                lambda at: tasks.create(
+                    at,
+                    title,
+                    description=description or "",
+                    tags=tags or (),
+                    stage=stage,
+                    depends_on=depends_on or (),
+                    anchored=places,
+                ),
+            )
+        )
+
+    @tool(title="Change a task", read_only=False)
+    async def update_task(
+        self,
+        call: Call,
+        id: TaskId,  # noqa: A002
+        title: str | None = None,
+        description: Annotated[str | None, Field(description="Markdown; replaces the old one")] = None,
+        tags: Annotated[Tags | None, Field(description="Replace the old ones")] = None,
+        stage: str | None = None,
+        status: Status | None = None,
+        depends_on: DependsOn | None = None,
+        anchors: Anchors | None = None,
+        expected_revision: Revision = None,
+    ) -> str:
+        """Change a task; only what is given changes."""
+        places = None if anchors is None else await anchored(self._host, anchors)
+        return changed(
+            await self._write(
+                call,
+                lambda at: tasks.update(
+                    at,
+                    id,
+                    title=title,
+                    description=description,
+                    tags=tags,
+                    stage=stage,
+                    status=status,
+                    depends_on=depends_on,
+                    anchored=places,
+                    expected_revision=expected_revision,
+                ),
+            )
+        )
+
+    @tool(title="Complete a task", read_only=False)
+    async def complete_task(self, call: Call, id: TaskId) -> str:  # noqa: A002
+        """Mark a task as completed; what waited for it becomes ready."""
+        return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed")))
+
+    @tool(title="Move a task", read_only=False)
+    async def move_to_stage(
+        self,
+        call: Call,
+        id: TaskId,  # noqa: A002
+        stage: Annotated[str, Field(description="Target stage name")],
+    ) -> str:
+        """Move a task to another workflow stage."""
+        return changed(await self._write(call, lambda at: tasks.update(at, id, stage=stage)))
+
+    @tool(title="Append to a task", read_only=False)
+    async def add_to_task(
+        self,
+        call: Call,
+        id: TaskId,  # noqa: A002
+        content: Annotated[str, Field(description="Markdown")],
+        section: Annotated[str | None, Field(description='Heading to append under, e.g. "Findings"')] = None,
+    ) -> str:
+        """Append to a task's description without reading it first."""
+        return changed(await self._write(call, lambda at: tasks.append(at, id, content, section)))
+
+    @tool(title="Take a task", read_only=False)
+    async def claim_task(
+        self,
+        call: Call,
+        id: Annotated[str | None, Field(description="Default: the first that is ready")] = None,  # noqa: A002
+        release: Annotated[bool, Field(description="Give it back instead")] = False,
+    ) -> str:
+        """Take a task to work on it; no other agent gets the same one until it is completed or released."""
+        actor = await self._actor(call)
+        if release:
+            if id is None:
+                raise CallerError("name the task to release: pass its id.")
+            return changed(await self._write(call, lambda at: tasks.release(at, actor, id)))
+        return changed(await self._write(call, lambda at: tasks.claim(at, actor, id)))
+
+    @tool(title="Tasks about a symbol", read_only=True)
+    async def find_tasks_by_anchor(
+        self,
+        call: Call,
+        anchor: Annotated[str, Field(description="go://FILE#LINE:CHAR, or FILE for all of it")],
+    ) -> str:
+        """Find the tasks that are about the symbol at an anchor: what is planned or known about it."""
+        actor = await self._actor(call)
+        found = await tasks_at(self._host, anchor, actor)
+        self._looked(call, actor, "task", [one["id"] for one in found])
+        return page("tasks", [brief(one) for one in found], len(found), "")
+
+    @tool(title="Create a stage", read_only=False)
+    async def create_stage(
+        self,
+        call: Call,
+        name: str,
+        color: Annotated[str | None, Field(description="#rrggbb")] = None,
+        after: After = None,
+        is_default: Annotated[bool, Field(description="New tasks come into it")] = False,
+        activities: list[Activity] | None = None,
+    ) -> str:
+        """Create a workflow stage."""
+        prompts = [one.model_dump() for one in activities or []]
+        made = await self._write(
+            call,
+            lambda at: stages.create(at, name, color=color, after=after, is_default=is_default, activities=prompts),
+        )
+        return as_json({name: made[name] for name in ("name", "color", "is_default")})
+
+    @tool(title="Change a stage", read_only=False)
+    async def update_stage(
+        self,
+        call: Call,
+        stage: Annotated[str, Field(description="Its present name")],
+        name: Annotated[str | None, Field(description="Its new name")] = None,
+        color: Annotated[str | None, Field(description="#rrggbb")] = None,
+        after: After = None,
+        is_default: bool | None = None,
+        activities: list[Activity] | None = None,
+    ) -> str:
+        """Change a workflow stage; only what is given changes."""
+        prompts = None if activities is None else [one.model_dump() for one in activities]
+        made = await self._write(
+            call,
+            lambda at: stages.update(
+                at, stage, new_name=name, color=color, after=after, is_default=is_default, activities=prompts
+            ),
+        )
+        return as_json({name: made[name] for name in ("name", "color", "is_default")})
+
+    @tool(title="Delete a stage", read_only=False, destructive=True)
+    async def delete_stage(
+        self,
+        call: Call,
+        stage: str,
+        move_tasks_to: Annotated[str | None, Field(description="Stage that its tasks go to")] = None,
+    ) -> str:
+        """Delete a workflow stage; its tasks go to another."""
+        moved = await self._write(call, lambda at: stages.delete(at, stage, move_tasks_to))
+        return as_json({"deleted": stage, "tasks_moved": moved})
+
+
+def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The changes of a task as an agent reads them: without what is empty, the oldest left out if there are many."""
+    shown = [
+        {
+            "revision": one["revision"],
+            "at": short(one["at"]),
+            "who": one["who"],
+            "message": one["message"],
+            # What was added stands in the description.
+            **({"fields": one["fields"]} if one["fields"].keys() - {"added"} else {}),
+        }
+        for one in changes[-_MOST_HISTORY:]
+    ]
+    if len(changes) > _MOST_HISTORY:
+        shown.insert(0, {"message": f"… {len(changes) - _MOST_HISTORY:,} older changes are not shown"})
+    return shown
+
+
+def _folders(root: Path) -> list[str]:
+    """The folders of a project, without hidden ones."""
+    try:
+        found = sorted(one.name for one in root.iterdir() if one.is_dir() and not one.name.startswith("."))
+    except OSError:
+        return []
+    return found[:_MOST_FOLDERS]

@@ -1,0 +1,112 @@
+"""What agents say to the person at the board, and ask."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lsp_mcp.board import talk
+from lsp_mcp.toolsets.board.shared import BoardToolset, as_json, short
+from lsp_mcp.toolsets.tool import Call, tool
+
+_MOST_WAIT = 50.0  # seconds: what all clients let a call take
+
+Name = Annotated[str | None, Field(description="The name you want")]
+Task = Annotated[str | None, Field(description="The task that it is about")]
+
+
+class Option(BaseModel):
+    """One of the answers to choose from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    label: str
+
+
+class WorkspaceTools(BoardToolset):
+    """Talking with the person."""
+
+    @tool(title="Name yourself", read_only=False)
+    async def register_agent(self, call: Call, preferredName: Name = None) -> str:
+        """Register or update your display name. By the name of one that has gone you get its tasks and answers."""
+        actor = await self._host.participants.register(call.client.key, call.client.name, preferredName)
+        return as_json({"assignedId": actor.id, "agentName": actor.name})
+
+    @tool(title="Tell the user", read_only=False)
+    async def notify_user(
+        self,
+        call: Call,
+        message: str,
+        taskId: Task = None,
+        level: Literal["info", "success", "warning"] = "info",
+    ) -> str:
+        """Post a notification to the user's timeline."""
+        made = await self._write(call, lambda at: talk.notify(at, message, task=taskId, level=level))
+        return as_json({"id": made["id"]})
+
+    @tool(title="Ask the user", read_only=False)
+    async def ask_user(
+        self,
+        call: Call,
+        question: str,
+        options: Annotated[list[Option] | None, Field(max_length=20, description="Answers to choose from")] = None,
+        allowFreeform: Annotated[bool, Field(description="Let the user write an answer")] = True,
+        taskId: Task = None,
+        priority: Literal["normal", "high"] = "normal",
+    ) -> str:
+        """Ask the user a question. Returns its questionId at once; get_response has the answer once there is one."""
+        choices = [one.model_dump() for one in options or []]
+        made = await self._write(
+            call,
+            lambda at: talk.ask(
+                at, question, options=choices, allow_freeform=allowFreeform, task=taskId, priority=priority
+            ),
+        )
+        return as_json({"questionId": made["id"]})
+
+    @tool(title="Answer to a question", read_only=True)
+    async def get_response(
+        self,
+        call: Call,
+        questionId: Annotated[str, Field(description="From ask_user")],
+        wait_seconds: Annotated[float, Field(ge=0, le=_MOST_WAIT, description="Wait so long for an answer")] = 0,
+    ) -> str:
+        """Check whether a question has been answered."""
+        with self._host.board.listening() as listener:  # before the look, or an answer in between would be missed
+            found = await self._read(call, lambda at: talk.get(at, questionId))
+            if not found["answered_at"] and wait_seconds:
+                try:
+                    async with asyncio.timeout(wait_seconds):
+                        async for event in listener:
+                            if event.type == "lost" or event.data.get("ref") == found["id"]:
+                                found = await self._read(call, lambda at: talk.get(at, questionId))
+                            if found["answered_at"]:
+                                break
+                except TimeoutError:
+                    pass
+        return as_json(_response(found))
+
+    @tool(title="All answers", read_only=True)
+    async def get_responses(self, call: Call) -> str:
+        """Get all answered questions of yours."""
+        actor = await self._actor(call)
+        found = await self._host.board.read(lambda at: talk.answered(at, actor.id), actor)
+        return as_json({"total": len(found), "responses": [_response(one) for one in found]})
+
+
+def _response(question: dict[str, Any]) -> dict[str, Any]:
+    if not question["answered_at"]:
+        return {"questionId": question["id"], "answered": False}
+    found = {
+        "questionId": question["id"],
+        "question": question["question"],
+        "answered": True,
+        "answer": talk.shown(question),
+        "optionId": question["answer_option"],
+        "text": question["answer_text"],
+        "answeredAt": short(question["answered_at"]),
+    }
+    return {name: value for name, value in found.items() if value is not None}

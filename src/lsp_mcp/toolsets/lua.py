@@ -1,0 +1,177 @@
+"""The toolset `lua`: what the plugin's registry in a Neovim has (seeds/004), asked for anew for each list.
+
+Nothing here knows any of those tools: their names, arguments and checks are Lua's.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import dataclass
+
+from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
+from lsp_mcp.backend import Json
+from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError
+from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.toolsets.targets import Targets
+from lsp_mcp.toolsets.tool import Call
+
+log = logging.getLogger(__name__)
+
+PREFIX = "nvim_"
+_HOW_TO_GET = (
+    "the Neovim plugin mcp-tools is not loaded there: put the folder that `lsp-mcp plugin` prints on its 'runtimepath' "
+    "and call require('mcp-tools').setup{...}; see :help mcp-tools"
+)
+_TYPES = {"string", "number", "integer", "boolean", "object", "array"}
+
+
+@dataclass(frozen=True)
+class LuaTool:
+    """One tool of a registry."""
+
+    name: str  # as clients see it
+    title: str
+    read_only: bool
+    destructive: bool
+    told: str
+    input_schema: Json
+    anchors: tuple[str, ...]  # the arguments that are anchors
+
+
+class LuaTools:
+    """The tools of one of `neovims`: of that which the code tools work through, else of the only one."""
+
+    def __init__(self, neovims: Neovims) -> None:
+        self._neovims = neovims
+        self._last: list[LuaTool] = []
+        self._targets: Targets | None = None
+
+    async def tools(self) -> list[LuaTool]:
+        """All that there are now, by name; none without Neovim or its plugin.
+
+        Of a Neovim that is too busy to say, those that it had: a call of one will say so.
+        """
+        try:
+            listed = await (await self._neovims.editor()).call("tools")
+        except SilentError as error:
+            log.info("the tools of Neovim may be others by now: %s", error)
+            return self._last
+        except LspMcpError as error:
+            log.info("no tools of Neovim: %s", error)
+            listed = None
+        self._last = [_tool(json.loads(readable(listed[name]))) for name in sorted(listed or ())]
+        return self._last
+
+    async def call(self, call: Call, name: str, arguments: Json) -> str:
+        """The answer's text of the tool that clients call `name`: JSON, unless the tool returned text.
+
+        Raises:
+            CallerError: there is none, or its own error, such as of arguments that don't fit.
+            UnavailableError: there is no Neovim, it is busy, or has no such plugin.
+        """
+        editor = await self._neovims.editor()
+        if not name.startswith(PREFIX):
+            raise await self._unknown(name)
+        arguments = await self._placed(call, name, arguments)
+        try:
+            answer = await editor.run_tool(name.removeprefix(PREFIX), json.dumps(arguments), call.report)
+        except RefusedError as error:
+            raise CallerError(str(error)) from None
+        if answer is None:
+            raise UnavailableError(f"{editor.name}: {_HOW_TO_GET}")
+        if answer is False:
+            raise await self._unknown(name)
+        for remark in answer.get("remarks") or ():
+            call.remark(str(remark))
+        result = json.loads(readable(answer["text"]))
+        # Lua has no order of keys: the same answer shall be the same text each time.
+        return (
+            str(result)
+            if answer["plain"]
+            else json.dumps(result, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        )
+
+    async def _unknown(self, name: str) -> CallerError:
+        names = ", ".join(tool.name for tool in await self.tools())
+        return CallerError(f"there is no tool {name!r}; there is: {names or 'none'}")
+
+    async def _placed(self, call: Call, name: str, arguments: Json) -> Json:
+        """The arguments, with the anchors in them as they are now and names of symbols as anchors."""
+        if all(tool.name != name for tool in self._last):
+            await self.tools()
+        anchors = next((tool.anchors for tool in self._last if tool.name == name), ())
+        placed = {key: await self._place(call, str(arguments[key])) for key in anchors if arguments.get(key)}
+        return {**arguments, **placed}
+
+    async def _place(self, call: Call, spelled: str) -> str:
+        """The anchor that `spelled` is or names, its file absolute; as it is if no language server can tell."""
+        try:
+            sessions = await self._neovims.sessions(None)
+            if self._targets is None or self._targets.sessions is not sessions:
+                self._targets = Targets(sessions)
+            handle = await self._targets.handle(call, spelled)
+            await handle.backend.sync()
+            target = await self._targets.target(handle)
+        except (PathError, UnavailableError) as error:
+            if not looks_like_anchor(spelled):
+                raise
+            log.info("the anchor %s is taken as it is: %s", spelled, error)
+            return spelled
+        for info in target.infos:
+            call.remark(info)
+        scheme = parse_anchor(self._targets.anchor(target.path, target.identifier.start)).scheme
+        return str(Anchor(scheme, target.path.as_posix(), target.identifier.start))
+
+
+def readable(text: object) -> str:
+    """Text of Neovim's, what is no UTF-8 in it replaced."""
+    return str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _tool(entry: Json) -> LuaTool:
+    args = entry.get("args") or {}
+    return LuaTool(
+        name=PREFIX + entry["name"],
+        title=str(entry.get("title") or _title(entry["name"])),
+        read_only=entry.get("read_only") is True,
+        destructive=entry.get("destructive") is True,
+        told=str(entry["description"]),
+        input_schema=input_schema(args, extra=entry.get("extra")),
+        anchors=tuple(name for name, declared in args.items() if declared.get("format") == "anchor"),
+    )
+
+
+def _title(name: str) -> str:
+    return re.sub(r"[_.-]+", " ", name).strip().capitalize() or name
+
+
+def input_schema(args: Json, *, extra: bool | None = None) -> Json:
+    """JSON Schema of declared arguments: by name `type`, `description`, `required`, `default`, `enum`, `items`, …
+
+    `extra`: whether others are taken; None if that is not said.
+    """
+    schema = _object(args)
+    return schema if extra is None else {**schema, "additionalProperties": extra}
+
+
+def _object(declared: Json) -> Json:
+    names = sorted(declared, key=lambda name: (not declared[name].get("required"), name))
+    schema: Json = {"type": "object", "properties": {name: _schema(declared[name]) for name in names}}
+    required = [name for name in names if declared[name].get("required")]
+    return {**schema, "required": required} if required else schema
+
+
+def _schema(declared: Json) -> Json:
+    kind = declared.get("type")
+    schema: Json = {"type": kind} if kind in _TYPES else {}
+    schema |= {key: declared[key] for key in ("description", "default", "enum") if declared.get(key) is not None}
+    if schema.get("default") in ([], {}):
+        schema["default"] = [] if kind == "array" else {}  # Lua has one empty table for both
+    if kind == "array":
+        # Some models refuse an array that does not say what is in it.
+        schema["items"] = _schema(declared["items"]) if declared.get("items") else {}
+    if kind == "object" and declared.get("properties"):
+        schema |= _object(declared["properties"])
+    return schema

@@ -1,0 +1,122 @@
+"""Stages on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from board.boards import World
+from lsp_mcp.board import stages, tasks
+
+
+def names(world: World) -> list[str]:
+    return [stage["name"] for stage in world.read(stages.listed)]
+
+
+def test_a_new_board_has_the_usual_stages(world: World) -> None:
+    assert names(world) == ["Backlog", "Prepare", "Implement", "Verify", "Done"]
+    assert world.read(stages.default)["name"] == "Backlog"
+    world.write(stages.fill)
+    assert len(names(world)) == 5
+
+
+def test_a_stage_is_made_where_it_is_wanted(world: World) -> None:
+    world.write(stages.create, "Last")
+    world.write(stages.create, "Second", after="backlog")
+    world.write(stages.create, "First", after="")
+    world.write(stages.create, "Third", after="Second", color="#ABC")
+    assert names(world) == [
+        "First", "Backlog", "Second", "Third", "Prepare", "Implement", "Verify", "Done", "Last",
+    ]  # fmt: skip
+    assert world.read(stages.find, "third")["color"] == "#abc"
+
+
+def test_there_is_room_between_two_stages_for_ever(world: World) -> None:
+    for number in range(80):
+        world.write(stages.create, f"s{number}", after="Backlog")
+        assert names(world)[:3] == ["Backlog", f"s{number}", "Prepare"]
+        world.write(stages.delete, f"s{number}")
+        world.write(stages.update, "Done", after="Backlog")
+        world.write(stages.update, "Done", after="Verify")
+    assert names(world) == ["Backlog", "Prepare", "Implement", "Verify", "Done"]
+
+
+def test_a_stage_is_changed(world: World) -> None:
+    id_ = world.task("t", stage="Verify")
+    prompts = [{"name": "Review", "prompt": "Read it."}]
+    made = world.write(
+        stages.update, "verify", new_name="Review", color="#123456", after="", is_default=True, activities=prompts
+    )
+    assert (made["name"], made["color"], made["is_default"], made["activities"]) == ("Review", "#123456", True, prompts)
+    assert names(world)[0] == "Review"
+    assert world.get(id_)["stage"] == "Review"
+    assert [stage["name"] for stage in world.read(stages.listed) if stage["is_default"]] == ["Review"]
+    assert world.get(world.task())["stage"] == "Review"
+
+
+def test_a_stage_that_is_behind_itself_stays(world: World) -> None:
+    world.write(stages.update, "Verify", after="Verify")
+    assert names(world) == ["Backlog", "Prepare", "Implement", "Verify", "Done"]
+
+
+def test_a_name_comes_before_an_id(world: World) -> None:
+    world.write(stages.update, "Backlog", new_name="Todo")
+    assert world.read(stages.find, "BACKLOG")["name"] == "Todo"
+    world.write(stages.create, "Backlog")
+    assert world.read(stages.find, "backlog")["name"] == "Backlog"
+    assert world.read(stages.find, " TODO ")["name"] == "Todo"
+
+
+@pytest.mark.parametrize("name", ["x" * 60, "Проверка", "待办", "!!!", "a" * 31 + " " + "b" * 28])
+def test_a_stage_has_any_name(world: World, name: str) -> None:
+    world.write(stages.create, name)
+    id_ = world.task("t", stage=name)
+    assert world.get(id_)["stage"] == name
+
+
+def test_what_cannot_be_a_stage_is_refused(world: World) -> None:
+    assert "there is a stage 'BACKLOG' already" in world.refused(stages.create, "BACKLOG")
+    assert "there is a stage 'done' already" in world.refused(stages.update, "Verify", new_name="done")
+    assert "the stage's name is empty" in world.refused(stages.create, " ")
+    assert "the stage's name has 61 characters" in world.refused(stages.create, "x" * 61)
+    assert "'red' is no color" in world.refused(stages.create, "x", color="red")
+    assert "no color" in world.refused(stages.update, "Done", color="#12345g")
+    assert "there is no stage 'Nope'" in world.refused(stages.create, "x", after="Nope")
+    assert "the activity's name is empty" in world.refused(stages.create, "x", activities=[{"prompt": "p"}])
+    assert "Backlog is the default stage" in world.refused(stages.update, "Backlog", is_default=False)
+    for number in range(25):
+        world.write(stages.create, f"s{number}")
+    assert "there are 30 stages already" in world.refused(stages.create, "one more")
+
+
+def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -> None:
+    before = [world.task(name, stage="Done") for name in "ab"]
+    moved = [world.task(name, stage="Verify") for name in "cd"]
+    for _ in range(5):  # to positions below 0
+        moved.reverse()
+        world.write(tasks.move, moved[0], "Verify", before=moved[1])
+    assert world.order("Verify") == moved
+    assert "Verify has 2 tasks; say where to with move_tasks_to" in world.refused(stages.delete, "Verify")
+    assert "is Verify itself" in world.refused(stages.delete, "Verify", "verify")
+    assert "no stage 'Nope'" in world.refused(stages.delete, "Verify", "Nope")
+    revision = world.get(moved[0])["revision"]
+    assert world.write(stages.delete, "Verify", "Done", by=world.agent("codex")) == 2
+    assert world.order("Done") == before + moved
+    assert world.said(moved[0])[-1] == ("codex", "moved to Done, since Verify was deleted")
+    assert world.get(moved[0])["revision"] == revision + 1
+    assert world.get(moved[0])["history"][-1]["fields"] == {"stage": ["verify", "done"]}
+
+
+def test_a_board_keeps_a_stage_and_a_default(world: World) -> None:
+    assert world.write(stages.delete, "Backlog") == 0
+    assert world.read(stages.default)["name"] == "Prepare"
+    for name in names(world)[:-1]:
+        world.write(stages.delete, name)
+    assert "Done is the only stage" in world.refused(stages.delete, "Done")
+    assert [stage["is_default"] for stage in world.read(stages.listed)] == [True]
+
+
+def test_stages_are_listed_with_their_tasks(world: World) -> None:
+    world.task()
+    world.write(tasks.update, world.task(), status="completed")
+    stage = world.read(stages.listed)[0]
+    assert (stage["tasks"], stage["pending"]) == (2, 1)

@@ -1,0 +1,123 @@
+"""What others do is on every open page at once, and what was missed is told."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page, expect
+
+from board_page.boards import Agent, Board, card, column, open_task, skip_without_chromium, titles
+from lsp_mcp.board import tasks
+
+skip_without_chromium()
+
+
+def test_two_agents_and_two_pages_see_the_same(board: Board, browser: Browser, ada: Agent, grace: Agent) -> None:
+    one, other = board.page(browser), board.page(browser)
+    first = ada.task("Made by ada", tags=["new"])
+    second = grace.task("Made by grace", stage="Verify")
+    for page in (one, other):
+        expect(card(page, "Made by ada").get_by_text("new")).to_be_visible()
+        expect(column(page, "Verify").get_by_role("link", name="Made by grace")).to_be_visible()
+        expect(page.locator("#workspace .agent")).to_have_text(["ada" + "test", "grace" + "test"])
+
+    open_task(one, "Made by ada").get_by_label("Stage").select_option("Verify")
+    expect(column(other, "Verify").get_by_role("link", name="Made by ada")).to_be_visible()
+    assert grace.call("get_task", id=first)["stage"] == "Verify"
+
+    grace.call("claim_task", id=first)
+    grace.call("complete_task", id=second)
+    for page in (one, other):
+        expect(card(page, "Made by ada").locator(".fact--holder")).to_contain_text("grace")
+        expect(card(page, "Made by grace")).to_contain_text("Completed")
+    expect(one.get_by_role("dialog")).to_contain_text("Worked on by")
+    expect(one.get_by_role("dialog").get_by_role("button", name="Release")).to_be_visible()
+
+    grace.call("register_agent", preferredName="hopper")
+    expect(card(other, "Made by ada").locator(".fact--holder")).to_contain_text("hopper")
+
+
+def test_a_read_glows_and_a_write_glows_more_and_both_say_whose_they_are(
+    board: Board, browser: Browser, ada: Agent, grace: Agent
+) -> None:
+    id_ = ada.task("Looked at")
+    page = board.page(browser)
+    page.clock.install()
+    looked_at = card(page, "Looked at")
+    grace.call("get_task", id=id_)
+    expect(looked_at).to_have_attribute("data-glow", "read")
+    expect(looked_at.locator(".actor")).to_have_text("grace reads this")
+    read = looked_at.evaluate("node => getComputedStyle(node).boxShadow")
+
+    ada.call("add_to_task", id=id_, content="More.")
+    expect(looked_at).to_have_attribute("data-glow", "write")
+    expect(looked_at.locator(".actor")).to_have_text("ada changed this")
+    assert looked_at.evaluate("node => getComputedStyle(node).boxShadow") != read
+    grace.call("get_project_info")
+    expect(column(page, "Backlog")).to_have_attribute("data-glow", "read")
+    expect(column(page, "Backlog").locator(".column__head .actor")).to_have_text("grace reads this")
+
+    page.clock.fast_forward(10_000)
+    expect(page.locator("[data-glow]")).to_have_count(0)
+    expect(page.locator(".actor:visible")).to_have_count(0)
+
+
+def test_who_wants_less_motion_gets_none(board: Board, browser: Browser, ada: Agent) -> None:
+    page = board.page(browser, reduced_motion="reduce")
+    ada.task("Without motion")
+    found = card(page, "Without motion")
+    expect(found).to_have_attribute("data-glow", "write")
+    assert found.evaluate("node => getComputedStyle(node).transitionDuration") in ("0s", "1e-05s")
+
+
+def test_what_a_person_writes_stays_while_others_change_the_board(page: Page, ada: Agent, grace: Agent) -> None:
+    ada.call("ask_user", question="What shall it be called?")
+    field = page.locator("#workspace").get_by_role("article", name="What shall it be called?").get_by_role("textbox")
+    field.press_sequentially("Som")
+    grace.call("ask_user", question="And how big?", priority="high")
+    ada.task("Something else")
+    expect(page.locator("#workspace .question").first).to_contain_text("And how big?")
+    expect(card(page, "Something else")).to_be_visible()
+    page.keyboard.type("ething")
+    expect(field).to_have_value("Something")
+    expect(field).to_be_focused()
+
+
+def test_many_changes_at_once_are_all_shown(page: Page, ada: Agent) -> None:
+    for number in range(70):
+        ada.task(f"One of many {number}", stage="Prepare")
+    expect(column(page, "Prepare").locator(".column__count")).to_have_text("70")
+    ada.call("delete_stage", stage="Prepare", move_tasks_to="Done")
+    expect(column(page, "Prepare")).to_have_count(0)
+    expect(column(page, "Done").locator(".column__count")).to_have_text("70")
+
+
+def test_after_a_restart_the_page_comes_back_and_tells_what_it_missed(page: Page, board: Board, ada: Agent) -> None:
+    ada.task("Before", stage="Verify")
+    sign = page.locator(".sidebar .connection")
+    expect(sign).to_contain_text("Live")
+    board.stop()
+    expect(sign).to_contain_text("Reconnecting")
+    for title in ("Meanwhile one", "Meanwhile two"):
+        board.write(lambda at, title=title: tasks.create(at, title, stage="Verify"))
+    board.start()
+    expect(sign).to_contain_text("Live")
+    notice = page.get_by_role("status").filter(has_text="2 changes while you were away")
+    expect(notice).to_be_visible()
+    assert titles(page, "Verify")[-3:] == ["Before", "Meanwhile one", "Meanwhile two"]
+    notice.locator("summary").click()
+    notice.get_by_role("button", name="Meanwhile one").click()
+    expect(page.get_by_role("dialog", name="Meanwhile one")).to_be_visible()
+    board.agent("grace").task("Afterwards")
+    expect(card(page, "Afterwards")).to_be_attached()
+
+
+def test_a_page_that_is_signed_out_says_how_to_come_in_and_then_goes_on(page: Page, board: Board) -> None:
+    board.stop()
+    board.token = "another-token"
+    board.start()
+    expect(page.locator(".sidebar .connection")).to_contain_text("Signed out")
+    expect(page.get_by_role("alert")).to_contain_text("lsp-mcp board --link")
+    other = page.context.new_page()
+    other.goto(board.link())
+    other.wait_for_selector(".column")
+    expect(page.locator(".sidebar .connection")).to_contain_text("Live")
+    expect(page.get_by_role("alert")).to_have_count(0)

@@ -1,0 +1,162 @@
+-- Starting programs: over a fake of nvim-dap.
+local fake = require('fake_dap')
+local spec = require('spec')
+local it, equal, contains, call = spec.it, spec.equal, spec.contains, spec.call
+
+local function run(more)
+  return call('dap_run', vim.tbl_extend('force', { type = 'fake', request = 'launch', name = 'demo' }, more or {}))
+end
+
+local function config_of(dap)
+  return dap.started[#dap.started].config
+end
+
+it('an adapter that is not configured is an error that lists those that are', function() -- (6)
+  fake.start()
+  local _, message = run({ type = 'nothing' })
+  contains(message, 'no debug adapter "nothing"')
+  contains(message, 'configured: fake')
+  contains(message, "require('dap').adapters") -- how to configure one
+end)
+
+it('an adapter under another name is named', function()
+  local dap = fake.start()
+  dap.adapters.debugpy = { type = 'executable', command = 'python3', args = { '-m', 'debugpy.adapter' } }
+  local _, message = run({ type = 'python' })
+  contains(message, '"debugpy" is the same debugger')
+end)
+
+it('any further key reaches the adapter, those of the tool do not', function()
+  local dap = fake.start()
+  run({ module = 'pytest', stopOnEntry = true, nested = { a = { 1, 2 } }, wait_timeout_ms = 9000 })
+  local config = config_of(dap)
+  equal({ 'pytest', true, { a = { 1, 2 } } }, { config.module, config.stopOnEntry, config.nested })
+  equal({ nil, nil, nil }, { config.wait_timeout_ms, config.wait_until_paused, config.alongside })
+end)
+
+it('a failed launch has the adapter\'s words, and what it printed', function() -- (11)
+  local dap = fake.start()
+  dap.answers.launch = function(session)
+    session:print('main.go:4:2: undefined: x\n', 'stderr')
+    return nil, { message = 'Failed', body = { error = { format = 'Failed to launch: build error' } } }
+  end
+  local _, message = run({ wait_until_paused = true })
+  contains(message, 'Failed to launch: build error')
+  contains(message, 'undefined: x')
+  equal('failed', call('dap_status').last.state)
+end)
+
+it('an adapter that does not start is an error with nvim-dap\'s words, and the user is not told', function()
+  local dap = fake.start()
+  dap.adapters.fake.missing = true
+  local told = {}
+  local users = vim.notify
+  vim.notify = function(text)
+    told[#told + 1] = text
+  end
+  local _, message = run()
+  equal({}, told)
+  vim.notify('mine')
+  vim.notify = users
+  equal({ 'mine' }, told)
+  contains(message, 'Executable not found')
+end)
+
+it('an adapter that refuses to initialize is an error', function()
+  local dap = fake.start()
+  dap.answers.initialize = function()
+    return nil, 'wrong client'
+  end
+  local _, message = run()
+  contains(message, 'wrong client')
+end)
+
+it('an adapter that goes away before the program started is an error', function()
+  local dap = fake.start()
+  dap.answers.launch = function(session)
+    vim.schedule(function()
+      session:close()
+    end)
+    return fake.NOTHING
+  end
+  local _, message = run()
+  contains(message, 'the debug adapter ended before the program started')
+end)
+
+it('an adapter that does not answer is pending, and can be ended', function()
+  local dap = fake.start()
+  dap.answers.launch = function()
+    return fake.NOTHING
+  end
+  local result = run({ wait_timeout_ms = 50 })
+  equal({ true, 'initializing' }, { result.pending, result.state })
+  equal('failed', call('dap_terminate').state)
+end)
+
+it('a program that ends before the first stop answers with its exit code and output', function()
+  local dap = fake.start()
+  dap.on_launch = function(session)
+    session:print('done\n')
+    session:exit(0)
+  end
+  local result = run({ wait_until_paused = true })
+  equal({ 'terminated', 0, { 'done' } }, { result.state, result.exit_code, result.output })
+end)
+
+it('a second session is refused, unless it is wanted', function()
+  local dap = fake.start()
+  run()
+  local _, message = run()
+  contains(message, 'dap_terminate first')
+  equal(1, #dap.started)
+  equal('running', run({ alongside = true }).state)
+  equal(2, #call('dap_status').sessions)
+end)
+
+it('no value may ask the user', function()
+  local dap = fake.start()
+  local _, message = run({ program = '${command:pickFile}' })
+  contains(message, 'asks the user')
+  _, message = run({ nested = { '${input:what}' } })
+  contains(message, 'nested.1 has ${input:what}')
+  _, message = run({ program = function() end })
+  contains(message, 'program')
+  dap.adapters.asks = function()
+    vim.ui.select({ 'a' }, { prompt = 'Which?' }, function() end)
+  end
+  _, message = run({ type = 'asks' })
+  contains(message, 'Which?')
+  equal(0, #dap.started)
+end)
+
+it('what a debugger needs is added where nobody has said otherwise', function()
+  local dap, root = fake.start({ ['app/main.py'] = 'pass' })
+  dap.adapters.debugpy = { type = 'executable', command = 'python3', args = { '-m', 'debugpy.adapter' } }
+  run({ type = 'debugpy', program = 'app/main.py', env = { A = 'b' } })
+  local config = config_of(dap)
+  equal(root .. '/app/main.py', config.program)
+  equal({ 'internalConsole', root }, { config.console, config.cwd })
+  equal({ A = 'b', PYTHONUNBUFFERED = '1' }, config.env)
+  run({ type = 'debugpy', program = 'app/main.py', console = 'externalTerminal', alongside = true })
+  equal('externalTerminal', config_of(dap).console)
+  run({ type = 'debugpy', request = 'attach', port = 5678, alongside = true })
+  equal({ { host = '127.0.0.1', port = 5678 } }, { config_of(dap).connect, config_of(dap).port })
+end)
+
+it('a program or directory that is not there is an error that says where it was looked for', function()
+  local dap, root = fake.start()
+  dap.adapters.debugpy = { type = 'executable', command = 'debugpy-adapter' }
+  local _, message = run({ type = 'debugpy', program = 'nope.py' })
+  contains(message, 'there is no program ' .. root .. '/nope.py')
+  _, message = run({ cwd = 'nope' })
+  contains(message, 'there is no directory ' .. root .. '/nope')
+end)
+
+it('attaching to a debugger that serves at an address goes there, not to a second debugger', function()
+  local dap = fake.start()
+  local users = { type = 'executable', command = 'python3', args = { '-m', 'debugpy.adapter' } }
+  dap.adapters.debugpy = users
+  run({ type = 'debugpy', request = 'attach', port = 5678 })
+  equal({ type = 'server', host = '127.0.0.1', port = 5678 }, dap.started[1].adapter)
+  equal(users, dap.adapters.debugpy)
+end)

@@ -1,0 +1,55 @@
+// Asking the board's server, with JSON both ways.
+
+/** The server said no: `status` is HTTP's, 0 if it could not be reached; the message is for people. */
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const signedOut = new EventTarget();
+
+/** Call `listener` whenever the server does not know this page any more. */
+export function onSignedOut(listener) {
+  signedOut.addEventListener("out", listener);
+}
+
+/** What the server answers. Throws ApiError. */
+export async function ask(method, path, body) {
+  const request = { method, headers: {} };
+  if (body !== undefined) {
+    request.body = JSON.stringify(body);
+    request.headers["Content-Type"] = "application/json";
+  }
+  let response;
+  try {
+    response = await fetch(path, request);
+  } catch {
+    throw new ApiError(0, "The board's server does not answer. Nothing was changed.");
+  }
+  if (response.status === 401) signedOut.dispatchEvent(new Event("out"));
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`);
+  return answer;
+}
+
+const part = encodeURIComponent;
+
+export const api = {
+  board: () => ask("GET", "/api/board"),
+  workspace: () => ask("GET", "/api/workspace"),
+  search: (text) => ask("GET", `/api/tasks?text=${part(text)}`),
+  task: (id) => ask("GET", `/api/tasks/${part(id)}`),
+  createTask: (task) => ask("POST", "/api/tasks", task),
+  changeTask: (id, change) => ask("PATCH", `/api/tasks/${part(id)}`, change),
+  deleteTask: (id) => ask("DELETE", `/api/tasks/${part(id)}`),
+  moveTask: (id, move) => ask("POST", `/api/tasks/${part(id)}/move`, move),
+  releaseTask: (id) => ask("POST", `/api/tasks/${part(id)}/release`),
+  answer: (id, answer) => ask("POST", `/api/questions/${part(id)}/answer`, answer),
+  createStage: (stage) => ask("POST", "/api/stages", stage),
+  changeStage: (id, change) => ask("PATCH", `/api/stages/${part(id)}`, change),
+  deleteStage: (id, heir) => ask("DELETE", `/api/stages/${part(id)}${heir ? `?move_tasks_to=${part(heir)}` : ""}`),
+  standard: (id) => ask("GET", `/api/standards/${part(id)}`),
+  snippet: (id) => ask("GET", `/api/snippets/${part(id)}`),
+};

@@ -1,0 +1,146 @@
+// Puts the page together: what is known (state), what comes in (events, sync), what is shown, and what a person does.
+
+import { Actions } from "./actions.js";
+import { Activity } from "./activity.js";
+import { onSignedOut } from "./api.js";
+import { BoardView } from "./board.js";
+import { Events } from "./events.js";
+import { Filter, readHash, writeHash } from "./filter.js";
+import { makeMovable } from "./moving.js";
+import { Notices } from "./notices.js";
+import { Sidebar, showConnection } from "./sidebar.js";
+import { openStage } from "./stage_dialog.js";
+import { State } from "./state.js";
+import { Sync } from "./sync.js";
+import { openNewTask, TaskDialog } from "./task_dialog.js";
+import { keepTimes } from "./time.js";
+import { Toolbar } from "./toolbar.js";
+import { Workspace } from "./workspace.js";
+
+const byId = (id) => document.getElementById(id);
+
+const state = new State();
+const filter = new Filter();
+const activity = new Activity();
+const events = new Events(state);
+const sync = new Sync(state, (error) => actions.fail(error));
+const actions = new Actions(state, activity, sync);
+const notices = new Notices(byId("notices"));
+const board = new BoardView(byId("board"), {
+  state, filter, activity,
+  on: { open: openTask, create: createTask, filterTag: (tag) => filter.toggleTag(tag), editStage },
+});
+new Sidebar(byId("sidebar"), { state, fail: (error) => actions.fail(error) });
+const toolbar = new Toolbar(byId("toolbar"), {
+  state, filter,
+  on: { create: createTask, toggleSidebar: () => toggleSidebar(), toggleWorkspace: () => workspace.toggle() },
+});
+const workspace = new Workspace(byId("workspace"), {
+  state,
+  on: {
+    answer: (id, answer) => actions.answer(id, answer),
+    openTask,
+    toggled: (isOpen, byPerson) => {
+      toolbar.panel.setAttribute("aria-expanded", String(isOpen));
+      if (!isOpen && byPerson) toolbar.panel.focus();
+    },
+  },
+});
+
+makeMovable(board, state, (id, place) => actions.move(id, place));
+for (const type of ["board", "tasks"]) state.addEventListener(type, () => board.draw());
+filter.addEventListener("change", () => board.draw());
+state.addEventListener("tasks", () => filter.renew());
+follow();
+begin();
+
+async function begin() {
+  keepTimes();
+  workspace.begin();
+  await sync.everything();
+  events.start();
+  openFromAddress();
+  window.addEventListener("hashchange", openFromAddress);
+}
+
+// --- what comes in -----------------------------------------------------------------------------------------------
+
+function follow() {
+  let missed = null; // what changed while the page was away, until it has caught up
+  let lost = false;
+  onSignedOut(() => {
+    if (events.state !== "signed-out") events.signOut();
+  });
+  events.addEventListener("state", ({ detail }) => {
+    showConnection(detail);
+    notices.signedOut(detail === "signed-out", () => location.reload());
+    if (detail === "reconnecting" || detail === "signed-out") missed ??= [];
+  });
+  events.addEventListener("change", async ({ detail: change }) => {
+    if (missed && change.kind !== "agent") missed.push(change);
+    await sync.note(change);
+    if (!missed) activity.writes(change, change.who);
+  });
+  events.addEventListener("activity", ({ detail }) => activity.reads(detail));
+  events.addEventListener("lost", () => {
+    lost = true;
+    sync.everything();
+  });
+  events.addEventListener("caught-up", () => {
+    if (missed && (missed.length || lost)) notices.missed(lost ? null : missed, openTask);
+    missed = null;
+    lost = false;
+    sync.retry();
+  });
+}
+
+// --- what a person does ------------------------------------------------------------------------------------------
+
+let dialog = null; // {id, dialog} of the task that is open
+
+function openTask(id) {
+  if (dialog?.id === id) return;
+  const previous = dialog;
+  dialog = null;
+  previous?.dialog.close();
+  writeHash({ task: [id] });
+  const opened = { id };
+  dialog = opened;
+  opened.dialog = new TaskDialog(id, {
+    state, actions, open: openTask,
+    returnTo: () => board.focus(id) || board.host.focus(),
+    onClose: () => {
+      if (dialog !== opened) return;
+      dialog = null;
+      writeHash({ task: [] });
+    },
+  });
+}
+
+/** Open the task that the address names, and close one that it does not name any more. */
+function openFromAddress() {
+  const id = readHash().get("task");
+  if (id) openTask(id);
+  else dialog?.dialog.close();
+}
+
+function createTask(stage) {
+  openNewTask({ state, actions, stage, created: (task) => board.focus(task.id), returnTo: () => board.host.focus() });
+}
+
+function editStage(stage) {
+  openStage({ state, stage, returnTo: () => board.host.focus() });
+}
+
+function toggleSidebar(open = !byId("app").classList.contains("has-sidebar")) {
+  byId("app").classList.toggle("has-sidebar", open);
+  toolbar.menu.setAttribute("aria-expanded", String(open));
+  if (open) byId("sidebar").querySelector("button")?.focus();
+}
+
+byId("sidebar").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !byId("app").classList.contains("has-sidebar")) return;
+  toggleSidebar(false);
+  toolbar.menu.focus();
+});
+byId("board").addEventListener("pointerdown", () => toggleSidebar(false));

@@ -1,0 +1,64 @@
+// Dialogs: the browser's own, which keep the focus inside. On closing it goes back to where it was.
+
+import { element } from "./dom.js";
+import { icon } from "./icons.js";
+
+let count = 0;
+
+/**
+ * Open a dialog with a heading and content. `mayClose` is asked before the person closes it; `onClose` is told that it
+ * is closed; `returnTo` gives the focus somewhere if what had it is gone.
+ */
+export function openModal({ heading, content = [], kind = "", mayClose = async () => true, onClose, returnTo }) {
+  const before = document.activeElement;
+  const id = `dialog-${(count += 1)}`;
+  const title = element("h2", { id, class: "dialog__heading", dir: "auto" }, heading);
+  const closeButton = element("button", { type: "button", class: "plain dialog__close", "aria-label": "Close" }, icon("close"));
+  const body = element("div", { class: "dialog__body" }, ...content);
+  const dialog = element("dialog", { class: `dialog ${kind}`, "aria-labelledby": id },
+    element("header", { class: "dialog__head" }, title, closeButton), body);
+
+  let isClosed = false;
+  const close = () => {
+    if (isClosed) return;
+    isClosed = true;
+    dialog.close();
+    dialog.remove();
+    if (!before?.isConnected || before === document.body) returnTo?.();
+    else before.focus();
+    onClose?.();
+  };
+  const tryToClose = async () => (await mayClose()) && close();
+  closeButton.addEventListener("click", tryToClose);
+  dialog.addEventListener("cancel", (event) => {
+    if (event.target !== dialog) return;
+    event.preventDefault();
+    tryToClose();
+  });
+  let pressed = false; // a selection that ends outside is no click there
+  dialog.addEventListener("pointerdown", (event) => (pressed = event.target === dialog));
+  dialog.addEventListener("click", (event) => event.target === dialog && pressed && tryToClose());
+  dialog.addEventListener("close", close); // by the browser
+  document.body.append(dialog);
+  dialog.showModal();
+  return { dialog, title, body, close };
+}
+
+/** Ask before something that can't be taken back. */
+export function confirmed({ heading, text, yes, no = "Cancel", dangerous = true }) {
+  return new Promise((resolve) => {
+    let answer = false;
+    const refuse = element("button", { type: "button", autofocus: true }, no);
+    const agree = element("button", { type: "button", class: dangerous ? "danger" : "primary" }, yes);
+    const { close } = openModal({
+      heading, kind: "dialog--small",
+      content: [element("p", { dir: "auto" }, text), element("div", { class: "buttons" }, refuse, agree)],
+      onClose: () => resolve(answer),
+    });
+    refuse.addEventListener("click", close);
+    agree.addEventListener("click", () => {
+      answer = true;
+      close();
+    });
+  });
+}

@@ -1,0 +1,44 @@
+// Notices above the board: that the page is signed out, and what happened while it was away.
+
+import { element } from "./dom.js";
+import { icon } from "./icons.js";
+import { time } from "./time.js";
+
+const MOST = 100; // changes that are listed
+
+export class Notices {
+  #host;
+  #signedOut = null;
+  #missed = null;
+
+  constructor(host) {
+    this.#host = host;
+  }
+
+  /** Say how to come in again, or that this is over. */
+  signedOut(isOut, retry) {
+    this.#signedOut?.remove();
+    this.#signedOut = null;
+    if (!isOut) return;
+    this.#signedOut = element("div", { class: "notice notice--warning", role: "alert" }, icon("warning"),
+      element("p", {}, element("strong", {}, "This page is signed out. "), "Run ", element("code", {}, "lsp-mcp board --link"),
+        " in the project's folder and open the link that it prints; this page then goes on by itself."),
+      element("button", { type: "button", on: { click: retry } }, "Try again"));
+    this.#host.append(this.#signedOut);
+  }
+
+  /** Tell what changed while the page had no connection; null if the server has forgotten that. */
+  missed(changes, open) {
+    this.#missed?.remove();
+    const dismiss = element("button", { type: "button", class: "plain", "aria-label": "Dismiss" }, icon("close"));
+    const text = changes ? `${changes.length.toLocaleString("en")} change${changes.length === 1 ? "" : "s"} while you were away` : "Much has changed while you were away. The board was read anew.";
+    const shown = changes?.slice(-MOST).reverse().map((change) => element("li", {},
+      element("strong", { dir: "auto" }, change.who), ` ${change.action} ${change.kind} `,
+      change.kind === "task" && change.action !== "deleted" ? element("button", { type: "button", class: "link", dir: "auto", on: { click: () => open(change.ref) } }, change.text)
+        : element("span", { dir: "auto" }, change.text), " ", time(change.at)));
+    this.#missed = element("div", { class: "notice", role: "status" }, icon("info"),
+      changes ? element("details", {}, element("summary", {}, text), element("ol", { role: "list", class: "missed" }, ...shown)) : element("p", {}, text), dismiss);
+    dismiss.addEventListener("click", () => this.#missed.remove());
+    this.#host.append(this.#missed);
+  }
+}

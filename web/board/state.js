@@ -1,0 +1,126 @@
+// What the page knows of the board. It tells with events what has changed: `board` (everything), `tasks` (the ids),
+// `workspace` (agents, questions, notifications, texts).
+
+const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at"];
+
+export class State extends EventTarget {
+  root = "";
+  seq = 0; // the last change that is known
+  stages = [];
+  tasks = new Map(); // by id
+  agents = [];
+  questions = []; // without an answer
+  answered = [];
+  notifications = [];
+  standards = [];
+  snippets = [];
+  #columns = new Map(); // name of a stage → its tasks, in order
+  #waiting = new Map(); // id of a task → how many of its questions wait
+
+  /** Everything anew, as GET /api/board has it. */
+  replace(board) {
+    this.root = board.root;
+    this.seq = Math.max(board.seq, this.seq);
+    this.stages = board.stages;
+    this.tasks = new Map(board.tasks.map((task) => [task.id, cardOf(task)]));
+    this.#columns = new Map(board.stages.map((stage) => [stage.name, []]));
+    for (const task of this.tasks.values()) this.#columns.get(task.stage)?.push(task); // they come in order
+    this.#takeWorkspace(board);
+    this.#tell("board");
+    this.#tell("workspace");
+  }
+
+  /** Everything but the tasks, as GET /api/workspace has it. */
+  replaceWorkspace(workspace) {
+    const names = new Map(this.agents.map((agent) => [agent.id, agent.name]));
+    const waited = this.#waiting;
+    this.#takeWorkspace(workspace);
+    this.#tell("workspace");
+    const changed = symmetricDifference(waited, this.#waiting);
+    if (changed.length) this.#tell("tasks", changed);
+    for (const { id, name } of this.agents) {
+      const old = names.get(id);
+      if (old && old !== name) this.#renameHolder(old, name);
+    }
+  }
+
+  /** These tasks are new or have changed. */
+  put(tasks) {
+    for (const task of tasks) {
+      this.#takeOut(task.id);
+      const card = cardOf(task);
+      this.tasks.set(card.id, card);
+      const column = this.#columns.get(card.stage);
+      column?.splice(placeIn(column, card), 0, card);
+    }
+    this.#tell("tasks", tasks.map((task) => task.id));
+  }
+
+  /** These tasks are gone. */
+  drop(ids) {
+    for (const id of ids) {
+      this.#takeOut(id);
+      this.tasks.delete(id);
+    }
+    this.#tell("tasks", ids);
+  }
+
+  /** The tasks of a stage, in order. */
+  column(stageName) {
+    return this.#columns.get(stageName) ?? [];
+  }
+
+  /** How many questions about a task wait for an answer. */
+  waiting(taskId) {
+    return this.#waiting.get(taskId) ?? 0;
+  }
+
+  /** The stage that new tasks come into. */
+  get defaultStage() {
+    return this.stages.find((stage) => stage.is_default) ?? this.stages[0];
+  }
+
+  #takeWorkspace(workspace) {
+    for (const name of ["agents", "questions", "answered", "notifications", "standards", "snippets"]) {
+      this[name] = workspace[name];
+    }
+    this.#waiting = new Map();
+    for (const { task } of this.questions) if (task) this.#waiting.set(task, this.waiting(task) + 1);
+  }
+
+  #renameHolder(old, name) {
+    const theirs = [...this.tasks.values()].filter((task) => task.claimed_by === old);
+    if (theirs.length) this.put(theirs.map((task) => ({ ...task, claimed_by: name })));
+  }
+
+  #takeOut(id) {
+    const known = this.tasks.get(id);
+    const column = known && this.#columns.get(known.stage);
+    if (column) column.splice(column.indexOf(known), 1);
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+function cardOf(task) {
+  return Object.fromEntries(KEPT.map((name) => [name, task[name]]));
+}
+
+/** Where a task belongs among the others of its stage. */
+function placeIn(column, task) {
+  let low = 0;
+  let high = column.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = column[middle];
+    if (other.position < task.position || (other.position === task.position && other.id < task.id)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function symmetricDifference(before, after) {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((key) => before.get(key) !== after.get(key));
+}

@@ -1,0 +1,311 @@
+// The dialog of one task: reading it, changing it, and what to do if somebody else changed it meanwhile.
+
+import { announce } from "./announce.js";
+import { api } from "./api.js";
+import { element } from "./dom.js";
+import { icon } from "./icons.js";
+import { markdown } from "./markdown.js";
+import { confirmed, openModal } from "./modal.js";
+import { makeQuestion, taskLink } from "./question.js";
+import { TaskForm } from "./task_form.js";
+import { time } from "./time.js";
+
+const WRITTEN = { title: "Title", description: "Description", tags: "Tags" };
+const TOLD = { title: "title", stage: "stage", status: "status", tags: "tags" }; // whose values the history shows
+
+/** A dialog that makes a new task; `created` is told of it. */
+export function openNewTask({ state, actions, stage, created, returnTo }) {
+  let form;
+  const modal = openModal({
+    heading: "New task", kind: "dialog--form", returnTo, mayClose: () => mayDiscard(form),
+  });
+  form = new TaskForm({
+    task: { stage: stage ?? state.defaultStage?.name }, stages: state.stages, save: "Create task",
+    cancel: modal.close,
+    submit: async (values) => {
+      if (!values.title) return refuseEmpty(form);
+      try {
+        const task = await actions.createTask(values);
+        modal.close();
+        announce(`Created ${task.title} in ${task.stage}.`);
+        created(task);
+      } catch (error) {
+        form.refuse(error.message);
+      }
+      return undefined;
+    },
+  });
+  modal.body.append(form.node);
+  form.title.focus();
+}
+
+/** The dialog of a task that is there; it follows what others do with the task. */
+export class TaskDialog {
+  #id;
+  #with;
+  #modal;
+  #task = null;
+  #form = null; // while it is edited
+  #drawn = new Map(); // section → what it was drawn from
+  #follow = (event) => (!event.detail || event.detail.includes(this.#id)) && this.#read();
+
+  /** `wiring` has state, actions, open(id), onClose, returnTo. */
+  constructor(id, wiring) {
+    this.#id = id;
+    this.#with = wiring;
+    this.#modal = openModal({
+      heading: wiring.state.tasks.get(id)?.title ?? id, kind: "dialog--task",
+      mayClose: () => mayDiscard(this.#form), returnTo: wiring.returnTo,
+      onClose: () => {
+        for (const type of ["tasks", "board"]) wiring.state.removeEventListener(type, this.#follow);
+        wiring.state.removeEventListener("workspace", this.#drawAgain);
+        wiring.onClose();
+      },
+    });
+    this.#modal.dialog.dataset.mark = `task:${id}`;
+    for (const type of ["tasks", "board"]) wiring.state.addEventListener(type, this.#follow);
+    wiring.state.addEventListener("workspace", this.#drawAgain);
+    this.#read();
+  }
+
+  close() {
+    this.#modal.close();
+  }
+
+  #drawAgain = () => this.#task && !this.#form && this.#read();
+
+  async #read() {
+    try {
+      this.#task = await api.task(this.#id);
+    } catch (error) {
+      if (error.status !== 400) return;
+      this.#form = null;
+      this.#drawn.clear();
+      this.#modal.body.replaceChildren(element("p", { class: "hint" }, "This task is not on the board any more. It may have been deleted."));
+      return;
+    }
+    if (this.#form) this.#warn();
+    else this.#draw();
+  }
+
+  // --- reading it ----------------------------------------------------------------------------------------------
+
+  #draw() {
+    const task = this.#task;
+    const { body, title } = this.#modal;
+    title.textContent = task.title;
+    if (!this.#drawn.size) {
+      body.replaceChildren(element("div", { class: "task" },
+        element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("history")),
+        element("aside", { class: "task__side", "aria-label": "Properties" }, slot("actions"), slot("properties"), slot("links"), slot("anchors"))));
+    }
+    const { state } = this.#with;
+    const waiting = task.questions.filter((one) => !one.answered_at);
+    this.#section("questions", waiting, () => this.#questions(waiting));
+    this.#section("description", [task.description], () => describe(task.description));
+    this.#section("actions", ["always"], () => this.#buttons());
+    this.#section("properties", [task.stage, task.status, task.tags, task.claimed_by, task.updated_at, state.stages], () => this.#properties(task));
+    const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
+    this.#section("links", [task.depends_on, task.needed_by, linked], () => this.#links(task));
+    this.#section("anchors", task.anchors, () => anchorsOf(task.anchors));
+    this.#section("history", task.history, () => historyOf(task.history));
+  }
+
+  /** Draw a section if what it is made of has changed; what has the focus in it keeps it. */
+  #section(name, made, build) {
+    const key = JSON.stringify(made);
+    if (this.#drawn.get(name) === key) return;
+    this.#drawn.set(name, key);
+    const host = this.#modal.body.querySelector(`[data-slot="${name}"]`);
+    const wasOpen = host.querySelector("details")?.open;
+    const focused = host.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    host.replaceChildren(...build().filter(Boolean));
+    if (wasOpen) host.querySelector("details").open = true;
+    if (focused) host.querySelector(`[data-focus="${focused}"]`)?.focus();
+  }
+
+  #questions(waiting) {
+    return waiting.map((one) => makeQuestion(one, { answer: (id, answer) => this.#with.actions.answer(id, answer), openTask: this.#with.open }, { showsTask: false }));
+  }
+
+  #buttons() {
+    const edit = element("button", { type: "button", class: "primary", on: { click: () => this.#edit(this.#task) } }, icon("edit"), "Edit");
+    const remove = element("button", { type: "button", on: { click: () => this.#delete() } }, icon("trash"), "Delete…");
+    return [element("div", { class: "buttons buttons--start" }, edit, remove)];
+  }
+
+  #properties(task) {
+    const { state, actions } = this.#with;
+    const done = task.status === "completed";
+    const stage = element("select", { id: "task-stage", data: { focus: "stage" }, on: { change: (event) => {
+      const first = state.column(event.target.value)[0]?.id;
+      actions.move(task.id, { stage: event.target.value, before: first });
+      announce(`Moved to ${event.target.value}.`);
+    } } }, ...state.stages.map((one) => element("option", { value: one.name, selected: one.name === task.stage }, one.name)));
+    const toggle = element("button", { type: "button", data: { focus: "status" }, on: { click: () => actions.quickly(task.id, { status: done ? "pending" : "completed" }) } },
+      done ? "Open it again" : "Complete it");
+    const release = element("button", { type: "button", data: { focus: "release" }, on: { click: () => actions.releaseTask(task.id) } }, "Release");
+    return [element("dl", { class: "properties" },
+      property("Id", element("code", {}, task.id)),
+      property(element("label", { for: "task-stage" }, "Stage"), stage),
+      property("Status", element("span", { class: done ? "fact fact--done" : "fact" }, done ? icon("check") : null, done ? "Completed" : "Pending"), toggle),
+      property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto" }, tag))) : none("None")),
+      property("Worked on by", task.claimed_by ? element("span", { class: "fact fact--holder", dir: "auto" }, icon("agent"), element("span", { class: "cut" }, task.claimed_by)) : none("Nobody"), task.claimed_by ? release : null),
+      property("Changed", time(task.updated_at)),
+      property("Created", time(task.created_at)))];
+  }
+
+  #links(task) {
+    const { state, open } = this.#with;
+    const list = (heading, ids) => ids.length ? element("section", {}, element("h3", {}, heading), element("ul", { class: "links", role: "list" },
+      ...ids.map((id) => {
+        const other = state.tasks.get(id);
+        const done = other?.status === "completed";
+        return element("li", { class: done ? "is-done" : "" }, done ? icon("check") : icon("link"), taskLink(id, open, other?.title ?? id),
+          done ? element("span", { class: "unseen" }, " (completed)") : null);
+      }))) : null;
+    return [list("Depends on", task.depends_on), list("Needed by", task.needed_by)];
+  }
+
+  async #delete() {
+    const task = this.#task;
+    const sure = await confirmed({ heading: "Delete this task?", text: `“${task.title}” and its history will be gone. This can't be undone.`, yes: "Delete task" });
+    if (!sure) return;
+    try {
+      await this.#with.actions.deleteTask(task.id);
+      this.close();
+      announce(`Deleted ${task.title}.`);
+    } catch (error) {
+      this.#with.actions.fail(error);
+    }
+  }
+
+  // --- changing it ---------------------------------------------------------------------------------------------
+
+  /** Write at a task; `written` is what is in the form at first, if that is something else already. */
+  #edit(base, written = base) {
+    this.#drawn.clear();
+    const stop = () => {
+      this.#form = null;
+      this.#draw();
+      this.#modal.body.querySelector('[data-slot="actions"] button')?.focus();
+    };
+    this.#form = new TaskForm({
+      task: written, save: "Save",
+      cancel: async () => (await mayDiscard(this.#form)) && stop(),
+      submit: (values) => (values.title ? this.#save(base, values, stop) : refuseEmpty(this.#form)),
+    });
+    this.#form.base = base;
+    this.#modal.title.textContent = "Edit task";
+    this.#modal.body.replaceChildren(element("p", { class: "notice", role: "status", hidden: true, data: { slot: "warning" } }), this.#form.node);
+    this.#form.title.focus();
+  }
+
+  async #save(base, values, stop) {
+    const change = Object.fromEntries(Object.keys(WRITTEN).filter((name) => differ(values[name], base[name])).map((name) => [name, values[name]]));
+    if (!Object.keys(change).length) return stop();
+    try {
+      this.#task = { ...this.#task, ...(await this.#with.actions.changeTask(base.id, { ...change, expected_revision: base.revision })) };
+      announce("Saved.");
+      return stop();
+    } catch (error) {
+      if (error.status !== 409) return this.#form.refuse(error.message);
+    }
+    const now = await api.task(base.id).catch(() => null);
+    if (!now) return this.#form.refuse("This task is not on the board any more.");
+    const both = Object.keys(change).filter((name) => differ(now[name], base[name]) && differ(now[name], values[name]));
+    // Moved, claimed or changed elsewhere in the text: nothing of what was written is in anybody's way.
+    if (!both.length) return this.#save({ ...base, ...now }, { ...pick(now), ...change }, stop);
+    return this.#conflict(base, now, values, change, both, stop);
+  }
+
+  /** Both have changed the same: show the two, and let the person choose. */
+  #conflict(base, now, values, change, both, stop) {
+    const last = now.history.at(-1);
+    const mine = { ...pick(now), ...change };
+    const side = (name, text) => element("div", { class: "conflict__side" }, element("h4", {}, name), element("pre", { dir: "auto", tabindex: "0", role: "region", "aria-label": name }, text || "(empty)"));
+    const button = (text, run, kind = "") => element("button", { type: "button", class: kind, on: { click: run } }, text);
+    const heading = element("h3", { tabindex: "-1" }, `${last?.who ?? "Somebody"} changed the same while you were writing`);
+    const box = element("section", { class: "conflict", "aria-label": "Two versions" }, heading,
+      element("p", { class: "hint" }, "Nothing was saved yet. Which one shall it be?"),
+      ...both.map((name) => element("div", { class: "conflict__field" }, element("p", { class: "conflict__name" }, WRITTEN[name]),
+        element("div", { class: "conflict__sides" }, side("Yours", shown(values[name])), side("On the board", shown(now[name]))))),
+      element("div", { class: "buttons" },
+        button("Take theirs", () => {
+          this.#task = now;
+          stop();
+        }),
+        button("Go on writing", () => this.#edit(now, mine)),
+        button("Keep mine", () => this.#save(now, mine, stop), "primary")));
+    this.#modal.body.replaceChildren(box);
+    heading.focus();
+  }
+
+  #warn() {
+    const warning = this.#modal.body.querySelector('[data-slot="warning"]');
+    if (!warning || this.#task.revision === this.#form.base.revision) return;
+    warning.hidden = false;
+    warning.textContent = `${this.#task.history.at(-1)?.who ?? "Somebody"} has changed this task meanwhile. If it is the same text, you will see both when you save.`;
+  }
+}
+
+// --- parts -------------------------------------------------------------------------------------------------------
+
+function slot(name) {
+  return element("div", { data: { slot: name } });
+}
+
+function property(name, ...values) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, ...values.filter(Boolean)));
+}
+
+function none(text) {
+  return element("span", { class: "none" }, text);
+}
+
+function describe(text) {
+  return [text.trim() ? element("div", { class: "prose" }, markdown(text)) : element("p", { class: "hint" }, "No description yet.")];
+}
+
+function anchorsOf(anchors) {
+  if (!anchors.length) return [];
+  return [element("section", {}, element("h3", {}, "Code"), element("ul", { class: "anchors", role: "list" }, ...anchors.map((one) => {
+    const [, file, line] = /^[^:]+:\/\/(.*)#(\d+)/.exec(one.anchor) ?? [null, one.anchor, ""];
+    const gone = one.state === "gone";
+    return element("li", { class: `anchor${gone ? " anchor--gone" : ""}` },
+      element("p", { class: "anchor__symbol" }, icon("code"), element("code", { dir: "ltr" }, one.symbol ?? "(symbol not known)"),
+        gone ? element("span", { class: "badge badge--high" }, "gone") : null),
+      element("p", { class: "anchor__place", dir: "ltr", title: one.anchor }, line ? `${file}:${line}` : file),
+      one.code ? element("pre", { dir: "ltr", tabindex: "0", role: "region", "aria-label": "Line of code" }, one.code.trim()) : null);
+  })))];
+}
+
+function historyOf(history) {
+  const entries = [...history].reverse().map((one) => element("li", {},
+    element("p", {}, element("strong", { dir: "auto" }, one.who), " ", element("span", { dir: "auto" }, one.message), " ", time(one.at)),
+    ...Object.entries(one.fields).filter(([name]) => name in TOLD).map(([name, [before, after]]) =>
+      element("p", { class: "hint", dir: "auto" }, `${TOLD[name]}: ${shown(before) || "none"} → ${shown(after) || "none"}`))));
+  return [element("details", { class: "folded history" }, element("summary", {}, `History (${history.length})`), element("ol", { role: "list" }, ...entries))];
+}
+
+function shown(value) {
+  return Array.isArray(value) ? value.join(", ") : String(value ?? "");
+}
+
+function pick(task) {
+  return { title: task.title, description: task.description, tags: task.tags };
+}
+
+function differ(one, other) {
+  return JSON.stringify(one) !== JSON.stringify(other);
+}
+
+async function refuseEmpty(form) {
+  form.refuse("A task needs a title.");
+  form.title.focus();
+}
+
+async function mayDiscard(form) {
+  if (!form?.isChanged) return true;
+  return confirmed({ heading: "Discard what you wrote?", text: "It was not saved.", yes: "Discard", no: "Go on writing" });
+}

@@ -1,0 +1,29 @@
+// Times as people say them; the exact one is in the tooltip.
+
+import { element, setText } from "./dom.js";
+
+const STEPS = [[60, "second"], [3600, "minute"], [86_400, "hour"], [604_800, "day"], [2_629_800, "week"]];
+const SIZES = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 };
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+function ago(date) {
+  const seconds = (Date.now() - date.getTime()) / 1000;
+  if (seconds < 45) return "just now";
+  const step = STEPS.find(([end]) => seconds < end);
+  return step ? relative.format(-Math.round(seconds / SIZES[step[1]]), step[1]) : day.format(date);
+}
+
+/** A <time> for a moment in ISO 8601. */
+export function time(iso) {
+  const date = new Date(iso);
+  return element("time", { datetime: iso, title: exact.format(date) }, ago(date));
+}
+
+/** Keep the times on the page true. */
+export function keepTimes() {
+  setInterval(() => {
+    for (const node of document.querySelectorAll("time")) setText(node, ago(new Date(node.dateTime)));
+  }, 20_000);
+}

@@ -1,0 +1,87 @@
+// The toolbar: the filter, the buttons for the two panels, and the one for a new task.
+
+import { debounced, element, keepingFocus, reconcile, setText } from "./dom.js";
+import { NOBODY } from "./filter.js";
+import { icon } from "./icons.js";
+import { makeConnection } from "./sidebar.js";
+
+export class Toolbar {
+  #state;
+  #filter;
+  #text = element("input", { type: "search", class: "search__field", placeholder: "Filter tasks", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
+  #tag = element("select", { "aria-label": "Filter by tag" });
+  #agent = element("select", { "aria-label": "Filter by agent" });
+  #chips = element("ul", { class: "chips", role: "list", "aria-label": "Tags that are filtered by" });
+  #clear = element("button", { type: "button", class: "quiet" }, "Clear");
+  #waiting = element("span", { class: "count", "aria-hidden": "true" });
+  #waitingText = element("span", { class: "unseen" });
+  #offer = debounced(() => this.#drawOffers(), 200);
+
+  /** `on` has create(), toggleSidebar() and toggleWorkspace(). */
+  constructor(host, { state, filter, on }) {
+    this.#state = state;
+    this.#filter = filter;
+    this.menu = element("button", { type: "button", class: "plain toolbar__menu", "aria-label": "Project and texts", "aria-expanded": "false", "aria-controls": "sidebar", on: { click: on.toggleSidebar } }, icon("menu"));
+    this.panel = element("button", { type: "button", class: "toolbar__panel", "aria-expanded": "false", "aria-controls": "workspace", on: { click: on.toggleWorkspace } },
+      icon("panel"), element("span", { class: "wide" }, "Workspace"), this.#waiting, this.#waitingText);
+    host.replaceChildren(
+      this.menu,
+      element("div", { class: "filter", role: "search" },
+        element("div", { class: "search" }, icon("search"), this.#text), this.#tag, this.#agent, this.#chips, this.#clear),
+      makeConnection(),
+      this.panel,
+      element("button", { type: "button", class: "primary", on: { click: () => on.create() } }, icon("add"), element("span", { class: "wide" }, "New task"), element("span", { class: "unseen narrow" }, "New task")));
+    this.#text.addEventListener("input", () => filter.set({ text: this.#text.value }));
+    this.#tag.addEventListener("change", () => this.#tag.value && filter.toggleTag(this.#tag.value));
+    this.#agent.addEventListener("change", () => filter.set({ agent: this.#agent.value }));
+    this.#clear.addEventListener("click", () => {
+      filter.clear();
+      this.#text.focus();
+    });
+    for (const type of ["board", "tasks"]) state.addEventListener(type, this.#offer);
+    state.addEventListener("workspace", () => this.#drawWaiting());
+    state.addEventListener("workspace", this.#offer);
+    filter.addEventListener("change", () => this.draw());
+    this.draw();
+  }
+
+  draw() {
+    const { text, isOn } = this.#filter;
+    if (this.#text.value.trim() !== text) this.#text.value = text;
+    this.#clear.hidden = !isOn;
+    this.#drawOffers();
+    keepingFocus(() => reconcile(this.#chips, this.#filter.tags, (tag) => tag, (tag) => element("li", {},
+      element("button", { type: "button", class: "chip", "aria-label": `Remove the tag ${tag} from the filter`, on: { click: () => this.#filter.toggleTag(tag) } },
+        element("span", { class: "cut", dir: "auto" }, tag), icon("close")))));
+    this.#chips.hidden = !this.#filter.tags.length;
+  }
+
+  #drawOffers() {
+    const tags = new Map();
+    const agents = new Set(this.#state.agents.map((agent) => agent.name));
+    for (const task of this.#state.tasks.values()) {
+      for (const tag of task.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1);
+      if (task.claimed_by) agents.add(task.claimed_by);
+    }
+    if (this.#filter.agent && this.#filter.agent !== NOBODY) agents.add(this.#filter.agent);
+    const named = [...tags].sort(([one], [other]) => one.localeCompare(other)).map(([tag, count]) => [tag, `${tag} (${count.toLocaleString("en")})`]);
+    offer(this.#tag, [["", "Any tag"], ...named.filter(([tag]) => !this.#filter.tags.includes(tag))], "");
+    offer(this.#agent, [["", "Any agent"], [NOBODY, "Nobody"], ...[...agents].sort().map((name) => [name, name])], this.#filter.agent);
+  }
+
+  #drawWaiting() {
+    const count = this.#state.questions.length;
+    setText(this.#waiting, count ? String(count) : "");
+    setText(this.#waitingText, `Agent Workspace${count ? `, ${count} waiting for you` : ""}`);
+  }
+}
+
+/** Make the options of a <select> these, unless they are already. */
+function offer(select, options, value) {
+  const key = JSON.stringify(options);
+  if (select.dataset.offers !== key) {
+    select.dataset.offers = key;
+    select.replaceChildren(...options.map(([name, text]) => element("option", { value: name }, text)));
+  }
+  select.value = value;
+}

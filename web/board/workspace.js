@@ -1,0 +1,106 @@
+// The Agent Workspace: who is connected, what they ask, what they have told, and what was answered.
+
+import { announce } from "./announce.js";
+import { element, keepingFocus, reconcile, setText } from "./dom.js";
+import { icon } from "./icons.js";
+import { makeAnswered, makeQuestion, taskLink } from "./question.js";
+import { time } from "./time.js";
+
+const LEVELS = { info: "Information", success: "Success", warning: "Warning" };
+const WIDE = window.matchMedia("(min-width: 1200px)");
+
+export class Workspace {
+  #state;
+  #host;
+  #on;
+  #known = null; // ids of the questions that were shown before
+  #questions = element("div", { class: "stack" });
+  #agents = element("ul", { class: "agents", role: "list" });
+  #timeline = element("ol", { class: "timeline", role: "list" });
+  #answered = element("div", { class: "stack" });
+  #noQuestions = element("p", { class: "hint" }, "Nobody waits for you.");
+  #noAgents = element("p", { class: "hint" }, "No agent is connected. Connect one to ", element("code", {}, `ws://${location.host}`),
+    ", or start it with ", element("code", {}, "lsp-mcp board --mcp"), " as its MCP server.");
+  #noNotifications = element("p", { class: "hint" }, "What agents report with ", element("code", {}, "notify_user"), " is listed here.");
+  #count = element("span", { class: "count" });
+  #answeredTitle = element("summary", {});
+  #folded;
+
+  /** `on` has answer(id, answer), openTask(id) and toggled(is open). */
+  constructor(host, { state, on }) {
+    this.#host = host;
+    this.#state = state;
+    this.#on = on;
+    const closeButton = element("button", { type: "button", class: "plain workspace__close", "aria-label": "Close the Agent Workspace",
+      on: { click: () => this.toggle(false) } }, icon("close"));
+    this.#folded = element("details", { class: "folded", hidden: true }, this.#answeredTitle, this.#answered);
+    this.heading = element("h2", { tabindex: "-1" }, "Agent Workspace");
+    const section = (heading, ...content) => element("section", {}, element("h3", {}, heading), ...content);
+    host.replaceChildren(
+      element("header", { class: "workspace__head" }, this.heading, closeButton),
+      element("div", { class: "workspace__body" },
+        element("section", { class: "asks" }, element("h3", {}, "Questions for you ", this.#count), this.#noQuestions, this.#questions, this.#folded),
+        section("Agents", this.#noAgents, this.#agents),
+        section("Timeline", this.#noNotifications, this.#timeline)));
+    host.addEventListener("keydown", (event) => event.key === "Escape" && !WIDE.matches && this.toggle(false));
+    state.addEventListener("workspace", () => this.draw());
+  }
+
+  get isOpen() {
+    return !this.#host.hidden;
+  }
+
+  /** Open it as it was left, or as the window is wide enough. */
+  begin() {
+    const kept = localStorage.getItem("workspace");
+    this.#host.hidden = !(WIDE.matches && kept !== "closed");
+    this.#on.toggled(this.isOpen, false);
+  }
+
+  toggle(open = !this.isOpen) {
+    this.#host.hidden = !open;
+    if (WIDE.matches) localStorage.setItem("workspace", open ? "open" : "closed");
+    if (open) this.heading.focus();
+    this.#on.toggled(open, true);
+  }
+
+  draw() {
+    const { questions, answered, agents, notifications } = this.#state;
+    keepingFocus(() => {
+      reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on));
+      reconcile(this.#agents, agents, (one) => one.id, makeAgent, updateAgent);
+      reconcile(this.#timeline, notifications, (one) => String(one.id), (one) => this.#makeNotification(one));
+      reconcile(this.#answered, answered, (one) => one.id, (one) => makeAnswered(one, this.#on));
+    });
+    setText(this.#count, questions.length ? String(questions.length) : "");
+    setText(this.#answeredTitle, `Answered (${answered.length})`);
+    this.#noQuestions.hidden = questions.length > 0;
+    this.#noAgents.hidden = agents.length > 0;
+    this.#noNotifications.hidden = notifications.length > 0;
+    this.#folded.hidden = answered.length === 0;
+    if (this.#known) {
+      const news = questions.filter((one) => !this.#known.has(one.id));
+      if (news.length) announce(news.map((one) => `${one.who} asks: ${one.question}`).join(" "));
+    }
+    this.#known = new Set(questions.map((one) => one.id));
+  }
+
+  #makeNotification(one) {
+    return element("li", { class: `entry entry--${one.level}` },
+      element("span", { class: "entry__level" }, icon(one.level), element("span", { class: "unseen" }, `${LEVELS[one.level]}: `)),
+      element("div", { class: "entry__body" },
+        element("p", { class: "byline" }, element("strong", { dir: "auto", class: "cut" }, one.who), time(one.at)),
+        element("p", { class: "entry__text", dir: "auto" }, one.message),
+        one.task ? taskLink(one.task, this.#on.openTask) : null));
+  }
+}
+
+function makeAgent(agent) {
+  return element("li", { class: "agent", data: { mark: `agent:${agent.id}` } }, element("span", { class: "agent__dot" }),
+    element("span", { class: "agent__name cut", dir: "auto" }), element("span", { class: "agent__client cut", dir: "auto" }));
+}
+
+function updateAgent(node, agent) {
+  setText(node.querySelector(".agent__name"), agent.name);
+  setText(node.querySelector(".agent__client"), agent.client === agent.name ? "" : agent.client);
+}
