@@ -12,7 +12,9 @@ BACKEND ?= gopls
 gopls_needs := gopls
 clangd_needs := clangd json_tree
 nvim_needs := gopls nvim dlv
-get_needs = @$(if $($(BACKEND)_needs),scripts/tools.sh $($(BACKEND)_needs))
+bench_board_needs := chromium
+needs = $($(BACKEND)_needs) $($@_$(BACKEND)_needs)
+get_needs = @$(if $(strip $(needs)),scripts/tools.sh $(needs))
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

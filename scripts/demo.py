@@ -82,7 +82,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--backend", default="gopls", show_default=True, help="The language server, or nvim.")
+@click.option("--backend", default="gopls", show_default=True, help="The language server, nvim or board.")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -95,9 +95,10 @@ def main(backend: str, project: Path | None) -> None:
     """
     screen = Screen()
     try:
-        if backend == "nvim" and project:
+        other = {"nvim": _through_neovim, "board": _on_the_board}.get(backend)
+        if other and project:
             raise DemoError("--project is for the demo of a language server")
-        asyncio.run(_through_neovim(screen) if backend == "nvim" else _demo(screen, backend, project))
+        asyncio.run(other(screen) if other else _demo(screen, backend, project))
     except (DemoError, LspMcpError, MCPError) as error:
         screen.console.print(Text(f"demo: {error}", "red"), soft_wrap=True)
         sys.exit(1)
@@ -128,6 +129,12 @@ async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
 
 async def _through_neovim(screen: Screen) -> None:
     from demo_nvim import demo  # it needs what only the tests need besides
+
+    await demo(screen)
+
+
+async def _on_the_board(screen: Screen) -> None:
+    from demo_board import demo  # it needs what is optional
 
     await demo(screen)
 

@@ -187,10 +187,12 @@ class Board:
 
     def end(self) -> None:
         """End all of it."""
-        self.end_pages()
-        if self._context:
-            self._context.close()
-        self.stop()
+        try:
+            self.end_pages()
+            if self._context:
+                self._context.close()
+        finally:
+            self.stop()
 
     def _watch(self, page: Page) -> list[str]:
         complaints: list[str] = []

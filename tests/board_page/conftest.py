@@ -18,7 +18,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def shared_board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
+def shared_board(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Board]:  # ends before it
     with running_board(tmp_path_factory.mktemp("project")) as board:
         yield board
 

@@ -271,10 +271,12 @@ function anchorsOf(anchors) {
   if (!anchors.length) return [];
   return [element("section", {}, element("h3", {}, "Code"), element("ul", { class: "anchors", role: "list" }, ...anchors.map((one) => {
     const [, file, line] = /^[^:]+:\/\/(.*)#(\d+)/.exec(one.anchor) ?? [null, one.anchor, ""];
-    const gone = one.state === "gone";
+    const [state, why] = /^(\w+)(?:: (.*))?$/.exec(one.state ?? "")?.slice(1) ?? [];
+    const told = state && state !== "known";
+    const gone = state === "gone";
     return element("li", { class: `anchor${gone ? " anchor--gone" : ""}` },
       element("p", { class: "anchor__symbol" }, icon("code"), element("code", { dir: "ltr" }, one.symbol ?? "(symbol not known)"),
-        gone ? element("span", { class: "badge badge--high" }, "gone") : null),
+        told ? element("span", { class: `badge${gone ? " badge--high" : ""}`, title: why ?? state }, state) : null),
       element("p", { class: "anchor__place", dir: "ltr", title: one.anchor }, line ? `${file}:${line}` : file),
       one.code ? element("pre", { dir: "ltr", tabindex: "0", role: "region", "aria-label": "Line of code" }, one.code.trim()) : null);
   })))];

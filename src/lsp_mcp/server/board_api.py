@@ -18,6 +18,7 @@ from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
 from lsp_mcp.errors import CallerError, LspMcpError, UnavailableError
+from lsp_mcp.toolsets.board.anchored import looked_up
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +147,8 @@ class BoardApi:
 
     async def _task(self, request: Request) -> Any:
         id_ = request.path_params["id"]
-        return await self._board.read(lambda at: tasks.get(at, id_))
+        task = await self._board.read(lambda at: tasks.get(at, id_))
+        return {**task, "anchors": await looked_up(self._host, task)}
 
     async def _standard(self, request: Request) -> Any:
         id_ = request.path_params["id"]

@@ -13,7 +13,6 @@ from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.errors import AnchorError, LspMcpError, PathError, PointError
 from lsp_mcp.text import Point, Text
-from lsp_mcp.toolsets.tool import Call
 
 _CODE = 120  # characters of a line that are kept
 
@@ -29,7 +28,7 @@ async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, An
     return list({row["anchor"]: row for row in rows}.values())
 
 
-async def looked_up(host: BoardHost, task: dict[str, Any], call: Call) -> list[dict[str, Any]]:
+async def looked_up(host: BoardHost, task: dict[str, Any]) -> list[dict[str, Any]]:
     """The anchors of a task where their symbols are now; one whose symbol is gone says so."""
     return await asyncio.to_thread(lambda: [found_again(host, one) for one in task["anchors"]])
 

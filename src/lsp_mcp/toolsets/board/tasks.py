@@ -107,7 +107,7 @@ class TaskTools(BoardToolset):
         actor = await self._actor(call)
         task = await self._host.board.read(lambda at: tasks.get(at, id), actor)
         self._looked(call, actor, "task", [task["id"]])
-        task["anchors"] = await looked_up(self._host, task, call)
+        task["anchors"] = await looked_up(self._host, task)
         task["questions"] = [
             {
                 "id": one["id"],
