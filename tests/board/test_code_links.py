@@ -62,6 +62,8 @@ async def test_who_asks_about_a_symbol_hears_of_its_open_tasks(tmp_path: Path) -
         for tool in ("find_symbol_references_by_anchor", "find_callers_by_anchor"):
             _, remarks = await at.ask(tool, symbol_anchor="go://shelf.go#3:6")
             assert remarks == [line]
+        _, remarks = await at.ask("find_symbol_definitions_by_name", symbol_name="Find")
+        assert remarks == [line]
         _, remarks = await at.ask("find_symbol_references_by_anchor", symbol_anchor="Use")
         assert remarks == []
         await at.ask("complete_task", id=task["id"])

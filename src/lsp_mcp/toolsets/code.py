@@ -19,6 +19,7 @@ from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnc
 from lsp_mcp.toolsets.targets import Target
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
+_WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
 _DOUBTS = 5  # places listed that a rename may get wrong
 
 
@@ -89,6 +90,10 @@ class CodeTools(AnchorToolset):
             gaps += more
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
         self._targets.remember(symbol.place for symbol in symbols)
+        for symbol in symbols[:_WITH_TASKS]:
+            place = symbol.place
+            if identifier := place.text.identifier_at(place.span.start):
+                await self._tell_tasks(call, place.path, identifier.start, place.text.slice(identifier))
         where = f"in the {self._sessions.languages} workspace"
         message = f"{found(total, 'symbol definition', gaps)} {where}."
         return self._render(
@@ -130,7 +135,7 @@ class CodeTools(AnchorToolset):
         message = found(uses.total, "reference", gaps)
         gaps += [*dropped(uses.dropped), *capped(len(uses.places), uses.total)]
         self._targets.remember(uses.places)
-        await self._tell_tasks(call, target)
+        await self._tell_tasks_on(call, target)
         return self._render(
             call,
             ReferenceList(
@@ -168,7 +173,7 @@ class CodeTools(AnchorToolset):
 
         (target, renaming), gaps = await settled(handle.backend, ask)
         plan = renaming.plan
-        await self._tell_tasks(call, target)
+        await self._tell_tasks_on(call, target)
         self._check_inside(target, plan)
         gaps += await self._targets.gaps(target)
         gaps += self._doubts(renaming.doubts)

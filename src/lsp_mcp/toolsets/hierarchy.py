@@ -103,7 +103,7 @@ class HierarchyTools(AnchorToolset):
             gaps += await self._targets.gaps(target)
         found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
         self._targets.remember(place for nodes in found.values() for node in nodes for place in _places(node))
-        await self._tell_tasks(call, target)
+        await self._tell_tasks_on(call, target)
         unsure = bool(gaps)
         counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
         for field, tree in trees.items():

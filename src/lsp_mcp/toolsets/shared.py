@@ -51,12 +51,14 @@ class AnchorToolset:
         self._settings = settings
         self._targets = Targets(sessions)
 
-    async def _tell_tasks(self, call: Call, target: Target) -> None:
-        """Remark on what is planned or known about the target."""
-        if self._settings.tasks_on:
-            line = await self._settings.tasks_on(target.path, target.identifier.start, target.name)
-            if line:
-                call.remark(line)
+    async def _tell_tasks(self, call: Call, path: Path, point: Point, name: str) -> None:
+        """Remark on what is planned or known about the symbol called `name` at `point`."""
+        if self._settings.tasks_on and (line := await self._settings.tasks_on(path, point, name)):
+            call.remark(line)
+
+    async def _tell_tasks_on(self, call: Call, target: Target) -> None:
+        """The same for a target."""
+        await self._tell_tasks(call, target.path, target.identifier.start, target.name)
 
     def _render(self, call: Call, answer: Answer) -> str:
         shown, anchor = self._sessions.workspace.shown, self._targets.anchor
