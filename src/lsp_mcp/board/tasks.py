@@ -8,6 +8,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
 
+from lsp_mcp.board import dependencies as waiting
 from lsp_mcp.board import fields, markdown, stages, tables
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Actor, Transaction
@@ -70,7 +71,7 @@ def listed(
 
 def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
     """The pending tasks that nobody works on and that wait for no other, in the order of the board; and how many."""
-    return _rows(at, _is_ready(), limit)
+    return _rows(at, waiting.is_ready(), limit)
 
 
 def get(at: Transaction, typed: str) -> Task:
@@ -287,7 +288,7 @@ def claim(at: Transaction, actor: Actor, typed: str | None) -> Task:
         return get(at, row["id"])
     if row["status"] == "completed":
         raise CallerError(f"{row['id']} is completed; set its status to pending first, with update_task.")
-    if waits := _waits_for(at, row["id"]):
+    if waits := waiting.waits_for(at, row["id"]):
         raise CallerError(f"{row['id']} waits for {', '.join(waits)}; complete those first.")
     holder = _holder(at, row["claimed_by"])
     if holder and holder["connected"]:
@@ -363,7 +364,7 @@ def _shaped(at: Transaction, rows: Sequence[RowMapping]) -> list[Task]:
     """What a list says of each: names instead of ids, and how many of its questions wait for an answer."""
     names = {stage["id"]: stage["name"] for stage in at.connection.execute(sa.select(tables.stages)).mappings()}
     holders = {one.id: one.name for one in at.connection.execute(sa.select(agents.c.id, agents.c.name))}
-    waiting = {
+    asked = {
         one.task: one.count_
         for one in at.connection.execute(
             sa.select(questions.c.task, sa.func.count().label("count_"))
@@ -379,34 +380,13 @@ def _shaped(at: Transaction, rows: Sequence[RowMapping]) -> list[Task]:
             "status": row["status"],
             "tags": row["tags"],
             "claimed_by": holders.get(row["claimed_by"]) if row["claimed_by"] else None,
-            "questions_waiting": waiting.get(row["id"], 0),
+            "questions_waiting": asked.get(row["id"], 0),
             "position": row["position"],
             "revision": row["revision"],
             "updated_at": row["updated_at"],
         }
         for row in rows
     ]
-
-
-def _is_ready() -> Any:
-    other = tasks.alias()
-    waits = (
-        sa.select(sa.literal(1))
-        .select_from(dependencies.join(other, other.c.id == dependencies.c.depends_on))
-        .where(dependencies.c.task == tasks.c.id, other.c.status != "completed")
-    )
-    held = sa.select(sa.literal(1)).where(agents.c.id == tasks.c.claimed_by, agents.c.connected)
-    return sa.and_(tasks.c.status == "pending", ~waits.exists(), ~held.exists())
-
-
-def _waits_for(at: Transaction, id_: str) -> list[str]:
-    rows = at.connection.execute(
-        sa.select(dependencies.c.depends_on)
-        .join(tasks, tasks.c.id == dependencies.c.depends_on)
-        .where(dependencies.c.task == id_, tasks.c.status != "completed")
-        .order_by(dependencies.c.depends_on)
-    )
-    return [row.depends_on for row in rows]
 
 
 def _holder(at: Transaction, id_: str | None) -> RowMapping | None:
@@ -520,40 +500,9 @@ def _set_anchors(at: Transaction, id_: str, anchored: Sequence[Mapping[str, Any]
 
 
 def _set_dependencies(at: Transaction, id_: str, typed: Iterable[str]) -> list[str]:
-    """Raises CallerError if there is no such task, or if they would wait for each other in a circle."""
     wanted = list(dict.fromkeys(_row(at, one)["id"] for one in typed))
-    edges: dict[str, list[str]] = {}
-    for one in at.connection.execute(sa.select(dependencies).where(dependencies.c.task != id_)).mappings():
-        edges.setdefault(one["task"], []).append(one["depends_on"])
-    for one in wanted:
-        if circle := _path(edges, one, id_):
-            raise CallerError(
-                f"{id_} cannot depend on {one}: they would wait for each other ({' → '.join([id_, *circle])})."
-            )
-    at.connection.execute(sa.delete(dependencies).where(dependencies.c.task == id_))
-    for one in wanted:
-        at.connection.execute(sa.insert(dependencies).values(task=id_, depends_on=one))
+    waiting.replace(at, id_, wanted)
     return wanted
-
-
-def _path(edges: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
-    """A way from `start` to `end`, both included; empty if there is none."""
-    came: dict[str, str | None] = {start: None}
-    todo = [start]
-    while todo:
-        at = todo.pop()
-        if at == end:
-            way: list[str] = []
-            step: str | None = at
-            while step is not None:
-                way.append(step)
-                step = came[step]
-            return way[::-1]
-        for other in edges.get(at, ()):
-            if other not in came:
-                came[other] = at
-                todo.append(other)
-    return []
 
 
 def _escaped(text: str) -> str:
