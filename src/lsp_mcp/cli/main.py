@@ -94,8 +94,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
     """
     from lsp_mcp.cli.bridge import run_bridge
 
-    parent = context.parent.params if context.parent else {}
-    run_bridge(flags, port, parent["form"], parent["response_format"])
+    run_bridge(flags, port, *_forms(context))
 
 
 @main.group(invoke_without_command=True)
@@ -117,8 +116,7 @@ def board(
         return
     from lsp_mcp.cli.board import new_link, run_board, run_stdio
 
-    parent = context.parent.params if context.parent else {}
-    form, response_format = parent["form"], parent["response_format"]
+    form, response_format = _forms(context)
     if link:
         click.echo(new_link(flags, port=port, dev=dev))
     elif stdio:
@@ -243,3 +241,9 @@ def setup(
         write_setup(flags, client, scope, name, force=force, as_json=as_json)
     else:
         show_setup(flags, client, scope, name, as_json=as_json)
+
+
+def _forms(context: click.Context) -> tuple[str, str]:
+    """The form and the channel of answers, which are said before the subcommand."""
+    assert context.parent
+    return context.parent.params["form"], context.parent.params["response_format"]

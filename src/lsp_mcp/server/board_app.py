@@ -31,6 +31,7 @@ from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
 from lsp_mcp.server.board_api import BoardApi
+from lsp_mcp.server.http import has_token, no_token
 from lsp_mcp.server.websocket import serve_websocket
 
 log = logging.getLogger(__name__)
@@ -92,8 +93,7 @@ class BoardDoor:
 
     def knows_agent(self, connection: HTTPConnection) -> bool:
         """Whether it has the token."""
-        sent = connection.headers.get("authorization", "")
-        return hmac.compare_digest(sent.encode(), f"Bearer {self.token}".encode())
+        return has_token(connection.headers, self.token)
 
     def is_own_page(self, connection: HTTPConnection) -> bool:
         """Whether its Origin is this board's page."""
@@ -197,11 +197,7 @@ class _Guarded:
         if origin is not None and not self._door.is_own_page(request):
             return PlainTextResponse("pages of other addresses may not use this board\n", status_code=403)
         if path.startswith("/mcp") and not self._door.knows_agent(request):
-            return PlainTextResponse(
-                "send the header `Authorization: Bearer TOKEN`; `lsp-mcp board` prints the token\n",
-                status_code=401,
-                headers={"WWW-Authenticate": "Bearer"},
-            )
+            return no_token("`lsp-mcp board` prints the token")
         if path.startswith("/api"):
             if not self._door.knows_page(request):
                 return JSONResponse({"error": "this page is not signed in; open a new link"}, status_code=401)

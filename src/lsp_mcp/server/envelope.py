@@ -7,12 +7,15 @@ from typing import Literal
 
 from mcp.types import CallToolResult, TextContent
 
+from lsp_mcp.toolsets.json_text import readable
+
 ResponseFormat = Literal["text", "structured", "both"]
 
 
 def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
     """The result that carries `texts`, the logical answer and what is remarked on it, in the chosen channels."""
-    texts = [sendable(text) for text in texts]
+    # What is no Unicode would end the whole connection (SDK 2.3).
+    texts = [readable(text) for text in texts]
     structured = {"blocks": [{"type": "text", "text": text} for text in texts]}
     return CallToolResult(
         content=[] if response_format == "structured" else [TextContent(type="text", text=text) for text in texts],
@@ -22,17 +25,4 @@ def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolR
 
 def failed(text: str) -> CallToolResult:
     """The result that says why there is no answer; always as text, the one channel that every client shows."""
-    return CallToolResult(content=[TextContent(type="text", text=sendable(text))], is_error=True)
-
-
-def sendable(text: str) -> str:
-    """`text` with what is no Unicode in it replaced: half a surrogate pair would end the whole connection (SDK 2.3)."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not _is_unicode(text) else text
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return CallToolResult(content=[TextContent(type="text", text=readable(text))], is_error=True)

@@ -16,6 +16,7 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.datastructures import Headers
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -114,25 +115,34 @@ def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> A
     return TrustedHostMiddleware(_Authorized(mcp, token), allowed_hosts=list(_NAMES))
 
 
+def has_token(headers: Headers, token: str) -> bool:
+    """Whether a request has `Authorization: Bearer TOKEN`."""
+    scheme, _, sent = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), token.encode())
+
+
+def no_token(who_knows: str) -> Response:
+    """The refusal of a request without it."""
+    return PlainTextResponse(
+        f"send the header `Authorization: Bearer TOKEN`; {who_knows}\n",
+        status_code=401,
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 class _Authorized:
     """Lets through who sends `Authorization: Bearer TOKEN`."""
 
     def __init__(self, inner: ASGIApp, token: str) -> None:
         self._inner = inner
-        self._wanted = token.encode()
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in _OPEN:
-            scheme, _, sent = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
-            if scheme.lower() != b"bearer" or not hmac.compare_digest(sent.strip(), self._wanted):
-                refusal = PlainTextResponse(
-                    "send the header `Authorization: Bearer TOKEN`; whoever started this server knows the token\n",
-                    status_code=401,
-                    headers={"WWW-Authenticate": "Bearer"},
-                )
-                await refusal(scope, receive, send)
-                return
-        await self._inner(scope, receive, send)
+        is_open = scope["type"] != "http" or scope["path"] in _OPEN
+        if is_open or has_token(Headers(scope=scope), self._token):
+            await self._inner(scope, receive, send)
+        else:
+            await no_token("whoever started this server knows the token")(scope, receive, send)
 
 
 class _Uvicorn(uvicorn.Server):

@@ -23,8 +23,9 @@ from lsp_mcp import __version__
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
-from lsp_mcp.server.envelope import ResponseFormat, answered, failed, sendable
+from lsp_mcp.server.envelope import ResponseFormat, answered, failed
 from lsp_mcp.server.resources import Resources
+from lsp_mcp.toolsets.json_text import readable
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ def mcp_server(
             return failed(f"There is no tool {params.name!r}; there is: {', '.join(by_name)}.")
 
         async def report(done: float, total: float | None, message: str) -> None:
-            await context.session.report_progress(done, total, sendable(message))
+            await context.session.report_progress(done, total, readable(message))
 
         call = Call(format=format, report=report, client=caller(context, left))
         arguments = params.arguments or {}

@@ -14,6 +14,7 @@ from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.toolsets.json_text import readable
 from lsp_mcp.toolsets.targets import Targets
 from lsp_mcp.toolsets.tool import Call
 
@@ -61,7 +62,7 @@ class LuaTools:
         except LspMcpError as error:
             log.info("no tools of Neovim: %s", error)
             listed = None
-        self._last = [_tool(json.loads(readable(listed[name]))) for name in sorted(listed or ())]
+        self._last = [_tool(json.loads(readable(str(listed[name])))) for name in sorted(listed or ())]
         return self._last
 
     async def call(self, call: Call, name: str, arguments: Json) -> str:
@@ -85,7 +86,7 @@ class LuaTools:
             raise await self._unknown(name)
         for remark in answer.get("remarks") or ():
             call.remark(str(remark))
-        result = json.loads(readable(answer["text"]))
+        result = json.loads(readable(str(answer["text"])))
         # Lua has no order of keys: the same answer shall be the same text each time.
         return (
             str(result)
@@ -123,11 +124,6 @@ class LuaTools:
             call.remark(info)
         scheme = parse_anchor(self._targets.anchor(target.path, target.identifier.start)).scheme
         return str(Anchor(scheme, target.path.as_posix(), target.identifier.start))
-
-
-def readable(text: object) -> str:
-    """Text of Neovim's, what is no UTF-8 in it replaced."""
-    return str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _tool(entry: Json) -> LuaTool:

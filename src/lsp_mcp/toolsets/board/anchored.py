@@ -79,7 +79,7 @@ def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
         "anchor": str(Anchor(anchor.scheme, shown, span.start)),
         "file": shown,
         "symbol": text.slice(span),
-        "code": _code(text, span.start),
+        "code": code_at(text, span.start),
         "state": "known",
     }
 
@@ -98,16 +98,17 @@ def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
     if not points:
         return {**shown, "state": f"gone: {anchor.file} no longer has {row['symbol']}"}
     if anchor.point in points:
-        return {**shown, "code": _code(text, anchor.point)}
-    same = [point for point in points if _code(text, point) == row["code"]]
+        return {**shown, "code": code_at(text, anchor.point)}
+    same = [point for point in points if code_at(text, point) == row["code"]]
     point = min(same or points, key=lambda point: abs(point.line - anchor.point.line))
-    found = {**shown, "anchor": str(Anchor(anchor.scheme, anchor.file, point)), "code": _code(text, point)}
+    found = {**shown, "anchor": str(Anchor(anchor.scheme, anchor.file, point)), "code": code_at(text, point)}
     if len(same or points) > 1:
         found["state"] = f"moved: the nearest of {len(same or points)} places that have {row['symbol']}"
     return found
 
 
-def _code(text: Text, point: Point) -> str:
+def code_at(text: Text, point: Point) -> str:
+    """The line of `point`, as it is kept with an anchor."""
     return text.line(point.line).strip()[:_CODE]
 
 

@@ -16,12 +16,11 @@ from lsp_mcp.edits.plan import FileChange, RenameFile, Step
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.features.anchor_memory import moved_point
 from lsp_mcp.text import Point, Text
-from lsp_mcp.toolsets.board.anchored import found_again
+from lsp_mcp.toolsets.board.anchored import code_at, found_again
 
 log = logging.getLogger(__name__)
 
 _NAMED = 3  # tasks that one line names
-_CODE = 120  # characters of a line that are kept
 
 
 class CodeLinks:
@@ -92,5 +91,5 @@ def _after(anchor: Anchor, row: Any, step: FileChange) -> dict[str, str]:
     return {
         "anchor": str(Anchor(anchor.scheme, anchor.file, now.start)),
         "symbol": after.slice(now),
-        "code": after.line(now.start.line).strip()[:_CODE],
+        "code": code_at(after, now.start),
     }

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.board import library
-from lsp_mcp.toolsets.board.shared import BoardToolset, Limit, Revision, Tags, as_json, page, short
+from lsp_mcp.toolsets.board.shared import BoardToolset, Limit, Revision, Tags, all_ids, one_id, page, short
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 
 StandardId = Annotated[str, Field(description="Standard ID, e.g. architecture")]
@@ -20,16 +21,14 @@ class LibraryTools(BoardToolset):
     @tool(title="List snippets", read_only=True)
     async def list_snippets(self, call: Call, tag: str | None = None, limit: Limit = 100) -> str:
         """List snippets without their contents."""
-        actor = await self._actor(call)
-        found, total = await self._host.board.read(lambda at: library.list_snippets(at, tag, limit), actor)
-        self._looked(call, actor, "snippet", [one["id"] for one in found])
+        found, total = await self._read(call, lambda at: library.list_snippets(at, tag, limit), "snippet", all_ids)
         shown = [_without_empty({name: one[name] for name in ("id", "title", "tags")}) for one in found]
         return page("snippets", shown, total, "filter by tag, or raise limit")
 
     @tool(title="Read a snippet", read_only=True)
     async def get_snippet(self, call: Call, id: SnippetId) -> str:  # noqa: A002 (its published name)
         """Get a snippet with its content."""
-        return _shown(await self._read(call, lambda at: library.get_snippet(at, id), "snippet", [id.strip().lower()]))
+        return _shown(await self._read(call, lambda at: library.get_snippet(at, id), "snippet", one_id))
 
     @tool(title="Create a snippet", read_only=False)
     async def create_snippet(
@@ -72,16 +71,14 @@ class LibraryTools(BoardToolset):
     @tool(title="List standards", read_only=True)
     async def list_standards(self, call: Call, limit: Limit = 100) -> str:
         """List all project standards with metadata."""
-        actor = await self._actor(call)
-        found, total = await self._host.board.read(lambda at: library.list_standards(at, limit), actor)
-        self._looked(call, actor, "standard", [one["id"] for one in found])
+        found, total = await self._read(call, lambda at: library.list_standards(at, limit), "standard", all_ids)
         shown = [_without_empty({**one, "updated_at": short(one["updated_at"])}) for one in found]
         return page("standards", shown, total, "raise limit")
 
     @tool(title="Read a standard", read_only=True)
     async def get_standard(self, call: Call, id: StandardId) -> str:  # noqa: A002
         """Get a project standard with its content."""
-        return _shown(await self._read(call, lambda at: library.get_standard(at, id), "standard", [id.strip().lower()]))
+        return _shown(await self._read(call, lambda at: library.get_standard(at, id), "standard", one_id))
 
     @tool(title="Create a standard", read_only=False)
     async def create_standard(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Work
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call
 
 Result = TypeVar("Result")
@@ -32,23 +32,27 @@ class BoardToolset:
     async def _actor(self, call: Call) -> Actor:
         return await self._host.participants.actor(call.client.key, call.client.name)
 
-    async def _read(self, call: Call, work: Work[Result], kind: str = "", refs: Sequence[str] = ()) -> Result:
-        """What `work` returns; pages show that the caller has looked at `refs`."""
+    async def _read(
+        self, call: Call, work: Work[Result], kind: str = "", refs: Callable[[Result], Sequence[str]] = lambda _: ()
+    ) -> Result:
+        """What `work` returns; pages show that the caller has looked at what `refs` finds in it."""
         actor = await self._actor(call)
         result = await self._host.board.read(work, actor)
-        self._host.board.looked_at(actor, kind, refs)
+        self._host.board.looked_at(actor, kind, refs(result))
         return result
 
     async def _write(self, call: Call, work: Work[Result]) -> Result:
         return await self._host.board.write(work, await self._actor(call))
 
-    def _looked(self, call: Call, actor: Actor, kind: str, refs: Sequence[str]) -> None:
-        self._host.board.looked_at(actor, kind, refs)
+
+def one_id(entry: dict[str, Any]) -> list[str]:
+    """The id of what was read."""
+    return [entry["id"]]
 
 
-def as_json(value: Any) -> str:
-    """`value` as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def all_ids(listed: tuple[list[dict[str, Any]], int]) -> list[str]:
+    """The ids of what was listed."""
+    return [entry["id"] for entry in listed[0]]
 
 
 def brief(task: dict[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,14 @@ from lsp_mcp.toolsets.board.shared import (
     Revision,
     Tags,
     TaskId,
-    as_json,
+    all_ids,
     brief,
     changed,
+    one_id,
     page,
     short,
 )
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 
 _MOST_HISTORY = 50  # changes that are shown
@@ -71,7 +73,7 @@ class TaskTools(BoardToolset):
         host = self._host
         folders = await asyncio.to_thread(_folders, host.workspace.root)
         paths = {"root": str(host.workspace.root), "board": host.board.store.shown, "folders": folders}
-        return as_json({**paths, **await self._read(call, work, "project", ["project"])})
+        return as_json({**paths, **await self._read(call, work, "project", lambda _: ["project"])})
 
     @tool(title="List tasks", read_only=True)
     async def list_tasks(
@@ -84,11 +86,12 @@ class TaskTools(BoardToolset):
         limit: Limit = 100,
     ) -> str:
         """List tasks without their descriptions, in the order of the board."""
-        actor = await self._actor(call)
-        found, total = await self._host.board.read(
-            lambda at: tasks.listed(at, stage=stage, status=status, tags=tags or (), text=text, limit=limit), actor
+        found, total = await self._read(
+            call,
+            lambda at: tasks.listed(at, stage=stage, status=status, tags=tags or (), text=text, limit=limit),
+            "task",
+            all_ids,
         )
-        self._looked(call, actor, "task", [one["id"] for one in found])
         return page(
             "tasks", [brief(one) for one in found], total, "filter by stage, status, tags or text, or raise limit"
         )
@@ -96,17 +99,13 @@ class TaskTools(BoardToolset):
     @tool(title="List tasks that can be begun", read_only=True)
     async def list_ready_tasks(self, call: Call, limit: Limit = 100) -> str:
         """List the pending tasks that nobody works on and that wait for no other."""
-        actor = await self._actor(call)
-        found, total = await self._host.board.read(lambda at: tasks.ready(at, limit), actor)
-        self._looked(call, actor, "task", [one["id"] for one in found])
+        found, total = await self._read(call, lambda at: tasks.ready(at, limit), "task", all_ids)
         return page("tasks", [brief(one) for one in found], total, "raise limit")
 
     @tool(title="Read a task", read_only=True)
     async def get_task(self, call: Call, id: TaskId) -> str:  # noqa: A002 (its published name)
         """Get a task with its description (markdown), history, anchors and questions."""
-        actor = await self._actor(call)
-        task = await self._host.board.read(lambda at: tasks.get(at, id), actor)
-        self._looked(call, actor, "task", [task["id"]])
+        task = await self._read(call, lambda at: tasks.get(at, id), "task", one_id)
         task["anchors"] = await looked_up(self._host, task)
         task["questions"] = [
             {
@@ -234,7 +233,7 @@ class TaskTools(BoardToolset):
         """Find the tasks that are about the symbol at an anchor: what is planned or known about it."""
         actor = await self._actor(call)
         found = await tasks_at(self._host, anchor, actor)
-        self._looked(call, actor, "task", [one["id"] for one in found])
+        self._host.board.looked_at(actor, "task", [one["id"] for one in found])
         return page("tasks", [brief(one) for one in found], len(found), "")
 
     @tool(title="Create a stage", read_only=False)

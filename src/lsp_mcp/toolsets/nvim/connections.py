@@ -10,7 +10,8 @@ from pydantic import Field
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.nvim.editors import HOW_TO_START
 from lsp_mcp.nvim.targets import parse_target
-from lsp_mcp.toolsets.nvim.shared import NvimToolset, as_json
+from lsp_mcp.toolsets.json_text import as_json
+from lsp_mcp.toolsets.nvim.shared import NvimToolset
 from lsp_mcp.toolsets.tool import Call, tool
 
 

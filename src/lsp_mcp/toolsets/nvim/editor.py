@@ -13,6 +13,7 @@ from lsp_mcp.lsp.session import Session
 from lsp_mcp.nvim.buffers import buffer_path
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
+from lsp_mcp.toolsets.json_text import as_json, readable
 from lsp_mcp.toolsets.nvim.shared import (
     MOST_BUFFER,
     Character,
@@ -21,7 +22,6 @@ from lsp_mcp.toolsets.nvim.shared import (
     Document,
     Line,
     NvimToolset,
-    as_json,
     buffer_of,
 )
 from lsp_mcp.toolsets.tool import Call, tool
@@ -64,12 +64,12 @@ class EditorTools(NvimToolset):
         """Get the buffer, line and character of the person's cursor, from 1."""
         cursor = await (await self._host(connection_id)).present().call("cursor")
         line = str(cursor["line"])
-        point = Text(_clean(line)).position_point({"line": 0, "character": cursor["byte"]}, _BYTES)
+        point = Text(readable(line)).position_point({"line": 0, "character": cursor["byte"]}, _BYTES)
         row = point_numbers(Point(cursor["row"], point.character), self._base)
         return as_json(
             {
                 "buffer_id": cursor["number"],
-                "buffer_name": _clean(cursor["name"]),
+                "buffer_name": readable(cursor["name"]),
                 "row": row["line"],
                 "col": row["character"],
             }
@@ -258,10 +258,6 @@ def _text(found: dict[str, Any], what: str) -> Text:
     if found.get("binary"):
         raise PathError(f"{what} is no text: it has a NUL")
     content = str(found["text"])
-    if _clean(content) != content:
+    if readable(content) != content:
         raise PathError(f"{what} is not UTF-8")
     return Text(content)
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

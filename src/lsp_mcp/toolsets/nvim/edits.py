@@ -16,6 +16,7 @@ from lsp_mcp.nvim.editing import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.shared import (
     Asked,
     Character,
@@ -26,7 +27,6 @@ from lsp_mcp.toolsets.nvim.shared import (
     NvimToolset,
     Object,
     Save,
-    as_json,
 )
 from lsp_mcp.toolsets.passing import Passing
 from lsp_mcp.toolsets.tool import Call, tool

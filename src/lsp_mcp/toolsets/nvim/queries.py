@@ -9,6 +9,7 @@ from pydantic import Field
 from lsp_mcp.backend import Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.objects.walker import Walker
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.shared import (
     Asked,
     Character,
@@ -19,7 +20,6 @@ from lsp_mcp.toolsets.nvim.shared import (
     Line,
     NvimToolset,
     Object,
-    as_json,
 )
 from lsp_mcp.toolsets.passing import Passing
 from lsp_mcp.toolsets.tool import Call, tool

@@ -24,6 +24,7 @@ from lsp_mcp.objects.walker import documents
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, numbers_point
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import Passed, Passing
 from lsp_mcp.toolsets.shared import ToolSettings
 from lsp_mcp.toolsets.tool import Call
@@ -202,9 +203,3 @@ async def buffer_of(editor: Editor, number: int) -> dict[str, Any]:
         numbers: Sequence[int] = await editor.call("buffer_numbers")
         raise CallerError(f"there is no buffer {number}; there is: {', '.join(map(str, numbers))}. See list_buffers.")
     return found
-
-
-def as_json(value: Any) -> str:
-    """`value` as compact JSON; what is no UTF-8 in it is replaced."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
