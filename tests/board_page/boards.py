@@ -243,9 +243,9 @@ def column(page: Page, stage: str) -> Locator:
     return page.get_by_role("region", name=stage, exact=True)
 
 
-def titles(page: Page, stage: str) -> list[str]:
+def titles(page: Page, stage: str) -> Locator:
     """The titles of the cards in a column, in order."""
-    return column(page, stage).locator(".card__title").all_text_contents()
+    return column(page, stage).locator(".card__title")
 
 
 def open_task(page: Page, title: str) -> Locator:

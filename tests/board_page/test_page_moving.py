@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
-from board_page.boards import Agent, Board, card, column, delete, open_task, running_board, skip_without_chromium
+from board_page.boards import (
+    Agent,
+    Board,
+    card,
+    column,
+    delete,
+    open_task,
+    running_board,
+    skip_without_chromium,
+    titles,
+)
 
 skip_without_chromium()
 
@@ -26,22 +37,30 @@ def three(own: tuple[Board, Agent, Page]) -> Iterator[tuple[Agent, Page]]:
     _, ada, page = own
     for title in "ABC":
         ada.task(title)
-    expect(column(page, "Backlog").locator(".card__title")).to_have_text(["A", "B", "C"])
+    expect(titles(page, "Backlog")).to_have_text(["A", "B", "C"])
     yield ada, page
     for one in ada.call("list_tasks")["tasks"]:
         delete(page, one["id"])
     expect(page.locator(".card")).to_have_count(0)
 
 
-def order(page: Page, ada: Agent, stage: str, *titles: str) -> None:
+def order(page: Page, ada: Agent, stage: str, *cards: str) -> None:
     """Check that a column has these, on the page and on the board."""
-    expect(column(page, stage).locator(".card__title")).to_have_text(list(titles))
-    assert [one["title"] for one in ada.call("list_tasks", stage=stage)["tasks"]] == list(titles)
+    expect(titles(page, stage)).to_have_text(cards)
+    assert [one["title"] for one in ada.call("list_tasks", stage=stage)["tasks"]] == list(cards)
+
+
+@contextmanager
+def moving(page: Page) -> Iterator[None]:
+    """What is done here moves one card: the board has said yes to it at the end."""
+    with page.expect_response(lambda response: response.url.endswith("/move")) as said:
+        yield
+    assert said.value.ok, said.value.text()
 
 
 def drag(page: Page, title: str, to: str, below: str | None = None) -> None:
     """Drag a card into a column: on the upper half of `below`, or behind all."""
-    with page.expect_response(lambda response: response.url.endswith("/move")):
+    with moving(page):
         if below:
             card(page, title).drag_to(card(page, below), target_position={"x": 60, "y": 4})
         else:
@@ -73,7 +92,7 @@ def test_a_card_is_moved_with_keys_keeps_the_focus_and_is_announced(three: tuple
     page.get_by_role("link", name="A", exact=True).focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("link", name="B", exact=True)).to_be_focused()
-    for key, stage, titles in (
+    for key, stage, cards in (
         ("Alt+ArrowUp", "Backlog", ["B", "A", "C"]),
         ("Alt+End", "Backlog", ["A", "C", "B"]),
         ("Alt+ArrowRight", "Prepare", ["B"]),
@@ -82,22 +101,57 @@ def test_a_card_is_moved_with_keys_keeps_the_focus_and_is_announced(three: tuple
         ("Alt+ArrowLeft", "Backlog", ["B", "A", "C"]),
         ("Alt+ArrowDown", "Backlog", ["A", "B", "C"]),
     ):
-        with page.expect_response(lambda response: response.url.endswith("/move")):
+        with moving(page):
             page.keyboard.press(key)
-        order(page, ada, stage, *titles)
+        order(page, ada, stage, *cards)
         expect(page.get_by_role("link", name="B", exact=True)).to_be_focused()
-        place = f"B: {stage}, {titles.index('B') + 1} of {len(titles)}."
+        place = f"B: {stage}, {cards.index('B') + 1} of {len(cards)}."
         expect(page.locator("#announcer")).to_have_text(place)
 
 
 def test_a_card_is_moved_from_its_dialog(three: tuple[Agent, Page]) -> None:
     ada, page = three
     dialog = open_task(page, "A")
-    with page.expect_response(lambda response: response.url.endswith("/move")):
+    with moving(page):
         dialog.get_by_label("Stage").select_option("Done")
     order(page, ada, "Done", "A")
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="A", exact=True)).to_be_focused()
+
+
+def test_what_is_read_while_a_card_is_moved_does_not_take_it_back(three: tuple[Agent, Page]) -> None:
+    ada, page = three
+    id_ = ada.call("list_tasks")["tasks"][0]["id"]
+    column(page, "Backlog").evaluate(
+        """node => new MutationObserver((all) => all.forEach((one) => one.addedNodes.forEach((added) => {
+            if (added.matches?.(".card")) node.dataset.cameBack = "yes";
+        }))).observe(node, {childList: true, subtree: true})"""
+    )
+    moves: list[Route] = []
+    reads: list[tuple[Route, APIResponse]] = []
+
+    def hold_back(move: Route) -> None:
+        moves.append(move)
+
+    def read_first(read: Route) -> None:
+        if reads:
+            return read.continue_()
+        reads.append((read, read.fetch()))
+        return moves[0].continue_()
+
+    page.route("**/move", hold_back)
+    page.route(f"**/api/tasks/{id_}", read_first)
+    with moving(page):
+        page.get_by_role("link", name="A", exact=True).focus()
+        page.keyboard.press("Alt+ArrowRight")
+        expect(titles(page, "Prepare")).to_have_text(["A"])
+        ada.call("update_task", id=id_, tags=["changed"])
+    read, from_before = reads[0]
+    read.fulfill(response=from_before)
+    expect(column(page, "Prepare").locator(".card")).to_contain_text("changed")
+    order(page, ada, "Prepare", "A")
+    expect(column(page, "Backlog")).not_to_have_attribute("data-came-back", "yes")
+    page.unroute_all()
 
 
 def test_a_move_that_is_refused_is_taken_back_and_explained(three: tuple[Agent, Page]) -> None:

@@ -30,9 +30,14 @@ export class Actions {
   /** Change a task; the answer is the task. Throws ApiError 409 if `expected_revision` is none any more. */
   async changeTask(id, change) {
     this.#activity.expectOwn(id);
-    const task = await api.changeTask(id, change);
-    this.#state.put([task]);
-    return task;
+    this.#sync.hold(id);
+    try {
+      const task = await api.changeTask(id, change);
+      this.#state.put([task]);
+      return task;
+    } finally {
+      this.#sync.free(id);
+    }
   }
 
   /** Change stage or status, which are shown at once. */

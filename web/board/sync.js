@@ -14,7 +14,7 @@ export class Sync {
   #board = false;
   #running = null;
   #held = new Map(); // ids of tasks that this page is changing → how many changes are under way
-  #stamps = new Map(); // ids → how many changes have begun here: what was read before is older
+  #stamps = new Map(); // ids → how many changes have begun here
 
   /** `fail` is told of an error that is not the connection's: that one is shown already, and repaired by itself. */
   constructor(state, fail) {
@@ -81,21 +81,22 @@ export class Sync {
   }
 
   async #once() {
+    const isOlder = this.#beginToRead();
     if (this.#board || this.#tasks.size > MANY) {
       this.#board = this.#workspace = false;
       this.#tasks.clear();
       this.#gone.clear();
-      try {
-        this.#state.replace(await api.board());
-      } catch (error) {
+      const board = await api.board().catch((error) => {
         this.#board = true;
         throw error;
-      }
+      });
+      const own = [...this.#state.tasks.values()].filter((task) => isOlder(task.id));
+      this.#state.replace(board);
+      if (own.length) this.#state.put(own);
       return;
     }
     const gone = new Set(this.#gone);
     const ids = [...this.#tasks].filter((id) => !this.#gone.has(id));
-    const stamps = ids.map((id) => this.#stamps.get(id));
     const workspace = this.#workspace;
     this.#gone.clear();
     this.#tasks.clear();
@@ -106,9 +107,16 @@ export class Sync {
     });
     ids.forEach((id, index) => found[index + 1] === null && gone.add(id));
     if (gone.size) this.#state.drop([...gone]);
-    const tasks = found.slice(1).filter((task, index) => task && this.#stamps.get(ids[index]) === stamps[index]);
-    if (tasks.length) this.#state.put(tasks.filter((task) => !this.#held.has(task.id)));
+    const tasks = found.slice(1).filter((task) => task && !isOlder(task.id));
+    if (tasks.length) this.#state.put(tasks);
     if (workspace) this.#state.replaceWorkspace(found[0]);
+  }
+
+  /** Whether what is read of a task from now on may be from before a change of this page's own; `free` reads it again. */
+  #beginToRead() {
+    const held = new Set(this.#held.keys());
+    const stamps = new Map(this.#stamps);
+    return (id) => held.has(id) || this.#stamps.get(id) !== stamps.get(id);
   }
 }
 
