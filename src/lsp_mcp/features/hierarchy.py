@@ -21,6 +21,7 @@ from lsp_mcp.uris import path_uri
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
 
+_VARIABLE = 13  # LSP's SymbolKind
 _AT_ONCE = 8  # requests in flight
 _MOST_USES = 10_000  # looked at to see where calls are
 
@@ -174,17 +175,23 @@ class _Walk:
         children = [await self._node(child, item, tree) for child in branch.children]
         return Node(
             Symbol(
-                self._name(item), kind_name(item["kind"], self.backend.adapter), place, str(item.get("detail") or "")
+                self._name(item, place),
+                kind_name(item["kind"], self.backend.adapter),
+                place,
+                str(item.get("detail") or ""),
             ),
             tuple(sorted(placed, key=lambda site: site.span)),
             tuple(child for child in children if child),
             branch.mark,
         )
 
-    def _name(self, item: Json) -> str:
+    def _name(self, item: Json, place: Place) -> str:
         """Its whole name, which some servers give as a detail."""
-        separator, name, detail = self.backend.adapter.symbols.scope_separator, item["name"], item.get("detail")
-        return str(detail if separator and f"{detail}".endswith(f"{separator}{name}") else name)
+        separator, name, detail = self.backend.adapter.symbols.scope_separator, str(item["name"]), item.get("detail")
+        if separator and f"{detail}".endswith(f"{separator}{name}"):
+            return str(detail)
+        # gopls calls a variable `init`, by Go's function that gives it its value.
+        return place.text.slice(place.span) if item["kind"] == _VARIABLE else name
 
     async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
         """Those of `sites` that spell the callee, or are else among its references (a macro, an operator)."""

@@ -54,8 +54,7 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
         for item in result
         if "range" in item["location"]
         and is_about(str(item["name"]), name)
-        # Hundreds of a system's libraries fit any name.
-        and not (backend.adapter.symbols.knows_libraries and _is_outside(item["location"]["uri"], root))
+        and not _is_noise(uri_path(item["location"]["uri"]), backend.adapter, root)
     }
     result = sorted(by_place.values(), key=lambda item: _order(item, name, root))
     symbols: list[Symbol] = []
@@ -122,8 +121,10 @@ def _plain(name: str) -> str:
     return name
 
 
-def _is_outside(uri: str, root: Path) -> bool:
-    return not uri_path(uri).is_relative_to(root)
+def _is_noise(file: Path, adapter: Adapter, root: Path) -> bool:
+    """Whether nobody asks for it: hundreds of a system's libraries fit any name, and so does what cgo generates."""
+    is_generated = adapter.language_of(file) is None
+    return (adapter.symbols.knows_libraries or is_generated) and not file.is_relative_to(root)
 
 
 def _with_whole_name(item: Json, separator: str) -> Json:
