@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp.errors import UnavailableError
@@ -26,20 +26,38 @@ class ExcludedFiles:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._by_folder: dict[Path, frozenset[Path]] = {}
+        self._below: dict[Path, tuple[Sequence[Path], list[Path]]] = {}  # the last answer about each project
         self._asking = asyncio.Lock()
+        self._changed: set[Path] = set()  # folders, since the command was asked last
 
-    def changed(self, paths: Iterable[Path]) -> None:
+    def changed(self, paths: Sequence[Path]) -> None:
         """Files in the folders of `paths` came, changed or went."""
-        for path in paths:
-            self._by_folder.pop(path.parent, None)
+        folders = {path.parent for path in paths}
+        self._changed |= folders
+        if folders:
+            self._below.clear()
+        for folder in folders:
+            self._by_folder.pop(folder, None)
 
     async def below(self, project: Path, folders: Sequence[Path]) -> list[Path]:
-        """The files directly in `folders` that are left out; the command runs in the folder `project`."""
+        """The files directly in `folders` that are left out; the command runs in the folder `project`.
+
+        To ask again with the same `folders`, the very object, costs nothing.
+        """
+        last = self._below.get(project)
+        if last and last[0] is folders:
+            return last[1]
         async with self._asking:
+            self._changed.clear()
             unknown = [folder for folder in folders if folder not in self._by_folder]
             for start in range(0, len(unknown), _AT_ONCE):
                 await self._ask(project, unknown[start : start + _AT_ONCE])
-        return sorted(file for folder in folders for file in self._by_folder.get(folder, ()))
+            found = sorted(file for folder in folders for file in self._by_folder.get(folder, ()))
+            for folder in self._changed:
+                self._by_folder.pop(folder, None)  # what the command said may be from before
+            if all(folder in self._by_folder for folder in folders):
+                self._below[project] = folders, found
+        return found
 
     async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
         arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]

@@ -39,10 +39,15 @@ class ProjectMap:
         self._by_folder = {project.folder: project for project in self.projects}
         self._joined = dict(joined or {})  # the folder of each joining file → the folders it names
         self._implied = frozenset(implied)
+        self._of: dict[Path, Project | None] = {}  # by folder, as it was asked for
 
     def of(self, path: Path) -> Project | None:
         """The project that `path` belongs to: that of the nearest folder above it that is one."""
-        return next((self._by_folder[folder] for folder in path.parents if folder in self._by_folder), None)
+        folder = path.parent
+        if folder not in self._of:
+            above = (folder, *folder.parents)
+            self._of[folder] = next((self._by_folder[one] for one in above if one in self._by_folder), None)
+        return self._of[folder]
 
     def together(self, one: Project, other: Project) -> bool:
         """Whether the server answers for both at once."""
