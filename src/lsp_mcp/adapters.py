@@ -108,6 +108,7 @@ class Diagnostics(_Data, frozen=True):
     """How the server says what is wrong."""
 
     command: str = ""  # makes it look at {"Files": [URI]} again: by itself it takes its time where others changed
+    syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
 
 
 class Symbols(_Data, frozen=True):

@@ -74,6 +74,10 @@ class Backend(Protocol):
         Equal numbers before and after a question: nothing changed while it was asked.
         """
 
+    @property
+    def generation(self) -> int:
+        """What `sync` returned last."""
+
     async def open(self, path: Path) -> Text:
         """Make sure that the server has `path` open with its present content, which is returned.
 

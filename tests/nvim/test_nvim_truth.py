@@ -112,6 +112,35 @@ async def test_a_file_that_was_never_written_counts_once_it_is_typed(kind: Kind,
         assert "unsaved" not in await all_say(at, kind, expected)
 
 
+BROKEN = "package a\n\nfunc use() { Target( }\n\nfunc more() { Target() }\n"
+HIDES = "use.go may have more uses of Target: expected operand, found '}'"
+
+
+@bounded
+async def test_a_syntax_error_in_unsaved_text_may_hide_uses_until_it_is_mended(tmp_path: Path) -> None:
+    GO.write(tmp_path, use=2)
+    async with desk(tmp_path, "use.go") as at:
+        for text, hides in ((BROKEN, True), (BROKEN.replace("( }", "() }"), False)):
+            await at.type_text("use.go", text)
+            found, status = await at.by_anchor(GO)
+            assert (("use.go", 5) in found) is not hides
+            assert (HIDES in status) is hides
+
+
+@bounded
+async def test_a_syntax_error_that_neovim_knew_before_may_hide_uses(tmp_path: Path) -> None:
+    GO.write(tmp_path)
+    write(tmp_path / "use.go", BROKEN)
+    async with neovim(tmp_path, GO.definition[0], servers=["gopls"]) as nv:
+        await nv.until("return #vim.diagnostic.get(nil) > 0", "DiagnosticChanged")
+        async with beside(tmp_path, nv, ["gopls"]) as at:
+            _, status = await at.by_anchor(GO)
+            assert HIDES in status
+            write(tmp_path / "use.go", BROKEN.replace("( }", "() }"))
+            found, status = await at.by_anchor(GO)
+            assert ("use.go", 5) in found and HIDES not in status
+
+
 # --- files that change on disk under an unmodified buffer ------------------------------------------
 
 SETTINGS = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.errors import PathError
-from lsp_mcp.uris import uri_path
+from lsp_mcp.uris import path_uri, uri_path
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
@@ -17,10 +17,13 @@ _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 class Diagnostics:
     """For which version of which document diagnostics came last, and the first error among them.
 
-    Errors whose code matches `harmless` hide nothing. `ended` says that none will come any more.
+    Errors whose code matches `harmless` hide nothing; those of the source `syntax` hide what stands behind them.
+    `ended` says that none will come any more.
     """
 
-    def __init__(self, harmless: str = "") -> None:
+    def __init__(self, harmless: str = "", syntax: str = "") -> None:
+        self._syntax = syntax
+        self.unparsed: dict[Path, str] = {}  # the first syntax error of each file that has any, open or not
         self._harmless = re.compile(harmless) if harmless else None
         self._changed = asyncio.Event()
         self.raw: dict[Path, list[Any]] = {}  # the last of each document
@@ -37,6 +40,11 @@ class Diagnostics:
         except PathError:
             return
         self.raw[path] = params["diagnostics"]
+        self.unparsed.pop(path, None)
+        if error := next(
+            (one for one in params["diagnostics"] if self._syntax and one.get("source") == self._syntax), None
+        ):
+            self.unparsed[path] = _first_line(error["message"])
         version = params.get("version")
         serial = self.serial(path, version) if isinstance(version, int) else -1
         if serial < 0:
@@ -44,12 +52,17 @@ class Diagnostics:
         self._versions[path] = max(serial, self._versions.get(path, -1))
         self._errors.pop(path, None)
         if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
-            self._errors[path] = str(error["message"]).split("\n")[0]
+            self._errors[path] = _first_line(error["message"])
         self._wake()
 
     def _hides(self, diagnostic: Any) -> bool:
         error = diagnostic.get("severity", _ERROR) == _ERROR
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
+
+    def reported(self, path: Path, source: str, message: str) -> None:
+        """An error that was published before anybody listened here."""
+        if self._syntax and source == self._syntax and path not in self.raw:
+            self.unparsed.setdefault(path, _first_line(message))
 
     def incomplete(self, path: Path, reason: str) -> None:
         """The server says by other means that it could not read all of `path`."""
@@ -85,3 +98,12 @@ class Diagnostics:
     def _wake(self) -> None:
         before, self._changed = self._changed, asyncio.Event()
         before.set()
+
+
+def look_again(command: str, paths: Iterable[Path]) -> dict[str, Any]:
+    """The parameters of the `workspace/executeCommand` that makes a server say anew what is wrong in `paths`."""
+    return {"command": command, "arguments": [{"Files": [path_uri(path) for path in paths]}]}
+
+
+def _first_line(message: Any) -> str:
+    return str(message).partition("\n")[0]

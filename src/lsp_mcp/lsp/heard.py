@@ -25,7 +25,7 @@ class Heard:
 
     def __init__(self, adapter: Adapter, root: Path) -> None:
         self.progress = Progress()
-        self.diagnostics = Diagnostics(adapter.ready.harmless_errors)
+        self.diagnostics = Diagnostics(adapter.ready.harmless_errors, adapter.diagnostics.syntax_source)
         self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor leaves out
         self.watched = WatchedFiles(root)
         self.shown_error = ""  # the last error that the server wanted a person to see

@@ -75,6 +75,10 @@ class Client(Protocol):
     def tells_inactive(self) -> bool:
         """See `Connection`."""
 
+    @property
+    def errors(self) -> Sequence[tuple[Path, str, str]]:
+        """File, source and message of each error that its server had reported when `Host.follow` began."""
+
 
 class Host(Protocol):
     """An editor with language clients, and with buffers whose texts win over files."""
@@ -200,6 +204,8 @@ class HostedConnection:
         self.tells_inactive = found.tells_inactive
         self.has_seen_all = found.known_from_start
         await self._host.sync()  # which buffers are this client's
+        for file, source, message in found.errors:
+            self.heard.diagnostics.reported(file, source, message)
         progress = self.heard.progress
         for token, title in found.work:
             progress.update(token, {"kind": "begin", "title": title})

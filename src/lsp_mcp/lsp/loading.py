@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Use
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.lsp.build.build import Build
+from lsp_mcp.lsp.diagnostics import look_again
 from lsp_mcp.lsp.documents import Documents
 from lsp_mcp.lsp.heard import Connection
 from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.offers import workspace_folders
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
+from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -68,12 +70,22 @@ class Loading:
 class AskedLoading(Loading):
     """Asks a request about each changed file, so that the server loads the package that it is now in.
 
-    For more files than `load_most` the workspace folder is taken away and given again.
+    For more files than `load_most` the workspace folder is taken away and given again. Of fewer the server is made to
+    say at once whether it can parse them; of all others it says so when it comes to it.
     """
 
-    def __init__(self, adapter: Adapter, root: Path, lifetime: Lifetime, known: Known, timeout: float) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        workspace: Workspace,
+        documents: Documents,
+        lifetime: Lifetime,
+        known: Known,
+        timeout: float,
+    ) -> None:
         self._adapter = adapter
-        self._root = root
+        self._workspace = workspace
+        self._documents = documents
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
@@ -86,19 +98,47 @@ class AskedLoading(Loading):
             return False
         connection = await self._lifetime.live()
         if len(sources) > rules.load_most:
-            await self._load_all(connection, self._root)
+            await self._load_all(connection, self._workspace.root)
             return False
-        requests = (
-            connection.request(rules.load_request, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
-            for path in sources
-        )
+        await self._ask(connection, rules.load_request, [{"textDocument": {"uri": path_uri(path)}} for path in sources])
+        await self.typed(sources)
+        return False
+
+    async def typed(self, paths: Collection[Path]) -> None:
+        """See `Loading.typed`: waits until the server has said whether it can parse them."""
+        command = self._adapter.diagnostics.command
+        if command and 0 < len(paths) <= self._adapter.changes.load_most:
+            connection = await self._lifetime.live()
+            await self._ask(connection, "workspace/executeCommand", [look_again(command, sorted(paths))])
+
+    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
+        """See `Loading.notes`."""
+        if not use or not self._unparsed:
+            return []
+        bad = [path for path in sorted(self._unparsed) if self._has(path, use.identifier, part=part)]
+        return _may_have_more(use.identifier, {path: self._unparsed[path] for path in bad}, self._workspace.shown)
+
+    def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        return [f"{self._workspace.shown(path)} has errors: {self._unparsed[path]}"] if path in self._unparsed else []
+
+    @property
+    def _unparsed(self) -> dict[Path, str]:
+        return self._lifetime.connection.heard.diagnostics.unparsed if self._lifetime.connection else {}
+
+    def _has(self, path: Path, word: str, *, part: bool) -> bool:
+        document = self._documents.get(path)
+        text = document.text if document else self._documents.on_disk(path)
+        return word.casefold() in text.content.casefold() if part else bool(text.words(word))
+
+    async def _ask(self, connection: Connection, method: str, asked: Iterable[Any]) -> None:
+        requests = (connection.request(method, params, timeout=self._timeout) for params in asked)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
             if isinstance(outcome, LspMcpError):
-                log.debug("%s: %s: %s", self._adapter.name, rules.load_request, outcome)
+                log.debug("%s: %s: %s", self._adapter.name, method, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
-        return False
 
     async def all_again(self, root: Path) -> None:
         """See `Loading.all_again`."""
@@ -200,10 +240,7 @@ class OpenedLoading(Loading):
         if use:
             notes += await self._inactive(use.identifier)
             bad = await self._build.files.having(use.identifier, self._errors)
-            for path in bad[:_MOST_NAMED]:
-                notes.append(f"{self._build.shown(path)} may have more uses of {use.identifier}: {self._errors[path]}")
-            if len(bad) > _MOST_NAMED:
-                notes.append(f"so may {len(bad) - _MOST_NAMED:,} more files with errors")
+            notes += _may_have_more(use.identifier, {path: self._errors[path] for path in bad}, self._build.shown)
         if self._unread:
             notes.append(f"{self._adapter.name} has not read {self._build.named(sorted(self._unread))} in time")
         return notes
@@ -306,3 +343,10 @@ class OpenedLoading(Loading):
             log.warning("%s did not read %d files in %g s", self._adapter.name, len(waiting), self._timeout)
         self._unread = self._unread.difference(paths) | waiting
         return unreadable
+
+
+def _may_have_more(word: str, errors: Mapping[Path, str], shown: Callable[[Path], str]) -> list[str]:
+    """Notes on files that have `word`, and errors that may hide it from the server."""
+    named = [f"{shown(path)} may have more uses of {word}: {error}" for path, error in errors.items()]
+    more = [f"so may {len(errors) - _MOST_NAMED:,} more files with errors"] if len(errors) > _MOST_NAMED else []
+    return named[:_MOST_NAMED] + more

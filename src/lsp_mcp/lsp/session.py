@@ -18,6 +18,7 @@ from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, SilentError
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.build.build import Build
+from lsp_mcp.lsp.diagnostics import look_again
 from lsp_mcp.lsp.documents import Documents, Texts
 from lsp_mcp.lsp.heard import Connection
 from lsp_mcp.lsp.hosted import Host, HostedConnection, HostLauncher
@@ -28,7 +29,6 @@ from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
-from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Session:
         self._loading: Loading = (
             OpenedLoading(adapter, self._build, self._documents, self._lifetime, self._known, timeout)
             if self._build
-            else AskedLoading(adapter, workspace.root, self._lifetime, self._known, timeout)
+            else AskedLoading(adapter, workspace, self._documents, self._lifetime, self._known, timeout)
         )
 
     @property
@@ -218,6 +218,11 @@ class Session:
             if self._build and self._build.has_index and self._loaded[1]:
                 await self._build.indexed()
             self._generation += bool(replaced or loaded != self._loaded)
+        return self._generation
+
+    @property
+    def generation(self) -> int:
+        """See `Backend.generation`."""
         return self._generation
 
     async def _edited(self, changes: Changes) -> set[Path]:
@@ -394,9 +399,8 @@ class Session:
         if (command := self.adapter.diagnostics.command) and self._diagnosed.get(path) != self._generation:
             # Whatever it depends on may have changed.
             generation = self._generation
-            params = {"command": command, "arguments": [{"Files": [path_uri(path)]}]}
             try:
-                await self.request("workspace/executeCommand", params)
+                await self.request("workspace/executeCommand", look_again(command, [path]))
             except SilentError:
                 return False
             self._diagnosed[path] = generation

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.nvim.buffers import Buffers
+from lsp_mcp.nvim.buffers import Buffers, buffer_path
 from lsp_mcp.nvim.editor import Editor
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
@@ -33,6 +33,7 @@ class NvimClient:
     done: tuple[str, ...]  # titles of what it has done since we are connected
     known_from_start: bool  # it was not there when we came
     tells_inactive: bool
+    errors: tuple[tuple[Path, str, str], ...]  # file, source and message: what its server said before we listened
 
 
 class NvimHost:
@@ -223,4 +224,5 @@ def _client(entry: dict[str, Any]) -> NvimClient:
         done=tuple(map(str, entry["ended"])),
         known_from_start=not entry["before_us"],
         tells_inactive=entry["tells_inactive"],
+        errors=tuple((buffer_path(name), source, message) for name, source, message in entry.get("errors", ())),
     )

@@ -122,7 +122,7 @@ class Targets:
         if not notes:
             return []
         # How it can be used there at all is worth asking only now, and once while nothing changes.
-        generation = await backend.sync()
+        generation = backend.generation
         known = self._uses.get((path, point))
         if known is None or known[0] != generation:
             known = generation, await outside_use(backend, path, point, target.name)

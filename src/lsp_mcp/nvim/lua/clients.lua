@@ -163,7 +163,17 @@ local function died(id, crashed)
   end
 end
 
---- Hear what a client hears from now on; its summary, or nil if there is none of that id.
+--- What a client's server has said to be errors, until now: { name of the file, source, message }.
+local function errors_of(id)
+  local found = {}
+  local wanted = { namespace = vim.lsp.diagnostic.get_namespace(id), severity = vim.diagnostic.severity.ERROR }
+  for _, one in ipairs(vim.diagnostic.get(nil, wanted)) do
+    found[#found + 1] = { vim.api.nvim_buf_get_name(one.bufnr), one.source or '', one.message }
+  end
+  return found
+end
+
+--- Hear what a client hears from now on; its summary with `errors`, or nil if there is none of that id.
 function M.follow(id)
   local client = client_of(id)
   if not client then
@@ -184,7 +194,7 @@ function M.follow(id)
       end)
     end
   end
-  return summary(client)
+  return vim.tbl_extend('error', summary(client), { errors = errors_of(id) })
 end
 
 M.on('LspDetach', function(event)
