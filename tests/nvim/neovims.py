@@ -265,6 +265,10 @@ class Neovim:
         """
         return await self.lua(_VIEW)
 
+    async def loaded(self) -> int:
+        """How many buffers are loaded. Of others there may be more: Neovim makes one for each file with diagnostics."""
+        return int(await self.lua("return #vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs())"))
+
     # --- the person at the terminal (`ui=True`) ----------------------------------------------------
 
     def type(self, keys: str) -> None:

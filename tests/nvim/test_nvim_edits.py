@@ -119,7 +119,7 @@ async def test_a_rename_moves_nothing_and_one_undo_for_each_file_takes_it_back(
         await at.load_hidden(hidden)
         await at.nv.lua("vim.cmd.split() vim.api.nvim_win_set_cursor(0, { 5, 1 })")
         assert (await at.references(kind))[0]
-        view, buffers = await at.nv.view(), await at.nv.lua("return #vim.api.nvim_list_bufs()")
+        view, buffers = await at.nv.view(), await at.nv.loaded()
         if tool == "rename_symbol_by_anchor":
             answer = await at.call(tool, symbol_anchor=kind.anchor, new_name=new)
             assert "not saved" not in answer.text
@@ -133,7 +133,7 @@ async def test_a_rename_moves_nothing_and_one_undo_for_each_file_takes_it_back(
             assert {name: (tmp_path / name).read_text() for name in files} == before
             assert set(reports(await at.call(tool, workspace_edit=wanted.json))) >= {shown, hidden, apart, path}
         assert await at.nv.view() == view
-        assert await at.nv.lua("return #vim.api.nvim_list_bufs()") == buffers
+        assert await at.nv.loaded() == buffers
         for name in files:
             expected = before[name] if name == "go.mod" else before[name].replace(old, new)
             assert (tmp_path / name).read_text() == expected, name
@@ -486,7 +486,7 @@ async def test_a_buffer_follows_its_renamed_file(where: str, tmp_path: Path) -> 
     async with desk(tmp_path, "use.go" if where == "shown" else "other.go") as at:
         if where == "hidden":
             await at.load_hidden("use.go")
-        view, buffers = await at.nv.view(), await at.nv.lua("return #vim.api.nvim_list_bufs()")
+        view, buffers = await at.nv.view(), await at.nv.loaded()
         old, new = tmp_path / "use.go", tmp_path / "sub" / "used.go"
         wanted = operations({"kind": "rename", "oldUri": old.as_uri(), "newUri": new.as_uri()})
         await at.call("lsp_apply_edit", workspace_edit=wanted)
@@ -500,7 +500,7 @@ async def test_a_buffer_follows_its_renamed_file(where: str, tmp_path: Path) -> 
         now = await at.nv.view()
         assert now["windows"] == view["windows"]
         assert len(now["buffers"]) == len(view["buffers"])
-        assert await at.nv.lua("return #vim.api.nvim_list_bufs()") <= buffers + 1
+        assert await at.nv.loaded() <= buffers + 1
         if where == "shown":
             # It is that file: writing it asks nothing.
             await at.nv.lua("vim.api.nvim_buf_set_lines(0, 0, 0, true, { '// typed' }) vim.cmd('silent write')")

@@ -323,7 +323,7 @@ async def test_changed_new_and_deleted_files_that_no_buffer_holds_are_seen_at_on
     user = f"use{kind.suffix}"
     async with desk(tmp_path, kind.definition[0], servers=[kind.server]) as at:
         await all_say(at, kind, everything(kind, kind.uses(user, 1)))
-        view, buffers = await at.nv.view(), await at.nv.lua("return #vim.api.nvim_list_bufs()")
+        view, buffers = await at.nv.view(), await at.nv.loaded()
         for number in range(4):
             new = f"new{number}{kind.suffix}"
             write(tmp_path / user, kind.using("use", number + 2, above=number))
@@ -334,7 +334,7 @@ async def test_changed_new_and_deleted_files_that_no_buffer_holds_are_seen_at_on
             (tmp_path / new).unlink()
             await all_say(at, kind, everything(kind, of_user))
         assert await at.nv.view() == view
-        assert await at.nv.lua("return #vim.api.nvim_list_bufs()") == buffers
+        assert await at.nv.loaded() == buffers
 
 
 @bounded
