@@ -109,6 +109,7 @@ class Diagnostics(_Data, frozen=True):
 
     command: str = ""  # makes it look at {"Files": [URI]} again: by itself it takes its time where others changed
     syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
+    syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
 
 
 class Symbols(_Data, frozen=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.errors import PathError
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
@@ -59,6 +59,12 @@ class Diagnostics:
         error = diagnostic.get("severity", _ERROR) == _ERROR
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
+    def parsed(self, path: Path, error: str | None) -> None:
+        """The present `path` has this syntax error, or none."""
+        self.unparsed.pop(path, None)
+        if error:
+            self.unparsed[path] = error
+
     def reported(self, path: Path, source: str, message: str) -> None:
         """An error that was published before anybody listened here."""
         if self._syntax and source == self._syntax and path not in self.raw:
@@ -98,11 +104,6 @@ class Diagnostics:
     def _wake(self) -> None:
         before, self._changed = self._changed, asyncio.Event()
         before.set()
-
-
-def look_again(command: str, paths: Iterable[Path]) -> dict[str, Any]:
-    """The parameters of the `workspace/executeCommand` that makes a server say anew what is wrong in `paths`."""
-    return {"command": command, "arguments": [{"Files": [path_uri(path) for path in paths]}]}
 
 
 def _first_line(message: Any) -> str:

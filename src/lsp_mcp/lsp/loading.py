@@ -14,13 +14,13 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Use
-from lsp_mcp.errors import LspMcpError, PathError
+from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.lsp.build.build import Build
-from lsp_mcp.lsp.diagnostics import look_again
 from lsp_mcp.lsp.documents import Documents
 from lsp_mcp.lsp.heard import Connection
 from lsp_mcp.lsp.lifetime import Lifetime
 from lsp_mcp.lsp.offers import workspace_folders
+from lsp_mcp.lsp.parsing import syntax_errors
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
@@ -70,8 +70,8 @@ class Loading:
 class AskedLoading(Loading):
     """Asks a request about each changed file, so that the server loads the package that it is now in.
 
-    For more files than `load_most` the workspace folder is taken away and given again. Of fewer the server is made to
-    say at once whether it can parse them; of all others it says so when it comes to it.
+    For more files than `load_most` the workspace folder is taken away and given again. Of fewer it is looked at once
+    whether they can be parsed; of all others the server says so when it comes to it.
     """
 
     def __init__(
@@ -100,16 +100,24 @@ class AskedLoading(Loading):
         if len(sources) > rules.load_most:
             await self._load_all(connection, self._workspace.root)
             return False
-        await self._ask(connection, rules.load_request, [{"textDocument": {"uri": path_uri(path)}} for path in sources])
-        await self.typed(sources)
+        await asyncio.gather(self._ask_about(sources, connection, rules.load_request), self.typed(sources))
         return False
 
     async def typed(self, paths: Collection[Path]) -> None:
-        """See `Loading.typed`: waits until the server has said whether it can parse them."""
-        command = self._adapter.diagnostics.command
-        if command and 0 < len(paths) <= self._adapter.changes.load_most:
-            connection = await self._lifetime.live()
-            await self._ask(connection, "workspace/executeCommand", [look_again(command, sorted(paths))])
+        """See `Loading.typed`: looks whether they can be parsed, which the server says only after a while."""
+        command = self._adapter.diagnostics.syntax_command
+        if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
+            return
+        connection = await self._lifetime.live()
+        try:
+            errors = await syntax_errors(
+                command, {path: self._unsaved(path) for path in sorted(paths)}, self._workspace.root
+            )
+        except (UnavailableError, OSError) as error:
+            log.debug("%s: %s", self._adapter.name, error)
+            return
+        for path in paths:
+            connection.heard.diagnostics.parsed(path, errors.get(path))
 
     async def notes(self, use: Use | None, *, part: bool) -> list[str]:
         """See `Loading.notes`."""
@@ -126,13 +134,23 @@ class AskedLoading(Loading):
     def _unparsed(self) -> dict[Path, str]:
         return self._lifetime.connection.heard.diagnostics.unparsed if self._lifetime.connection else {}
 
-    def _has(self, path: Path, word: str, *, part: bool) -> bool:
+    def _text(self, path: Path) -> Text:
         document = self._documents.get(path)
-        text = document.text if document else self._documents.on_disk(path)
+        return document.text if document else self._documents.on_disk(path)
+
+    def _unsaved(self, path: Path) -> str | None:
+        content = self._text(path).content
+        return None if content == self._documents.on_disk(path).content else content
+
+    def _has(self, path: Path, word: str, *, part: bool) -> bool:
+        text = self._text(path)
         return word.casefold() in text.content.casefold() if part else bool(text.words(word))
 
-    async def _ask(self, connection: Connection, method: str, asked: Iterable[Any]) -> None:
-        requests = (connection.request(method, params, timeout=self._timeout) for params in asked)
+    async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
+        requests = (
+            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
+            for path in paths
+        )
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
             if isinstance(outcome, LspMcpError):

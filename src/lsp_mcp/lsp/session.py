@@ -18,7 +18,6 @@ from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, SilentError
 from lsp_mcp.lsp import watched_files
 from lsp_mcp.lsp.build.build import Build
-from lsp_mcp.lsp.diagnostics import look_again
 from lsp_mcp.lsp.documents import Documents, Texts
 from lsp_mcp.lsp.heard import Connection
 from lsp_mcp.lsp.hosted import Host, HostedConnection, HostLauncher
@@ -29,6 +28,7 @@ from lsp_mcp.lsp.programs import find_command
 from lsp_mcp.lsp.progress import Work
 from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
 from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -399,8 +399,9 @@ class Session:
         if (command := self.adapter.diagnostics.command) and self._diagnosed.get(path) != self._generation:
             # Whatever it depends on may have changed.
             generation = self._generation
+            params = {"command": command, "arguments": [{"Files": [path_uri(path)]}]}
             try:
-                await self.request("workspace/executeCommand", look_again(command, [path]))
+                await self.request("workspace/executeCommand", params)
             except SilentError:
                 return False
             self._diagnosed[path] = generation

@@ -155,14 +155,19 @@ class Child:
             loop.call_soon_threadsafe(self.exited.set)
 
 
-async def run(command: Sequence[str], *, cwd: Path, timeout: float) -> tuple[int, str]:
+async def run(
+    command: Sequence[str], *, cwd: Path, timeout: float, said: Callable[[str], None] | None = None
+) -> tuple[int, str]:
     """The exit status of a short program, and what it printed: its stdout, or its stderr if that is empty.
+
+    `said` is called, in a thread, with each line of its stderr.
 
     Raises:
         MissingProgramError: it cannot be started.
         SilentError: it was still running after `timeout` (seconds), and was killed with its children.
     """
     child = Child(command, cwd=cwd)
+    child.on_error_line = said
     try:
         await child.attach()
         child.writer.close()
