@@ -14,8 +14,10 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
+from lsp_mcp.nvim import editors
+from lsp_mcp.nvim.targets import parse_target
 from nvim.conftest import Shared
-from nvim.neovims import Neovim, skip_without_nvim
+from nvim.neovims import Neovim, neovim, skip_without_nvim
 from nvim.nvim_tools import (
     CPP,
     GO,
@@ -146,7 +148,9 @@ async def test_who_knows_no_method_of_neovim_is_told_apart(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("version", [(0, 10), (0, 9)])
-def test_an_old_neovim_is_refused_with_what_is_needed(version: tuple[int, int], tmp_path: Path) -> None:
+def test_an_old_neovim_is_refused_with_what_is_needed(
+    version: tuple[int, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     asked: list[str] = []
 
     def answer(method: str, _: list[Any]) -> Any:
@@ -163,6 +167,16 @@ def test_an_old_neovim_is_refused_with_what_is_needed(version: tuple[int, int], 
                 assert f"{version[0]}.{version[1]}" in error and "0.11" in error and str(folder / "s") in error
                 assert asked == ["nvim_get_api_info"]  # nothing of ours was brought there
                 assert tools.neovims.editors.connected == []
+                monkeypatch.setattr(editors, "discover", lambda: [parse_target(str(folder / "s"))])
+                for tool in ("get_targets", "list_buffers"):
+                    error = await tools.error(tool)
+                    assert "needs 0.11" in error and "nvim --listen" in error and "no Neovim of yours runs" not in error
+                async with neovim(tmp_path, servers=()) as nv:
+                    monkeypatch.setattr(
+                        editors, "discover", lambda: [parse_target(at) for at in (str(folder / "s"), nv.socket)]
+                    )
+                    assert await tools("get_targets") == [nv.socket]
+                    assert any("needs 0.11" in remark for remark in tools.remarks)
 
     run()
 

@@ -100,9 +100,11 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
     neovims = flags.neovims()
     checks = []
     try:
-        for one in await neovims.editors.find():
+        found, unusable = await neovims.editors.find()
+        for one in found:
             note = f"in {one.cwd}"
             checks.append(Check("Neovim", "ok", needed=False, version=one.version, path=one.target.text, note=note))
+        checks += [Check("Neovim", "broken", needed=False, note=reason) for reason in unusable]
         try:
             sessions = await neovims.sessions(None)
             assert sessions.host

@@ -179,7 +179,8 @@ class Lifetime:
                     raise
                 except (SilentError, RefusedError) as error:
                     self._tries = 0
-                    raise UnavailableError(f"{name} could not be started: {error}. Run: lsp-mcp doctor") from None
+                    why = str(error).rstrip(".")
+                    raise UnavailableError(f"{name} could not be started: {why}. Run: lsp-mcp doctor") from None
                 except UnavailableError:
                     self._tries = 0
                     raise

@@ -114,7 +114,7 @@ class AskedLoading(Loading):
                 command, {path: self._unsaved(path) for path in sorted(paths)}, self._workspace.root
             )
         except (UnavailableError, OSError) as error:
-            log.debug("%s: %s", self._adapter.name, error)
+            log.warning("what changed files hide is known only once %s says so: %s", self._adapter.name, error)
             return
         for path in paths:
             connection.heard.diagnostics.parsed(path, errors.get(path))

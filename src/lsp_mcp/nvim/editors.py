@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, UnavailableError
+from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.editor import Editor
 from lsp_mcp.nvim.targets import Target, alive, check_socket, discover, parse_target
 
@@ -106,15 +106,21 @@ class Editors:
         if ended:
             await asyncio.wait(ended, timeout=_CLOSE_TIMEOUT)
 
-    async def find(self) -> list[Found]:
-        """The Neovims on this machine that answer, each by its first target; those that are dead are left out."""
+    async def find(self) -> tuple[list[Found], list[str]]:
+        """The Neovims on this machine that answer, each by its first target, and what is the matter with others.
+
+        Sockets that nobody listens at any more are left out.
+        """
         candidates = await asyncio.to_thread(discover)
         found = {e.pid: Found(e.target, e.cwd.resolve(), e.pid, e.version) for e in self.connected}
         answers = await asyncio.gather(*(_look(target) for target in candidates if target.pid not in found))
+        unusable = []
         for answer in answers:
-            if answer:
+            if isinstance(answer, Found):
                 found.setdefault(answer.pid, answer)
-        return list(found.values())
+            elif answer:
+                unusable.append(answer)
+        return list(found.values()), unusable
 
     async def connect_fitting(self, root: Path, socket: str | None) -> Editor:
         """The connection to `socket`, else to the Neovim that works in `root`.
@@ -125,9 +131,9 @@ class Editors:
         """
         if socket:
             return await self.connect(parse_target(socket))
-        found = await self.find()
+        found, unusable = await self.find()
         if not found:
-            raise UnavailableError(f"no Neovim of yours runs on this machine; {HOW_TO_START}, or pass --socket")
+            raise UnavailableError(f"{none_runs(unusable)}; {HOW_TO_START}, or pass --socket")
         # Nothing else is taken unasked: what works elsewhere is another project.
         fitting = [one for one in found if one.cwd == root]
         if len(fitting) == 1:
@@ -154,13 +160,25 @@ class Editors:
         return "Connected: " + ", ".join(f"{editor.id} ({editor.target.text})" for editor in self.connected) + "."
 
 
-async def _look(target: Target) -> Found | None:
+def none_runs(unusable: Sequence[str]) -> str:
+    """That there is no Neovim to connect to, though there may be `unusable` ones, as the beginning of a sentence."""
+    if not unusable:
+        return "no Neovim of yours runs on this machine"
+    return f"no Neovim of yours can be connected to: {' '.join(unusable).rstrip('.')}"
+
+
+async def _look(target: Target) -> Found | str | None:
+    """The Neovim there, why it cannot be used, or None if there is none."""
     if not await alive(target):
         return None
     editor = Editor(target)
     try:
         await editor.connect()
-    except LspMcpError:  # something else that listens, an old Neovim, or one that waits for its user
+    except RefusedError as error:
+        return str(error)
+    except SilentError as error:
+        return None if target.pid is None else str(error)  # where it is not known, it may be something else
+    except LspMcpError:
         return None
     editor.close()
     return Found(target, editor.cwd.resolve(), editor.pid, editor.version)

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from lsp_mcp.errors import CallerError, UnavailableError
-from lsp_mcp.nvim.editors import HOW_TO_START
+from lsp_mcp.nvim.editors import HOW_TO_START, none_runs
 from lsp_mcp.nvim.targets import parse_target
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.shared import NvimToolset
@@ -21,13 +21,15 @@ class ConnectionTools(NvimToolset):
     @tool(title="Find running Neovims", read_only=True)
     async def get_targets(self, call: Call) -> str:
         """List the running Neovims of this user that can be connected to, by their sockets and TCP addresses."""
-        found = await self._neovims.editors.find()
+        found, unusable = await self._neovims.editors.find()
         if not found:
-            raise UnavailableError(f"no Neovim of yours runs on this machine; {HOW_TO_START}.")
+            raise UnavailableError(f"{none_runs(unusable)}; {HOW_TO_START}.")
         connected = {editor.pid: editor.id for editor in self._neovims.editors.connected}
         for one in found:
             state = f"connected as {connected[one.pid]}" if one.pid in connected else "not connected"
             call.remark(f"{one.target.text}: Neovim {one.version} in {one.cwd}, {state}")
+        for reason in unusable:
+            call.remark(reason)
         return as_json([one.target.text for one in found])
 
     @tool(title="Connect to a Neovim", read_only=False)
