@@ -20,17 +20,16 @@ ERROR = "expected operand, found '}'"
 
 
 @bounded
-async def test_the_first_error_of_each_file_is_found_and_unsaved_text_counts(tmp_path: Path) -> None:
+async def test_the_first_error_of_each_text_is_found(tmp_path: Path) -> None:
     command = load_adapter("gopls").diagnostics.syntax_command
-    whole, broken, gone = (tmp_path / name for name in ("whole file.go", "broken: 1:2: x.go", "gone.go"))
-    whole.write_text(WHOLE)
-    broken.write_text(BROKEN)
-    assert await syntax_errors(command, {whole: None, broken: None, gone: None}, tmp_path) == {broken: ERROR}
-    assert await syntax_errors(command, {whole: BROKEN, broken: WHOLE}, tmp_path) == {whole: ERROR}
-    assert whole.read_text() == WHOLE
+    whole, broken, empty, late = (tmp_path / name for name in ("whole.go", "broken: 1:2: x.go", "empty.go", "late.go"))
+    whole.write_text(BROKEN)  # what is on disk does not count
+    texts = {whole: WHOLE, broken: BROKEN, empty: "", late: "package a\n\nfunc F() {\n"}
+    assert await syntax_errors(command, texts) == {broken: ERROR, late: "expected '}', found 'EOF'"}
+    assert await syntax_errors(command, {empty: ""}) == {}
 
 
 @bounded
 async def test_a_parser_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingProgramError, match="no-such-parser"):
-        await syntax_errors(["no-such-parser"], {tmp_path / "a.go": None}, tmp_path)
+        await syntax_errors(["no-such-parser"], {tmp_path / "a.go": WHOLE})

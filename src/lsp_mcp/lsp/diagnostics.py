@@ -59,12 +59,6 @@ class Diagnostics:
         error = diagnostic.get("severity", _ERROR) == _ERROR
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
-    def parsed(self, path: Path, error: str | None) -> None:
-        """The present `path` has this syntax error, or none."""
-        self.unparsed.pop(path, None)
-        if error:
-            self.unparsed[path] = error
-
     def reported(self, path: Path, source: str, message: str) -> None:
         """An error that was published before anybody listened here."""
         if self._syntax and source == self._syntax and path not in self.raw:

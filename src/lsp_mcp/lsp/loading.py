@@ -89,6 +89,7 @@ class AskedLoading(Loading):
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
+        self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
 
     async def load(self, changed: Collection[Path]) -> bool:
         """See `Loading.load`: this one tells nothing new that the server was not told of."""
@@ -108,39 +109,48 @@ class AskedLoading(Loading):
         command = self._adapter.diagnostics.syntax_command
         if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
             return
-        connection = await self._lifetime.live()
+        texts = {path: self._text(path).content for path in sorted(paths)}
         try:
-            errors = await syntax_errors(
-                command, {path: self._unsaved(path) for path in sorted(paths)}, self._workspace.root
-            )
+            errors = await syntax_errors(command, texts)
         except (UnavailableError, OSError) as error:
             log.warning("what changed files hide is known only once %s says so: %s", self._adapter.name, error)
             return
-        for path in paths:
-            connection.heard.diagnostics.parsed(path, errors.get(path))
+        self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
     async def notes(self, use: Use | None, *, part: bool) -> list[str]:
         """See `Loading.notes`."""
-        if not use or not self._unparsed:
-            return []
-        bad = [path for path in sorted(self._unparsed) if self._has(path, use.identifier, part=part)]
-        return _may_have_more(use.identifier, {path: self._unparsed[path] for path in bad}, self._workspace.shown)
+        errors = await self._errors() if use else {}
+        bad = {path: error for path, error in errors.items() if use and self._has(path, use.identifier, part=part)}
+        return _may_have_more(use.identifier, bad, self._workspace.shown) if use else []
 
     def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
-        return [f"{self._workspace.shown(path)} has errors: {self._unparsed[path]}"] if path in self._unparsed else []
+        error = self._error(path)
+        return [f"{self._workspace.shown(path)} has errors: {error}"] if error else []
+
+    async def _errors(self) -> dict[Path, str]:
+        """The first syntax error of each file that has any, as far as is known."""
+        candidates = sorted({*self._published, *(path for path, (_, error) in self._parsed.items() if error)})
+        # What the server has published may be about a text that is no more.
+        await self.typed([path for path in candidates if self._verdict(path) is None])
+        return {path: error for path in candidates if (error := self._error(path))}
+
+    def _error(self, path: Path) -> str | None:
+        verdict = self._verdict(path)
+        return verdict[1] if verdict else self._published.get(path)
+
+    def _verdict(self, path: Path) -> tuple[int, str | None] | None:
+        """What the parser said of the present text of `path`, if it was asked."""
+        verdict = self._parsed.get(path)
+        return verdict if verdict and verdict[0] == hash(self._text(path).content) else None
 
     @property
-    def _unparsed(self) -> dict[Path, str]:
+    def _published(self) -> dict[Path, str]:
         return self._lifetime.connection.heard.diagnostics.unparsed if self._lifetime.connection else {}
 
     def _text(self, path: Path) -> Text:
         document = self._documents.get(path)
         return document.text if document else self._documents.on_disk(path)
-
-    def _unsaved(self, path: Path) -> str | None:
-        content = self._text(path).content
-        return None if content == self._documents.on_disk(path).content else content
 
     def _has(self, path: Path, word: str, *, part: bool) -> bool:
         text = self._text(path)

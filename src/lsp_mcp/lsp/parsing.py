@@ -1,4 +1,4 @@
-"""Which files a language's own parser does not take: `syntax_errors`."""
+"""Which texts a language's own parser does not take: `syntax_errors`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from lsp_mcp.wire.process import run
 
 _TIMEOUT = 20.0  # seconds
-_ERROR = re.compile(r":\d+:(?:\d+:)? (?P<message>.+)")  # behind the name of the file
+_ERROR = re.compile(r"(?P<name>\d+\.\w+):\d+:(?:\d+:)? (?P<message>.+)")
 
 
-async def syntax_errors(command: Sequence[str], files: Mapping[Path, str | None], cwd: Path) -> dict[Path, str]:
-    """The first error in each of `files` that has any; a text that is given counts instead of what is on disk.
+async def syntax_errors(command: Sequence[str], texts: Mapping[Path, str]) -> dict[Path, str]:
+    """The first error in each of `texts` that has any, whatever the file of that path holds. Empty ones have none.
 
-    `command`, to which the files are added, says `FILE:LINE:COLUMN: MESSAGE` on stderr.
+    `command`, to which files with these texts are added, says `FILE:LINE:COLUMN: MESSAGE` on stderr.
 
     Raises:
         MissingProgramError: there is no such program.
@@ -24,18 +24,15 @@ async def syntax_errors(command: Sequence[str], files: Mapping[Path, str | None]
     """
     with tempfile.TemporaryDirectory(prefix="lsp-mcp-") as folder:
         by_name: dict[str, Path] = {}
-        for number, (path, content) in enumerate(files.items()):
-            place = path
-            if content is not None:
-                place = Path(folder, f"{number}{path.suffix}")
-                place.write_text(content, "utf-8", newline="")
-            by_name[str(place)] = path
+        for path, text in texts.items():
+            if text:
+                by_name[name := f"{len(by_name)}{path.suffix}"] = path
+                Path(folder, name).write_text(text, "utf-8", newline="")
         lines: list[str] = []
-        await run([*command, *by_name], cwd=cwd, timeout=_TIMEOUT, said=lines.append)
+        if by_name:
+            await run([*command, *by_name], cwd=Path(folder), timeout=_TIMEOUT, said=lines.append)
     found: dict[Path, str] = {}
-    for line in lines:
-        # By the names that are known: they may look like the rest.
-        for name, path in by_name.items():
-            if line.startswith(name) and (error := _ERROR.fullmatch(line, len(name))):
-                found.setdefault(path, error["message"])
+    for error in filter(None, map(_ERROR.fullmatch, lines)):
+        if error["name"] in by_name:
+            found.setdefault(by_name[error["name"]], error["message"])
     return found
