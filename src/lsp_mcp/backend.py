@@ -104,8 +104,8 @@ class Backend(Protocol):
     def mistrust(self, path: Path, name: str) -> None:
         """The server has said that `name` stands in `path`, and it doesn't; the next `sync` mends that if it can."""
 
-    def problems(self, path: Path) -> list[str]:
-        """What the server says is wrong in the open document `path` and may hide what stands after it."""
+    async def problems(self, path: Path) -> list[str]:
+        """What is wrong in the open document `path` and may hide from the server what stands after it."""
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.

@@ -62,7 +62,7 @@ class Loading:
         """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
         return []
 
-    def problems(self, path: Path) -> list[str]:
+    async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
         return []
 
@@ -123,8 +123,10 @@ class AskedLoading(Loading):
         bad = {path: error for path, error in errors.items() if use and self._has(path, use.identifier, part=part)}
         return _may_have_more(use.identifier, bad, self._workspace.shown) if use else []
 
-    def problems(self, path: Path) -> list[str]:
+    async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
+        if self._verdict(path) is None:
+            await self.typed([path])
         error = self._error(path)
         return [f"{self._workspace.shown(path)} has errors: {error}"] if error else []
 
@@ -273,7 +275,7 @@ class OpenedLoading(Loading):
             notes.append(f"{self._adapter.name} has not read {self._build.named(sorted(self._unread))} in time")
         return notes
 
-    def problems(self, path: Path) -> list[str]:
+    async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
         return [f"{self._build.shown(path)} has errors: {self._errors[path]}"] if path in self._errors else []
 

@@ -290,9 +290,9 @@ class Session:
         """See `Backend.mistrust`."""
         self._loading.mistrust(path, name)
 
-    def problems(self, path: Path) -> list[str]:
+    async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
-        return self._loading.problems(path)
+        return await self._loading.problems(path)
 
     # --- questions ---------------------------------------------------------------------------------
 

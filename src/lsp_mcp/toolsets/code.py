@@ -49,7 +49,7 @@ class CodeTools(AnchorToolset):
             await backend.ready(call.report)
         (symbols, total), gaps = await settled(backend, ask)
         # An outline comes from the file alone, so what the server still has to load is no gap in it.
-        gaps += backend.problems(path)
+        gaps += await backend.problems(path)
         shown = flat(symbols)
         self._targets.remember(symbol.place for symbol in shown)
         message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."

@@ -98,7 +98,7 @@ class HierarchyTools(AnchorToolset):
         (target, trees), gaps = await settled(handle.backend, ask)
         # What a function calls stands in its own body, whatever other projects say.
         if "callees" in walks:
-            gaps += [*await handle.backend.notes(target.path, None), *handle.backend.problems(target.path)]
+            gaps += [*await handle.backend.notes(target.path, None), *await handle.backend.problems(target.path)]
         else:
             gaps += await self._targets.gaps(target)
         found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
