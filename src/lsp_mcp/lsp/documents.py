@@ -141,6 +141,11 @@ class Documents:
         except PathError:
             return Text("")
 
+    def present(self, path: Path) -> Text:
+        """The text that the server has of `path`: the open document's, else the file's, as `on_disk`."""
+        document = self.get(path)
+        return document.text if document else self.on_disk(path)
+
     def open(self, path: Path, *, pinned: bool = False) -> Text:
         """Open `path` unless it is; the text that the server has of it.
 

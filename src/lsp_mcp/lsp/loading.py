@@ -109,7 +109,7 @@ class AskedLoading(Loading):
         command = self._adapter.diagnostics.syntax_command
         if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
             return
-        texts = {path: self._text(path).content for path in sorted(paths)}
+        texts = {path: self._documents.present(path).content for path in sorted(paths)}
         try:
             errors = await syntax_errors(command, texts)
         except (UnavailableError, OSError) as error:
@@ -144,18 +144,14 @@ class AskedLoading(Loading):
     def _verdict(self, path: Path) -> tuple[int, str | None] | None:
         """What the parser said of the present text of `path`, if it was asked."""
         verdict = self._parsed.get(path)
-        return verdict if verdict and verdict[0] == hash(self._text(path).content) else None
+        return verdict if verdict and verdict[0] == hash(self._documents.present(path).content) else None
 
     @property
     def _published(self) -> dict[Path, str]:
         return self._lifetime.connection.heard.diagnostics.unparsed if self._lifetime.connection else {}
 
-    def _text(self, path: Path) -> Text:
-        document = self._documents.get(path)
-        return document.text if document else self._documents.on_disk(path)
-
     def _has(self, path: Path, word: str, *, part: bool) -> bool:
-        text = self._text(path)
+        text = self._documents.present(path)
         return word.casefold() in text.content.casefold() if part else bool(text.words(word))
 
     async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
@@ -303,9 +299,7 @@ class OpenedLoading(Loading):
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.heard.inactive) if connection else ():
             assert connection
-            document = self._documents.get(path)
-            text = document.text if document else self._documents.on_disk(path)
-            lines = self._inactive_lines(path, word, text, connection)
+            lines = self._inactive_lines(path, word, self._documents.present(path), connection)
             if lines:
                 shown = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
                 notes.append(f"not compiled, so not searched: {self._build.shown(path)} line {shown}, with {word}")
