@@ -119,9 +119,11 @@ class AskedLoading(Loading):
 
     async def notes(self, use: Use | None, *, part: bool) -> list[str]:
         """See `Loading.notes`."""
-        errors = await self._errors() if use else {}
-        bad = {path: error for path, error in errors.items() if use and self._has(path, use.identifier, part=part)}
-        return _may_have_more(use.identifier, bad, self._workspace.shown) if use else []
+        if use is None:
+            return []
+        word, errors = use.identifier, await self._errors()
+        bad = {path: error for path, error in errors.items() if self._has(path, word, part=part)}
+        return _may_have_more(word, bad, self._workspace.shown)
 
     async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
