@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.lsp.offers import initialize_params
+from lsp_mcp.lsp.process.initialize import initialize_params
 
 _TIMEOUT = 120.0  # seconds without a byte from the server
 _CHUNK = 1 << 20  # bytes per read
@@ -49,7 +49,7 @@ class RawClient:
         self._buffer = bytearray()
         self._id = 0
         self._open: set[Path] = set()
-        self._loading: set[Any] = set()  # tokens of the progress that tells
+        self._reloading: set[Any] = set()  # tokens of the progress that tells
         self._loaded = False
 
     def __enter__(self) -> Self:
@@ -117,8 +117,8 @@ class RawClient:
 
     def _note(self, token: Any, progress: dict[str, Any]) -> None:
         if progress["kind"] == "begin" and progress["title"] == self.adapter.ready.progress_title:
-            self._loading.add(token)
-        elif progress["kind"] == "end" and token in self._loading:
+            self._reloading.add(token)
+        elif progress["kind"] == "end" and token in self._reloading:
             self._loaded = True
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from mcp.types import Tool
 from fakes.workspace import FakeWorkspace, notification
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import CallerError, MissingProgramError
-from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.server.mcp_server import described
 from lsp_mcp.toolsets.offered import tools_without_sessions
 from mcp_process import (

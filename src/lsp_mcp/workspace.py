@@ -73,15 +73,15 @@ class Workspace:
 
     def allow(self, path: Path) -> None:
         """Let `path` be read from now on: a server named it, so it is a source of a dependency."""
-        if self.shown(path) == path.as_posix():  # outside the root
+        if self.display_path(path) == path.as_posix():  # outside the root
             self._named[path] = None
             self._named.move_to_end(path)
             if len(self._named) > _MOST_NAMED:
                 self._named.popitem(last=False)
 
-    def shown(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
-        return _shown(path, self.root)
+        return _display_path(path, self.root)
 
     def _is_dependency(self, real: Path) -> bool:
         return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
@@ -101,7 +101,7 @@ class Workspace:
         """Files of the same name nearby would be guesses; the folder's own listing is not."""
         folder = path.parent
         if not folder.is_dir():
-            return f": there is no folder {self.shown(folder)}. Paths are relative to the workspace root."
+            return f": there is no folder {self.display_path(folder)}. Paths are relative to the workspace root."
         try:
             same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
         except OSError:
@@ -111,7 +111,7 @@ class Workspace:
 
 
 @lru_cache(4096)
-def _shown(path: Path, root: Path) -> str:
+def _display_path(path: Path, root: Path) -> str:
     name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
     return name.encode("utf-8", "replace").decode()  # bytes of a name that are no UTF-8 fit into no answer
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.programs import find_command
+from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import find_nvim, neovim

@@ -17,7 +17,7 @@ from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Store
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 

@@ -15,4 +15,4 @@ def fake(tmp_path: Path) -> FakeWorkspace:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four tries, as ever, but without the pauses before them."""
-    monkeypatch.setattr("lsp_mcp.lsp.lifetime._PAUSES", (0.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr("lsp_mcp.lsp.life.lifetime._PAUSES", (0.0, 0.0, 0.0, 0.0))

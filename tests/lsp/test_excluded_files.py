@@ -10,7 +10,7 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
 
 skip_without("gopls")
 

@@ -17,8 +17,8 @@ from fakes.workspace import FakeWorkspace, do, request
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
-from lsp_mcp.lsp import documents as documents_module
-from lsp_mcp.lsp.documents import Documents
+from lsp_mcp.lsp.life import documents as documents_module
+from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.session import Session
 
 WATCH_ALL = do(

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.build.database import Database, read_database
-from lsp_mcp.lsp.build.includes import Includes
-from lsp_mcp.lsp.build.index_folder import IndexFolder, cache_folder
+from lsp_mcp.lsp.compilation.database import Database, read_database
+from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.lsp.compilation.index_folder import IndexFolder, cache_folder
 
 ADAPTER = load_adapter("clangd")
 RULES = ADAPTER.compilation
@@ -26,7 +26,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.build.index_folder import IndexFolder
+from lsp_mcp.lsp.compilation.index_folder import IndexFolder
 folder = IndexFolder(Path(sys.argv[1]), "clangd", load_adapter("clangd").compilation)
 print(folder.folder, flush=True)
 sys.stdin.read()
@@ -144,7 +144,7 @@ def test_another_process_has_a_folder_until_it_ends_however_it_does(checkout: Ch
 def test_when_all_are_taken_or_none_can_be_made_a_folder_for_once_does(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.build.index_folder._MOST", 1)
+    monkeypatch.setattr("lsp_mcp.lsp.compilation.index_folder._MOST", 1)
     checkout.open()
     taken = checkout.open()
     (tmp_path / "a file").write_text("")

@@ -18,7 +18,7 @@ from fakes.bounded import bounded, gone
 from lsp_mcp.adapters import read_adapter
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 

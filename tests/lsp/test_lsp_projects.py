@@ -12,8 +12,8 @@ from fakes.bounded import bounded, gone, told
 from fakes.workspace import FakeWorkspace, do
 from lsp_mcp.adapters import Projects, load_adapter
 from lsp_mcp.backend import Use
-from lsp_mcp.lsp import workspace_projects
-from lsp_mcp.lsp.projects import ProjectMap, above, map_projects
+from lsp_mcp.lsp.coverage import workspace_projects
+from lsp_mcp.lsp.coverage.projects import ProjectMap, above, map_projects
 
 ROOT = Path("/w")
 GO = load_adapter("gopls").projects
@@ -293,7 +293,7 @@ async def test_a_caller_that_stops_waiting_for_a_check_does_not_end_it_for_other
 async def test_one_file_of_each_project_that_the_server_does_not_load_is_opened_for_good(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.documents.MAX_OPEN", 1)
+    monkeypatch.setattr("lsp_mcp.lsp.life.documents.MAX_OPEN", 1)
     for folder in (".", "a", "b", "c", "testdata/d"):
         fake.write(f"{folder}/project", f"name {folder}\n")
     for name in ("x.txt", "a/y_test.txt", "a/z.txt", "a/deep/a.txt", "c/one.txt", "testdata/d/e.txt"):
@@ -319,7 +319,7 @@ async def test_uses_in_a_project_that_is_not_looked_into_are_said_to_be_missing(
     fake.write("b/project", "name b\nneeds a\n")
     fake.write("c/project", "name c\nneeds a\n")
     path, use = fake.write("a/a.txt", "Word"), fake.write("b/b.txt", "a Word here")
-    fake.write("c/c.txt", "Words only")
+    fake.write("c/c.txt", "WordSearch only")
     async with fake.session(rules()) as session:
         await session.sync()
         assert await session.notes(path, Use("Word")) == [

@@ -10,7 +10,7 @@ import pytest
 from fakes.bounded import bounded, steps
 from fakes.workspace import FakeWorkspace, do, notification
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.lsp.progress import Progress
+from lsp_mcp.lsp.life.progress import Progress
 
 READY = '[ready]\nprogress_title = "Indexing"\n'
 
@@ -220,7 +220,7 @@ async def test_a_client_that_cannot_be_told_ends_only_its_own_call(fake: FakeWor
         ({"message": "file 4 / 9: a.go", "percentage": 44}, "indexing 4/9"),
         ({"percentage": 12.6}, "indexing 13 %"),
         ({"percentage": 0}, "indexing 0 %"),
-        ({"message": "Loading packages..."}, "indexing (Loading packages...)"),
+        ({"message": "Reloading packages..."}, "indexing (Reloading packages...)"),
         ({}, "indexing (Indexing)"),
         ({"message": None, "percentage": "half"}, "indexing (None)"),
         ({"message": 7, "percentage": [1]}, "indexing (7)"),

@@ -10,7 +10,7 @@ import pytest
 from fakes.bounded import bounded, gone, steps, told, wait_gone
 from fakes.workspace import FakeWorkspace, do, end_process
 from lsp_mcp.errors import LspMcpError, UnavailableError
-from lsp_mcp.lsp import connection as connection_module
+from lsp_mcp.lsp.process import connection as connection_module
 
 DEAF = ["shut_ears"]
 LOG = {"method": "window/logMessage", "params": {"type": 4, "message": "x" * 80}}
@@ -161,7 +161,7 @@ async def test_closing_while_the_watch_starts_kills_a_server_that_was_spawned_ea
 async def test_closing_in_the_pause_between_two_tries_starts_nothing(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.lifetime._PAUSES", (0.0, 1000.0))
+    monkeypatch.setattr("lsp_mcp.lsp.life.lifetime._PAUSES", (0.0, 1000.0))
     fake.script({"rules": {"initialize": [["exit", 1]]}})
     async with fake.session() as session:
         call = asyncio.create_task(session.request("fake/pid", {}))

@@ -12,7 +12,7 @@ import pytest
 from fakes.bounded import bounded, gone, steps
 from fakes.workspace import FakeWorkspace, do, end_process, notification, replies, request
 from lsp_mcp.errors import DiedError, MissingProgramError, RefusedError, SilentError, UnavailableError
-from lsp_mcp.lsp import lifetime as lifetime_module
+from lsp_mcp.lsp.life import lifetime as lifetime_module
 from lsp_mcp.lsp.session import Session
 
 REAL_PAUSES = lifetime_module._PAUSES
@@ -118,7 +118,7 @@ async def test_a_megabyte_on_stderr_before_and_during_a_request_holds_nothing_up
         "Content-Length: {}\n\n",
         "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: {}\r\n\r\n",
         "Content-Length: {}\r\ncontent-type: x\r\nX-More: 1\r\n\r\n",
-        "Loading workspace ...\nWarning: old configuration\n\nContent-Length: {}\r\n\r\n",
+        "Reloading workspace ...\nWarning: old configuration\n\nContent-Length: {}\r\n\r\n",
     ],
 )
 async def test_a_lower_case_header_or_another_odd_one_is_understood(fake: FakeWorkspace, header: str) -> None:
@@ -578,13 +578,13 @@ async def test_a_server_that_will_not_be_initialized_is_unavailable_and_its_reas
 async def test_a_server_that_never_answers_initialize_is_unavailable_and_killed(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.connection.INITIALIZE_TIMEOUT", 0.05)
+    monkeypatch.setattr("lsp_mcp.lsp.process.connection.INITIALIZE_TIMEOUT", 0.05)
     fake.script({"at_start": [["shut_ears"]], "rules": {"initialize": [["hold"]]}})
     async with fake.session() as session:
         with pytest.raises(UnavailableError, match="fake could not be started: fake did not answer initialize"):
             await session.request("fake/pid", {})
         assert len(fake.pids()) <= 1, "one that is silent is not waited for four times"
-        monkeypatch.setattr("lsp_mcp.lsp.connection.INITIALIZE_TIMEOUT", 20.0)
+        monkeypatch.setattr("lsp_mcp.lsp.process.connection.INITIALIZE_TIMEOUT", 20.0)
         fake.script({})
         assert await session.request("fake/pid", {}) == fake.pids()[-1]
 

@@ -10,8 +10,8 @@ import pytest
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace, Message, do, replies, request
 from lsp_mcp.disk.changes import Changes
-from lsp_mcp.lsp import watched_files
-from lsp_mcp.lsp.watched_files import CHANGED, CREATED, DELETED, WatchedFiles
+from lsp_mcp.lsp.life import watched_files
+from lsp_mcp.lsp.life.watched_files import CHANGED, CREATED, DELETED, WatchedFiles
 
 ROOT = Path("/w")
 

@@ -28,7 +28,7 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.toolsets.offered import offered_tools
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import SERVERS, Neovim, neovim

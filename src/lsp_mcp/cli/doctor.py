@@ -21,7 +21,7 @@ from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
-from lsp_mcp.lsp.programs import find_command, installed_folder
+from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.editors import HOW_TO_START
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run

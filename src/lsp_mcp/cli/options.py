@@ -25,7 +25,7 @@ from lsp_mcp.workspace import Workspace
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
     from lsp_mcp.sessions.neovims import Neovims
-    from lsp_mcp.toolsets.shared import ToolSettings
+    from lsp_mcp.toolsets.settings import ToolSettings
 
 _NVIM = "nvim"  # the backend that is no adapter
 _BOARD = "board"  # the toolset that is over no backend
@@ -134,7 +134,7 @@ class ServerFlags:
     def settings(self) -> ToolSettings:
         """What the flags say of the tools."""
         # pydantic is heavy, and the servers are to be started before it is imported.
-        from lsp_mcp.toolsets.shared import ToolSettings
+        from lsp_mcp.toolsets.settings import ToolSettings
 
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,

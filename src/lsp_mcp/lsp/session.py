@@ -16,17 +16,21 @@ from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, SilentError
-from lsp_mcp.lsp import watched_files
-from lsp_mcp.lsp.build.build import Build
-from lsp_mcp.lsp.documents import Documents, Texts
-from lsp_mcp.lsp.heard import Connection
-from lsp_mcp.lsp.hosted import Host, HostedConnection, HostLauncher
-from lsp_mcp.lsp.launching import ProcessLauncher
-from lsp_mcp.lsp.lifetime import Lifetime
-from lsp_mcp.lsp.loading import AskedLoading, Loading, OpenedLoading
-from lsp_mcp.lsp.programs import find_command
-from lsp_mcp.lsp.progress import Work
-from lsp_mcp.lsp.workspace_projects import WorkspaceProjects
+from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
+from lsp_mcp.lsp.editor.connection import HostedConnection
+from lsp_mcp.lsp.editor.host import Host
+from lsp_mcp.lsp.editor.launcher import HostLauncher
+from lsp_mcp.lsp.life import watched_files
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents, Texts
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.progress import Work
+from lsp_mcp.lsp.process.connection import ProcessLauncher
+from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.lsp.reloading.package_requests import PackageRequests
+from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
@@ -105,10 +109,10 @@ class Session:
             else None
         )
         timeout = options.request_timeout
-        self._loading: Loading = (
-            OpenedLoading(adapter, self._build, self._documents, self._lifetime, self._known, timeout)
+        self._reloading: Reloading = (
+            Reopening(adapter, self._build, self._documents, self._lifetime, self._known, timeout)
             if self._build
-            else AskedLoading(adapter, workspace, self._documents, self._lifetime, self._known, timeout)
+            else PackageRequests(adapter, workspace, self._documents, self._lifetime, self._known, timeout)
         )
 
     @property
@@ -173,7 +177,7 @@ class Session:
             async with asyncio.timeout(self._options.ready_timeout):
                 for seen in itertools.count():
                     # Taken before the look: what comes while it is reported counts.
-                    changed = (await self._lifetime.live()).heard.progress.changed
+                    changed = (await self._lifetime.live()).notifications.progress.changed
                     work = self._indexing()
                     if work is None:
                         return
@@ -190,7 +194,7 @@ class Session:
         # Nobody may ask before what another caller's changes made the server load is loaded.
         async with self._syncing:
             connection = await self._lifetime.live()
-            self._feed.watch_also(connection.heard.watched.outside_folders())
+            self._feed.watch_also(connection.notifications.watched.outside_folders())
             changes = self._feed.changes()
             edited = await self._edited(changes)
             told = self._tell(connection, changes) if changes else False
@@ -205,10 +209,10 @@ class Session:
             self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
             if isinstance(connection, HostedConnection) and not connection.has_seen_all:
                 if connection.client and connection.client.root:
-                    await self._loading.all_again(connection.client.root)
+                    await self._reloading.reload_all(connection.client.root)
                 connection.has_seen_all = True
-            replaced = await self._loading.load(self._to_load)
-            await self._loading.typed(self._to_read)
+            replaced = await self._reloading.load(self._to_load)
+            await self._reloading.buffers_changed(self._to_read)
             # Not before: if the caller is cancelled meanwhile, the next one has it done.
             self._to_load.clear()
             self._to_read.clear()
@@ -249,8 +253,8 @@ class Session:
         if self._build:
             self._build.files.changed(touched)
         self._documents.refresh(touched)
-        connection.heard.shown_error = ""  # it may be mended; if not, the server says so again
-        events = connection.heard.watched.events(changes)
+        connection.notifications.last_error = ""  # it may be mended; if not, the server says so again
+        events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
         return bool(events) or any(self.adapter.language_of(path) for path in touched)
@@ -274,7 +278,7 @@ class Session:
         await self._lifetime.live()
         if word and self._build:
             async with self._syncing:
-                await self._loading.load_word(word, part=path is None)
+                await self._reloading.load_word(word, part=path is None)
         if path is None:
             self._load_projects()
 
@@ -288,11 +292,11 @@ class Session:
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""
-        self._loading.mistrust(path, name)
+        self._reloading.mistrust(path, name)
 
     async def problems(self, path: Path) -> list[str]:
         """See `Backend.problems`."""
-        return await self._loading.problems(path)
+        return await self._reloading.problems(path)
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -318,27 +322,27 @@ class Session:
         notes = []
         if work := self._indexing():
             notes.append(str(work))
-        if (connection := self._lifetime.connection) and connection.heard.shown_error:
-            notes.append(f"{self.name} says: {connection.heard.shown_error}")
+        if (connection := self._lifetime.connection) and connection.notifications.last_error:
+            notes.append(f"{self.name} says: {connection.notifications.last_error}")
         notes += self._host_notes()
-        notes += await self._loading.notes(use, part=path is None)
+        notes += await self._reloading.notes(use, part=path is None)
         return notes + await self._projects.notes(path, use)
 
     def _host_notes(self) -> list[str]:
         """What of the editor makes answers differ from the files, or incomplete."""
         if self._host is None or self._hosted is None:
             return []
-        shown = self.workspace.shown
+        display_path = self.workspace.display_path
         notes = [
-            f"conflict: {shown(path)} was changed on disk and has unsaved changes in Neovim; answers are for the "
-            "unsaved text, and neither is touched: save or reload it there"
+            f"conflict: {display_path(path)} was changed on disk and has unsaved changes in Neovim; answers are for "
+            "the unsaved text, and neither is touched: save or reload it there"
             for path in self._host.conflicts()
             if self.adapter.language_of(path)
         ]
         connection = self._lifetime.connection
         client = connection.client if isinstance(connection, HostedConnection) else None
         if client and client.root and not self.root.is_relative_to(client.root):
-            notes.append(f"{self.name} in {self._host.name} works in {shown(client.root)} only")
+            notes.append(f"{self.name} in {self._host.name} works in {display_path(client.root)} only")
         return notes
 
     def news(self) -> list[str]:
@@ -352,14 +356,14 @@ class Session:
         if not files:
             return []
         more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
-        return [f"for unsaved text in Neovim: {', '.join(map(self.workspace.shown, files[:_MOST_NAMED]))}{more}"]
+        return [f"for unsaved text in Neovim: {', '.join(map(self.workspace.display_path, files[:_MOST_NAMED]))}{more}"]
 
     def _indexing(self) -> Work | None:
         """What the server still has to do until it knows the workspace; None when it does."""
         title, connection = self.adapter.ready.progress_title, self._lifetime.connection
         if not title or not connection or (self._build and not self._build.has_index):
             return None
-        return connection.heard.progress.pending(title)
+        return connection.notifications.progress.pending(title)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -409,7 +413,7 @@ class Session:
         version = document.version if document else self._documents.show(path)
         try:
             async with asyncio.timeout(_DIAGNOSTICS_TIMEOUT):
-                return await connection.heard.diagnostics.of(path, version)
+                return await connection.notifications.diagnostics.of(path, version)
         except TimeoutError:
             return False
 
@@ -417,12 +421,12 @@ class Session:
     def has_versions(self) -> bool:
         """Whether this server says, as far as is known, of which text its diagnostics are."""
         connection = self._lifetime.connection
-        return bool(connection and connection.heard.diagnostics.has_versions)
+        return bool(connection and connection.notifications.diagnostics.has_versions)
 
     def diagnostics(self, path: Path) -> list[Any]:
         """The last diagnostics of `path`, as the server sent them."""
         connection = self._lifetime.connection
-        return connection.heard.diagnostics.raw.get(path, []) if connection else []
+        return connection.notifications.diagnostics.raw.get(path, []) if connection else []
 
     # --- in an editor ------------------------------------------------------------------------------
 
@@ -447,7 +451,7 @@ class Session:
         """See `Owner.opened_by_editor`."""
         self._documents.opened_by_editor(path)
         if self._lifetime.connection:
-            self._lifetime.connection.heard.diagnostics.forget(path)
+            self._lifetime.connection.notifications.diagnostics.forget(path)
 
     async def _sample(self) -> Path | None:
         """A file of this server's languages, the one nearest to the root."""
@@ -463,13 +467,13 @@ class Session:
         """A new server knows of no document."""
         self._documents.reopen_all()
         self._projects.check()
-        self._loading.started()
+        self._reloading.started()
         if self._lifetime.connection:
-            self._lifetime.connection.heard.diagnostics.serial = self._documents.serial
+            self._lifetime.connection.notifications.diagnostics.serial = self._documents.serial
         if isinstance(self._lifetime.connection, HostedConnection):
             self._lifetime.connection.listen()
         if self._build and (connection := self._lifetime.connection):
-            connection.heard.diagnostics.on_incomplete = self._build.incomplete
+            connection.notifications.diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():
                 self._documents.show(first)
 

@@ -110,7 +110,7 @@ async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], wo
     refused = await host.present().change("edit", wanted) if wanted else None
     if refused:
         path = next(change.path for buffer, change in changes if buffer.number == refused["number"])
-        raise EditError(f"{workspace.shown(path)} {refused['reason']}. Nothing was changed.")
+        raise EditError(f"{workspace.display_path(path)} {refused['reason']}. Nothing was changed.")
 
 
 def _text_edits(change: FileChange) -> list[dict[str, Any]]:
@@ -135,8 +135,8 @@ async def _on_disk(host: NvimHost, plan: EditPlan, workspace: Workspace) -> list
     for buffer in host.buffers.all():
         if buffer.modified and any(buffer.path.is_relative_to(path) for path in named):
             raise EditError(
-                f"{workspace.shown(buffer.path)} has unsaved changes in Neovim, and the edit creates, renames or "
-                "deletes files: save it there first. Nothing was changed."
+                f"{workspace.display_path(buffer.path)} has unsaved changes in Neovim, and the edit creates, renames "
+                "or deletes files: save it there first. Nothing was changed."
             )
     applied = apply_plan(plan, workspace.root)
     for old, new in applied.renamed:

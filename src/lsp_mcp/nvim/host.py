@@ -33,7 +33,9 @@ class NvimClient:
     done: tuple[str, ...]  # titles of what it has done since we are connected
     known_from_start: bool  # it was not there when we came
     tells_inactive: bool
-    errors: tuple[tuple[Path, str, str], ...]  # file, source and message: what its server said before we listened
+    errors: tuple[
+        tuple[Path, str, str], ...
+    ]  # file, source and message: what its server on_stderr_line before we listened
 
 
 class NvimHost:
@@ -127,15 +129,15 @@ class NvimHost:
     async def follow(
         self,
         client: NvimClient,
-        told: Callable[[str, Any], None],
-        said: Callable[[str], None],
-        died: Callable[[bool], None],
+        on_notification: Callable[[str, Any], None],
+        on_stderr_line: Callable[[str], None],
+        on_death: Callable[[bool], None],
     ) -> NvimClient | None:
         """See `Host.follow`."""
         editor = self.present()
-        editor.listeners[client.id], editor.deaths[client.id] = told, died
+        editor.listeners[client.id], editor.deaths[client.id] = on_notification, on_death
         if client.command:
-            editor.hear(client.id, client.command[0], said)
+            editor.hear(client.id, client.command[0], on_stderr_line)
         entry = await editor.call("follow", client.id)
         return _client(entry) if entry else None
 

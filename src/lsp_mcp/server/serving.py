@@ -19,7 +19,7 @@ from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tools_without_sessions, toolset_of
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
 _TOLD_APART = ("nvim", "board")  # toolsets whose tools the instructions tell of as a whole

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, LspMcpError
-from lsp_mcp.lsp.hosted import runs
+from lsp_mcp.lsp.editor.launcher import runs
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.editor import Editor
 from lsp_mcp.nvim.editors import Editors
@@ -158,7 +158,7 @@ class Neovims:
             return sessions.session(next(iter(found.values())))
         if found:
             raise CallerError(f"several language clients may answer; pass {argument}: {', '.join(found)}.")
-        what = f"answers for {sessions.workspace.shown(path)}" if path else "runs"
+        what = f"answers for {sessions.workspace.display_path(path)}" if path else "runs"
         raise CallerError(f"no language client {what} in {host.name}. {_listed(clients)}")
 
     async def _answering(

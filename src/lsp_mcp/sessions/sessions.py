@@ -108,7 +108,7 @@ class Sessions:
             apply_plan(plan, self.workspace.root)
             return []
         done = await apply_in_neovim(self.host, plan, self.workspace, save=save)
-        unsaved = [f"{self.workspace.shown(one.path)} ({one})" for one in done if not one.saved]
+        unsaved = [f"{self.workspace.display_path(one.path)} ({one})" for one in done if not one.saved]
         return [f"not saved in Neovim: {', '.join(unsaved)}"] if unsaved else []
 
     async def remember_edits(self, steps: Sequence[Step]) -> None:
@@ -154,7 +154,7 @@ class Sessions:
             if backend.adapter.language_of(path):
                 return backend
         known = "; ".join(f"{b.name} answers for {', '.join(b.adapter.extensions)}" for b in self.backends)
-        raise PathError(f"no backend answers for {self.workspace.shown(path)}: {known}.")
+        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.")
 
     async def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`; see `Workspace.file`."""

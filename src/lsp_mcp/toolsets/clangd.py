@@ -18,7 +18,7 @@ from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.features.syntax_tree import cut_tree
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tool
 
 # seeds/003, "Allowed methods (effective default read-only set)".

@@ -15,8 +15,8 @@ from lsp_mcp.features import document_symbol, references, rename, workspace_symb
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.toolsets.shared import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped, found
-from lsp_mcp.toolsets.targets import Target
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped, found
+from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
@@ -120,7 +120,7 @@ class CodeTools(AnchorToolset):
         """Find every use of one symbol in the workspace, exactly, its declaration included."""
         handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[Target, references.References]:
+        async def ask() -> tuple[SymbolTarget, references.References]:
             target = await self._targets.target(handle)
             try:
                 uses = await references.references(target.backend, target.path, target.identifier.start, limit)
@@ -163,7 +163,7 @@ class CodeTools(AnchorToolset):
             raise CallerError("new_name is empty; pass a valid identifier.")
         handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[Target, rename.Renaming]:
+        async def ask() -> tuple[SymbolTarget, rename.Renaming]:
             target = await self._targets.target(handle)
             try:
                 renaming = await rename.rename(target.backend, target.path, target.identifier, new_name)
@@ -223,19 +223,21 @@ class CodeTools(AnchorToolset):
             )
         return search, gaps
 
-    def _check_inside(self, target: Target, plan: EditPlan) -> None:
+    def _check_inside(self, target: SymbolTarget, plan: EditPlan) -> None:
         """Refuse a rename, and its preview, that would write outside the workspace root or into dependencies."""
         workspace, name = self._sessions.workspace, target.name
         dependencies = set(target.backend.adapter.workspace.dependency_folder_names)
-        if vendored := [path for path in plan.files if dependencies & set(workspace.shown(path).split("/")[:-1])]:
+        if vendored := [
+            path for path in plan.files if dependencies & set(workspace.display_path(path).split("/")[:-1])
+        ]:
             raise RefusedError(
-                f"{name} cannot be renamed: it also stands in {workspace.shown(vendored[0])}, a dependency's source, "
-                "which is read but never written. Rename it where that dependency is developed."
+                f"{name} cannot be renamed: it also stands in {workspace.display_path(vendored[0])}, "
+                "a dependency's source, which is read but never written. Rename it where that dependency is developed."
             )
         if outside := [path for path in plan.files if not workspace.contains(path)]:
             raise RefusedError(
-                f"{name} cannot be renamed from here: it also stands in {workspace.shown(outside[0])}, outside the "
-                f"workspace root {workspace.root}, and nothing is written there. If that is code of yours, start "
+                f"{name} cannot be renamed from here: it also stands in {workspace.display_path(outside[0])}, outside "
+                f"the workspace root {workspace.root}, and nothing is written there. If that is code of yours, start "
                 "lsp-mcp with a --workspace-root that holds it."
             )
 

@@ -14,12 +14,12 @@ from lsp_mcp.features.asking import settled
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, type_tree
 from lsp_mcp.features.places import Place
 from lsp_mcp.render.answers import Hierarchy
-from lsp_mcp.toolsets.shared import AnchorToolset, Code, Limit, SymbolAnchor, count, dropped
-from lsp_mcp.toolsets.targets import Target
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor, count, dropped
+from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
-Walk = Callable[[Target], Awaitable[Tree]]
+Walk = Callable[[SymbolTarget], Awaitable[Tree]]
 
 
 class HierarchyTools(AnchorToolset):
@@ -88,7 +88,7 @@ class HierarchyTools(AnchorToolset):
     ) -> str:
         handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[Target, dict[str, Tree]]:
+        async def ask() -> tuple[SymbolTarget, dict[str, Tree]]:
             target = await self._targets.target(handle)
             try:
                 return target, {field: await walk(target) for field, walk in walks.items()}
@@ -128,7 +128,7 @@ class HierarchyTools(AnchorToolset):
         return self._render(call, answer)
 
 
-def _of(target: Target, trees: dict[str, Tree]) -> str:
+def _of(target: SymbolTarget, trees: dict[str, Tree]) -> str:
     """What a hierarchy is of: a server may give that of the type that a method is in."""
     roots = {root.symbol.name for tree in trees.values() for root in tree.roots}
     name = next(iter(roots), target.name)
@@ -139,9 +139,13 @@ def _places(node: Node) -> list[Place]:
     return [node.symbol.place, *node.sites, *(place for child in node.children for place in _places(child))]
 
 
-async def _call_tree(target: Target, *, direction: Literal["incoming", "outgoing"], depth: int, limit: int) -> Tree:
+async def _call_tree(
+    target: SymbolTarget, *, direction: Literal["incoming", "outgoing"], depth: int, limit: int
+) -> Tree:
     return await call_tree(target.backend, target.path, target.identifier.start, direction, depth, limit)
 
 
-async def _type_tree(target: Target, *, direction: Literal["supertypes", "subtypes"], depth: int, limit: int) -> Tree:
+async def _type_tree(
+    target: SymbolTarget, *, direction: Literal["supertypes", "subtypes"], depth: int, limit: int
+) -> Tree:
     return await type_tree(target.backend, target.path, target.identifier.start, direction, depth, limit)

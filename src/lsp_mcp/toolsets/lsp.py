@@ -12,7 +12,7 @@ from lsp_mcp.errors import CallerError
 from lsp_mcp.features.passthrough import home_document
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tool
 from lsp_mcp.uris import uri_path
 

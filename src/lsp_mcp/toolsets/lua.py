@@ -15,7 +15,7 @@ from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.toolsets.json_text import readable
-from lsp_mcp.toolsets.targets import Targets
+from lsp_mcp.toolsets.symbols import Targets
 from lsp_mcp.toolsets.tool import Call
 
 log = logging.getLogger(__name__)

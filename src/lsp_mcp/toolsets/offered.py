@@ -14,12 +14,12 @@ from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
+from lsp_mcp.toolsets.nvim.base import NvimToolset
 from lsp_mcp.toolsets.nvim.connections import ConnectionTools
 from lsp_mcp.toolsets.nvim.editor import EditorTools
 from lsp_mcp.toolsets.nvim.edits import EditTools
 from lsp_mcp.toolsets.nvim.queries import QueryTools
-from lsp_mcp.toolsets.nvim.shared import NvimToolset
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 
 if TYPE_CHECKING:

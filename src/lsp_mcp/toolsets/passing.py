@@ -20,7 +20,7 @@ from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import documents
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, point_numbers
-from lsp_mcp.toolsets.shared import count, dropped
+from lsp_mcp.toolsets.answers import count, dropped
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 

@@ -42,7 +42,7 @@ async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str
     wanted = (await anchored(host, [spelled]))[0] if looks_like_anchor(spelled) else None
     missing: PathError | None = None
     try:
-        file = wanted["file"] if wanted else host.workspace.shown(host.workspace.file(spelled))
+        file = wanted["file"] if wanted else host.workspace.display_path(host.workspace.file(spelled))
     except PathError as error:
         file, missing = fields.sought(spelled, "file"), error
 
@@ -74,7 +74,7 @@ def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
     if span is None:
         names = ", ".join(f"{text.slice(one)} at {one.start.character}" for one in text.identifiers(anchor.point.line))
         raise AnchorError(f"{spelled} is on no identifier; on that line: {names or 'none'}.")
-    shown = host.workspace.shown(path)
+    shown = host.workspace.display_path(path)
     return {
         "anchor": str(Anchor(anchor.scheme, shown, span.start)),
         "file": shown,

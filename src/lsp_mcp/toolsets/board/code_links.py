@@ -31,7 +31,7 @@ class CodeLinks:
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
         """One line on the pending tasks about the symbol called `name` at `point` of `path`; None if there are none."""
-        file = self._host.workspace.shown(path)
+        file = self._host.workspace.display_path(path)
         try:
             near = await self._host.board.read(lambda at: anchors.pending(at, file, name))
         except UnavailableError as error:
@@ -63,7 +63,7 @@ class CodeLinks:
             self._follow(at, step)
 
     def _follow(self, at: Transaction, step: FileChange | RenameFile) -> None:
-        shown = self._host.workspace.shown
+        shown = self._host.workspace.display_path
         path = step.path if isinstance(step, FileChange) else step.old
         for row in anchors.in_file(at, shown(path)):
             anchor = parse_anchor(row["anchor"])

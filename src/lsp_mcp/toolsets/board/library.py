@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.board import library
-from lsp_mcp.toolsets.board.shared import BoardToolset, Limit, Revision, Tags, all_ids, one_id, page, short
+from lsp_mcp.toolsets.board.base import BoardToolset, Limit, Revision, Tags, all_ids, one_id, page, short
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 

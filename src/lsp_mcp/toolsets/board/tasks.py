@@ -12,7 +12,7 @@ from lsp_mcp.board import agents, library, stages, talk, tasks
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import CallerError
 from lsp_mcp.toolsets.board.anchored import anchored, looked_up, tasks_at
-from lsp_mcp.toolsets.board.shared import (
+from lsp_mcp.toolsets.board.base import (
     BoardToolset,
     Limit,
     Revision,

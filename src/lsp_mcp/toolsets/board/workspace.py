@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lsp_mcp.board import talk
-from lsp_mcp.toolsets.board.shared import BoardToolset, short
+from lsp_mcp.toolsets.board.base import BoardToolset, short
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 

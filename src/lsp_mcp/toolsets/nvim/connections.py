@@ -11,7 +11,7 @@ from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.nvim.editors import HOW_TO_START, none_runs
 from lsp_mcp.nvim.targets import parse_target
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.nvim.shared import NvimToolset
+from lsp_mcp.toolsets.nvim.base import NvimToolset
 from lsp_mcp.toolsets.tool import Call, tool
 
 

@@ -14,7 +14,7 @@ from lsp_mcp.nvim.buffers import buffer_path
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
 from lsp_mcp.toolsets.json_text import as_json, readable
-from lsp_mcp.toolsets.nvim.shared import (
+from lsp_mcp.toolsets.nvim.base import (
     MOST_BUFFER,
     Character,
     ClientName,
@@ -107,8 +107,8 @@ class EditorTools(NvimToolset):
         if held := host.buffers.get(path):
             if held.conflict:
                 call.remark(
-                    f"status: conflict: {sessions.workspace.shown(path)} was also changed on disk; this is the unsaved "
-                    f"text of buffer {held.number}, and neither is touched"
+                    f"status: conflict: {sessions.workspace.display_path(path)} was also changed on disk; this is the "
+                    f"unsaved text of buffer {held.number}, and neither is touched"
                 )
             elif held.modified:
                 call.remark(f"status: unsaved text of buffer {held.number}; the file on disk differs")
@@ -141,7 +141,7 @@ class EditorTools(NvimToolset):
             elif not await session.diagnosed(path):
                 raise UnavailableError(
                     f"not yet: {client.name} has not said anything about the present text of "
-                    f"{sessions.workspace.shown(path)}. Ask again."
+                    f"{sessions.workspace.display_path(path)}. Ask again."
                 )
         if not buffer["loaded"]:
             call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")

@@ -17,7 +17,7 @@ from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.nvim.shared import (
+from lsp_mcp.toolsets.nvim.base import (
     Asked,
     Character,
     ClientName,
@@ -194,7 +194,12 @@ class EditTools(NvimToolset):
         done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
         await sessions.remember_edits(plan.steps)
         files = [
-            {"path": sessions.workspace.shown(one.path), "where": one.where, "edits": one.edits, "saved": one.saved}
+            {
+                "path": sessions.workspace.display_path(one.path),
+                "where": one.where,
+                "edits": one.edits,
+                "saved": one.saved,
+            }
             | ({"reason": one.reason} if one.reason else {})
             for one in done
         ]

@@ -10,7 +10,7 @@ from lsp_mcp.backend import Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.objects.walker import Walker
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.nvim.shared import (
+from lsp_mcp.toolsets.nvim.base import (
     Asked,
     Character,
     ClientName,

@@ -11,10 +11,10 @@ from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.backend import Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Signature
-from lsp_mcp.lsp.build.database import Database, database_of_flags, find_database, own_project, read_database
-from lsp_mcp.lsp.build.files import BuildFiles
-from lsp_mcp.lsp.build.includes import Includes
-from lsp_mcp.lsp.build.index_folder import IndexFolder
+from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database, own_project, read_database
+from lsp_mcp.lsp.compilation.files import BuildFiles
+from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.lsp.compilation.index_folder import IndexFolder
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Build:
         if self._used and self._used.file not in (self._told_used, self._given):
             self._told_used = self._used.file
             if self._used.file.parent != self._workspace.root:
-                self._news.append(f"{self._adapter.name} uses {self.shown(self._used.file)}")
+                self._news.append(f"{self._adapter.name} uses {self.display_path(self._used.file)}")
         if self._elsewhere and not self._told_elsewhere:
             self._told_elsewhere = True
             example = next(iter(self._elsewhere))
@@ -175,7 +175,9 @@ class Build:
             notes = [f"no {rules.database}: holds only for files that {self._adapter.name} opened, with guessed flags"]
         elif database.problem:
             before = "works with the one before" if self._used else "knows only files that were opened"
-            notes = [f"{self.shown(database.file)} {database.problem}; {self._adapter.name} {before}; make it again"]
+            notes = [
+                f"{self.display_path(database.file)} {database.problem}; {self._adapter.name} {before}; make it again"
+            ]
         else:
             notes = list(self._problems)
         if unsearched and use:
@@ -199,11 +201,11 @@ class Build:
     def named(self, files: Sequence[Path]) -> str:
         """The first of `files`, and how many more there are."""
         more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
-        return ", ".join(map(self.shown, files[:_MOST_NAMED])) + more
+        return ", ".join(map(self.display_path, files[:_MOST_NAMED])) + more
 
-    def shown(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """`path` for people."""
-        return self._workspace.shown(path)
+        return self._workspace.display_path(path)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -263,7 +265,7 @@ class Build:
 
     def _missing(self, database: Database, files: Sequence[Path]) -> list[str]:
         """What is wrong with a database of which only `files` are there."""
-        shown = self.shown(database.file)
+        shown = self.display_path(database.file)
         if not database.commands:
             return [f"{shown} is empty; make it again"]
         named = len(database.commands)

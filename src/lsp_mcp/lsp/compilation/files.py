@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.feed import Feed
-from lsp_mcp.lsp.build.conditionals import stands_in_condition
-from lsp_mcp.lsp.build.includes import Includes
-from lsp_mcp.lsp.words import Words
+from lsp_mcp.lsp.compilation.conditionals import stands_in_condition
+from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.lsp.coverage.word_search import WordSearch
 
 _NOTHING: frozenset[Path] = frozenset()
 
@@ -42,7 +42,7 @@ class BuildFiles:
         self._changed: set[Path] = set()
         self._view: View | None = None
         self._conditional: dict[str, list[Path]] = {}
-        self._words = Words()
+        self._words = WordSearch()
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Look at these anew: they came, changed or went."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.lsp.build.conditionals import has_conditions
+from lsp_mcp.lsp.compilation.conditionals import has_conditions
 
 _ANY = ""  # spelled by a macro
 

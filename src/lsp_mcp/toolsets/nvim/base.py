@@ -26,7 +26,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, numbers_point
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import Passed, Passing
-from lsp_mcp.toolsets.shared import ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 

@@ -1,4 +1,4 @@
-"""Which files have a word: `Words`, for what a server doesn't look into."""
+"""Which files have a word: `WordSearch`, for what a server doesn't look into."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsp_mcp.disk.files import content_or_nothing
 _MOST = 1_000  # answers remembered
 
 
-class Words:
+class WordSearch:
     """Searches files for whole words, and remembers what it found until something changes."""
 
     def __init__(self) -> None:

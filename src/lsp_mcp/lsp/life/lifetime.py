@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from lsp_mcp.errors import (
     DiedError,
@@ -15,36 +15,11 @@ from lsp_mcp.errors import (
     SilentError,
     UnavailableError,
 )
-from lsp_mcp.lsp.heard import Connection
+from lsp_mcp.lsp.life.connection import Connection, Launcher
 
 log = logging.getLogger(__name__)
 
 _PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that keeps dying
-
-
-class Launcher(Protocol):
-    """How a server is reached: it is started, or found where somebody else runs it."""
-
-    @property
-    def starts_again(self) -> bool:
-        """Whether what was launched last takes the place of one that died."""
-
-    def spawn(self) -> None:
-        """Begin with what takes long and needs no event loop."""
-
-    def check(self) -> None:
-        """Raise `MissingProgramError` if there is nothing to launch."""
-
-    async def launch(self, before: Callable[[], Awaitable[None]]) -> Connection:
-        """A new connection, initialized; `before` is awaited before the server reads its first file.
-
-        Raises:
-            DiedError: it ended while it was started.
-            UnavailableError, RefusedError: it cannot be started.
-        """
-
-    def kill(self) -> None:
-        """End at once, without a loop, what it started."""
 
 
 class Lifetime:

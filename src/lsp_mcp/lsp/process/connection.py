@@ -1,17 +1,18 @@
-"""One life of one language server that we start: `ProcessConnection`, from its start to its exit."""
+"""A language server that this program starts: `ProcessLauncher` starts it, `ProcessConnection` is one life of it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.errors import DiedError, LspMcpError, RefusedError
-from lsp_mcp.lsp import watched_files
-from lsp_mcp.lsp.heard import Heard
-from lsp_mcp.lsp.offers import initialize_params, workspace_folders
+from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError
+from lsp_mcp.lsp.life import watched_files
+from lsp_mcp.lsp.life.notifications import Notifications
+from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
 
@@ -32,7 +33,7 @@ class ProcessConnection:
     def __init__(self, adapter: Adapter, child: Child, root: Path) -> None:
         self.adapter = adapter
         self.root = root
-        self.heard = Heard(adapter, root)
+        self.notifications = Notifications(adapter, root)
         self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
         self._child = child
@@ -45,9 +46,15 @@ class ProcessConnection:
             DiedError, SilentError, RefusedError: it died, said nothing, or refused.
         """
         if self.adapter.ready.incomplete_pattern:
-            self._child.on_error_line = self.heard.said
+            self._child.on_error_line = self.notifications.on_stderr_line
         await self._child.attach()
-        self._peer = Peer(self.adapter.name, self._child.reader, self._child.writer, self._asked, self.heard.told)
+        self._peer = Peer(
+            self.adapter.name,
+            self._child.reader,
+            self._child.writer,
+            self._on_request,
+            self.notifications.on_notification,
+        )
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
         result = await self._peer.request(
             "initialize", initialize_params(self.adapter, self.root), timeout=INITIALIZE_TIMEOUT
@@ -114,28 +121,28 @@ class ProcessConnection:
             self._child.detach()
             words = "was shut down" if self._ending else broken or self._child.last_words()
             self._peer.close(DiedError(f"{self.adapter.name} {words}"))
-            self.heard.end()
+            self.notifications.end()
 
     async def _gone(self) -> None:
         """Wait until nobody is left to be told of the end."""
         if hasattr(self, "dead"):
             await asyncio.wait([self.dead], timeout=2 * _LAST_WORDS)
 
-    def _asked(self, method: str, params: Any) -> Any:
+    def _on_request(self, method: str, params: Any) -> Any:
         match method:
             case "workspace/configuration":
                 return [self._settings(item.get("section")) for item in params["items"]]
             case "client/registerCapability":
                 for registration in params["registrations"]:
                     if registration["method"] == watched_files.METHOD:
-                        self.heard.watched.register(registration["id"], registration.get("registerOptions"))
-                if missed := self.heard.watched.missed():
+                        self.notifications.watched.register(registration["id"], registration.get("registerOptions"))
+                if missed := self.notifications.watched.missed():
                     self.notify(watched_files.METHOD, {"changes": missed})
                 return None
             case "client/unregisterCapability":
                 # The misspelling is the specification's.
                 for registration in params.get("unregisterations", []):
-                    self.heard.watched.unregister(registration["id"])
+                    self.notifications.watched.unregister(registration["id"])
                 return None
             case "workspace/workspaceFolders":
                 return workspace_folders(self.root)
@@ -154,3 +161,54 @@ class ProcessConnection:
         if section and section != settings.section:
             return None
         return settings.values
+
+
+class ProcessLauncher:
+    """Starts a language server as a child process. See `Launcher`."""
+
+    def __init__(
+        self, adapter: Adapter, root: Path, command: Callable[[], Sequence[str]], env: Mapping[str, str] | None
+    ) -> None:
+        self._adapter = adapter
+        self._root = root
+        self._command = command
+        self._env = env
+        self._child: Child | None = None
+        self._launched = 0
+
+    @property
+    def starts_again(self) -> bool:
+        """See `Launcher.starts_again`."""
+        return self._launched > 1
+
+    def spawn(self) -> None:
+        """Start the process now; it is initialized by `launch`."""
+        try:
+            self._child = Child(self._command(), cwd=self._root, env=self._env)
+        except MissingProgramError as error:
+            how = f" Get it with: lsp-mcp install {self._adapter.name}" if self._adapter.install else ""
+            raise MissingProgramError(f"{error}.{how}") from None
+
+    def check(self) -> None:
+        """See `Launcher.check`."""
+        self._command()
+
+    async def launch(self, before: Callable[[], Awaitable[None]]) -> ProcessConnection:
+        """See `Launcher.launch`."""
+        await before()
+        if self._child is None or self._child.attached:
+            self.spawn()
+        assert self._child
+        connection = ProcessConnection(self._adapter, self._child, self._root)
+        try:
+            await connection.start()
+        except BaseException:
+            await connection.abandon()
+            raise
+        self._launched += 1
+        return connection
+
+    def kill(self) -> None:
+        """See `Launcher.kill`."""
+        if self._child:
+            self._child.kill()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,9 @@ from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.text import Base, Point
-from lsp_mcp.toolsets.targets import Target, Targets
+from lsp_mcp.text import Point
+from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
 
 MAX_LIMIT = 10_000
@@ -25,22 +25,6 @@ Code = Annotated[bool, Field(description="Add the source line of each place")]
 SymbolAnchor = Annotated[
     str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
 ]
-
-
-TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
-"""Called with a symbol's file, place and name; a line for whoever asks about it."""
-
-
-@dataclass(frozen=True)
-class ToolSettings:
-    """What the user chose of the tools."""
-
-    base: Base = 1  # from which lines and characters count, but for anchors: those count from 1
-    allowed_methods: tuple[str, ...] = ()  # that may be passed through, besides those of the adapters
-    allow_exec_lua: bool = False
-    toolsets: tuple[str, ...] = ()  # besides those that fit the backends
-    without_toolsets: tuple[str, ...] = ()
-    tasks_on: TasksOn | None = None  # what tells of tasks about a symbol
 
 
 class AnchorToolset:
@@ -56,12 +40,12 @@ class AnchorToolset:
         if self._settings.tasks_on and (line := await self._settings.tasks_on(path, point, name)):
             call.remark(line)
 
-    async def _tell_tasks_on(self, call: Call, target: Target) -> None:
+    async def _tell_tasks_on(self, call: Call, target: SymbolTarget) -> None:
         """The same for a target."""
         await self._tell_tasks(call, target.path, target.identifier.start, target.name)
 
     def _render(self, call: Call, answer: Answer) -> str:
-        shown, anchor = self._sessions.workspace.shown, self._targets.anchor
+        shown, anchor = self._sessions.workspace.display_path, self._targets.anchor
         if call.format == "compact":
             return compact(answer, shown, anchor)
         return document(answer, shown, anchor, self._settings.base)

@@ -26,8 +26,8 @@ from platformdirs import user_cache_path
 
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature
-from lsp_mcp.lsp.build.database import Database
-from lsp_mcp.lsp.build.includes import Includes, Scan
+from lsp_mcp.lsp.compilation.database import Database
+from lsp_mcp.lsp.compilation.includes import Includes, Scan
 
 log = logging.getLogger(__name__)
 

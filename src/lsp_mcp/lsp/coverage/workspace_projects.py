@@ -13,9 +13,9 @@ from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.backend import Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.lsp.excluded_files import ExcludedFiles
-from lsp_mcp.lsp.projects import Project, ProjectMap, above, ignored, map_projects
-from lsp_mcp.lsp.words import Words
+from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
+from lsp_mcp.lsp.coverage.word_search import WordSearch
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
@@ -39,7 +39,7 @@ class WorkspaceProjects:
         self._closed = False
         self._warming: asyncio.Task[None] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
-        self._words = Words()
+        self._words = WordSearch()
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = ExcludedFiles(command) if command else None
         self._folders_by_project: dict[Path, list[Path]] | None = None
@@ -158,11 +158,11 @@ class WorkspaceProjects:
         try:
             code, output = await run(rules.check_command, cwd=folder, timeout=_CHECK_TIMEOUT)
         except UnavailableError as error:
-            return f"{self._adapter.name} cannot load {self._workspace.shown(folder)}: {error}"
+            return f"{self._adapter.name} cannot load {self._workspace.display_path(folder)}: {error}"
         if code == 0:
             return ""
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
-        return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.shown(folder)}: {reason[:400]}"
+        return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
 
     async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[str]:
         """Which files that the server doesn't look into may hold a `use` of something of `project`."""
@@ -174,10 +174,12 @@ class WorkspaceProjects:
         ]
         notes = await self._excluded_uses([project], use)
         if unseen:
-            names = ", ".join(f"{self._workspace.shown(other.folder)} ({other.name})" for other in unseen)
+            names = ", ".join(f"{self._workspace.display_path(other.folder)} ({other.name})" for other in unseen)
             # As a shell and `go work` want them: `.`, `./cmd`.
-            shown = [self._workspace.shown(folder) for folder in (project.folder, *(other.folder for other in unseen))]
-            hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in shown))
+            folders = [
+                self._workspace.display_path(folder) for folder in (project.folder, *(other.folder for other in unseen))
+            ]
+            hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
             notes.append(
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
                 f"{self._adapter.name} answers for several projects at once only after: {hint}"
@@ -203,7 +205,7 @@ class WorkspaceProjects:
             excluded += await self._users(use, ("excluded", project.folder), left_out)
         if not excluded:
             return []
-        named = ", ".join(self._workspace.shown(file) for file in excluded[:_MOST_NAMED])
+        named = ", ".join(self._workspace.display_path(file) for file in excluded[:_MOST_NAMED])
         more = f" and {len(excluded) - _MOST_NAMED} more" if len(excluded) > _MOST_NAMED else ""
         return [f"not searched: {named}{more}, not in this build, with the word {use.identifier}"]
 

@@ -1,4 +1,4 @@
-"""Which symbol a caller means: an anchor or a name becomes a `Target`, or an error that lists candidates."""
+"""Which symbol a caller means: an anchor or a name becomes a `SymbolTarget`, or an error that lists candidates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Handle:
 
 
 @dataclass(frozen=True)
-class Target:
+class SymbolTarget:
     """The identifier at a handle, in the text that its server has now."""
 
     backend: Backend
@@ -72,7 +72,7 @@ class Targets:
         found = (backend.adapter.language_of(path) for backend in self.sessions.backends)
         # A header of the C++ library has no extension, and so no language.
         scheme = next((language.scheme for language in found if language), "file")
-        return f"{scheme}://{encode_file(self._workspace.shown(path))}#"
+        return f"{scheme}://{encode_file(self._workspace.display_path(path))}#"
 
     async def handle(self, call: Call, symbol_anchor: str) -> Handle:
         """The place that `symbol_anchor`, an anchor or an unambiguous name, stands for; its backend is ready.
@@ -89,7 +89,7 @@ class Targets:
         await backend.ready(call.report)
         return Handle(backend, path, anchor.point)
 
-    async def target(self, handle: Handle) -> Target:
+    async def target(self, handle: Handle) -> SymbolTarget:
         """The identifier at `handle` in the present text, followed there through edits since it was handed out.
 
         Raises:
@@ -105,17 +105,17 @@ class Targets:
             near = "; ".join(f"{self.anchor(path, p)}: {text.line(p.line).strip()[:80]}" for p in lost.nearest)
             raise AnchorError(
                 f"{self.anchor(path, point)} stood on {lost.identifier}, which is no longer there since "
-                f"{self._workspace.shown(path)} changed. "
+                f"{self._workspace.display_path(path)} changed. "
                 + (f"Candidates: {near}" if near else "The file no longer has that name; find it by name.")
             ) from None
         if now != point:
             infos = (*infos, f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}")
-        target = Target(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+        target = SymbolTarget(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
         if target.name:
             await target.backend.load(path, target.name)
         return target
 
-    async def gaps(self, target: Target) -> list[str]:
+    async def gaps(self, target: SymbolTarget) -> list[str]:
         """What could hide uses of the target from its server."""
         backend, path, point = target.backend, target.path, target.identifier.start
         notes = await backend.notes(path, Use(target.name))
@@ -131,7 +131,7 @@ class Targets:
                 del self._uses[next(iter(self._uses))]
         return await backend.notes(path, known[1])
 
-    async def refused(self, target: Target, error: RefusedError) -> RefusedError:
+    async def refused(self, target: SymbolTarget, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""
         notes = await target.backend.notes(target.path, None)
         where = self.anchor(target.path, target.identifier.start)
@@ -148,7 +148,7 @@ class Targets:
         # Where we moved it ourselves; or its name really has a percent sign, and the anchor was written by hand.
         moved = self.sessions.memory.place_of(self._workspace.root / anchor.file)
         raw = spelled.strip().partition("://")[2].rpartition("#")[0]
-        for other in (self._workspace.shown(moved), raw):
+        for other in (self._workspace.display_path(moved), raw):
             if other != anchor.file:
                 try:
                     return await self.sessions.file(other)
@@ -157,7 +157,7 @@ class Targets:
         raise missing
 
     def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
-        shown = self._workspace.shown(path)
+        shown = self._workspace.display_path(path)
         try:
             span = text.identifier_at(point)
         except PointError as error:

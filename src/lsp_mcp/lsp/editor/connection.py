@@ -1,0 +1,128 @@
+"""One life of a language server that an editor runs: `HostedConnection`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.errors import DiedError
+from lsp_mcp.lsp.editor.host import Client, Host, Owner
+from lsp_mcp.lsp.life.notifications import Notifications
+from lsp_mcp.text import PositionEncoding
+from lsp_mcp.uris import uri_path
+
+log = logging.getLogger(__name__)
+
+_END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
+# What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
+# has opened one, which it may have had open before.
+_HANDED_OVER, _OPENED = "lsp-mcp/handedOver", "lsp-mcp/opened"
+
+
+class HostedConnection:
+    """One life of a server that an editor runs. See `Connection`."""
+
+    def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner) -> None:
+        self.notifications = Notifications(adapter, root)
+        self.dead: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.crashed = False
+        self.ending = False  # we have told the editor to end it
+        self.encoding = PositionEncoding()
+        self.capabilities: dict[str, Any] = {}
+        self.tells_inactive = False
+        self.client: Client | None = None
+        self.has_seen_all = True  # what was created before we came it may not have been told of
+        self._adapter = adapter
+        self._host = host
+        self._owner = owner
+        self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
+        # Editors don't let servers register for it on every system; who is told of too much passes it over.
+        watchers = [{"globPattern": f"**/{name}"} for name in _watched_names(adapter)]
+        self.notifications.watched.register("lsp-mcp", {"watchers": watchers})
+
+    async def start(self, client: Client) -> None:
+        """Begin to hear what `client` hears.
+
+        Raises:
+            DiedError: it is gone.
+            RefusedError: it counts in something unknown.
+        """
+        found = await self._host.follow(client, self._on_notification, self.notifications.on_stderr_line, self._died)
+        if found is None:
+            raise DiedError(f"{self._adapter.name} is gone from {self._host.name}")
+        self.client = found
+        self.encoding = self._adapter.encoding(found.unit)
+        self.capabilities = found.capabilities
+        self.tells_inactive = found.tells_inactive
+        self.has_seen_all = found.known_from_start
+        await self._host.sync()  # which buffers are this client's
+        for file, source, message in found.errors:
+            self.notifications.diagnostics.reported(file, source, message)
+        progress = self.notifications.progress
+        for token, title in found.work:
+            progress.update(token, {"kind": "begin", "title": title})
+        for title in found.done if found.known_from_start else (*found.done, self._adapter.ready.progress_title):
+            # What a server does first is done in one that was initialized before we came.
+            if not any(title == other for _, other in found.work):
+                progress.update("", {"kind": "begin", "title": title})
+                progress.update("", {"kind": "end"})
+
+    async def request(self, method: str, params: Any, *, timeout: float) -> Any:
+        """As `Peer.request`."""
+        assert self.client
+        try:
+            return await self._host.request(self.client.id, method, params, timeout=timeout)
+        except DiedError as error:
+            # One that is told to end is no longer asked before it is gone.
+            await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
+            raise DiedError(f"{self._adapter.name} in {self._host.name}: {error}") from None
+
+    def notify(self, method: str, params: Any) -> None:
+        """As `Peer.notify`."""
+        if self.client and not self.dead.done():
+            self._host.notify(self.client.id, method, params)
+
+    async def end(self) -> None:
+        """Have the editor end it."""
+        self.ending = True
+        if self.client and not self.dead.done():
+            self._host.stop(self.client.id)
+            await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
+            if not self.dead.done():
+                log.warning("%s does not end in %s; another takes its place", self._adapter.name, self._host.name)
+                self._died(True)
+
+    async def leave(self) -> None:
+        """It is the user's: it goes on."""
+
+    def listen(self) -> None:
+        """Take in what was told since `start`, and what will be."""
+        early, self._early = self._early or [], None
+        for method, params in early:
+            self._on_notification(method, params)
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        if self._early is not None:
+            self._early.append((method, params))
+        elif method == _HANDED_OVER:
+            self._owner.handed_over(uri_path(params["uri"]))
+        elif method == _OPENED:
+            self._owner.opened_by_editor(uri_path(params["uri"]))
+        else:
+            self.notifications.on_notification(method, params)
+
+    def _died(self, crashed: bool) -> None:
+        self.crashed = crashed
+        self.notifications.end()
+        if not self.dead.done():
+            self.dead.set_result(None)
+
+
+def _watched_names(adapter: Adapter) -> list[str]:
+    """Patterns of names of the files that a server wants to hear of: its sources, and what says how to build them."""
+    projects = adapter.projects
+    names = {*adapter.workspace.root_markers, *((projects.marker, projects.joined_by) if projects else ())}
+    return [f"*{extension}" for extension in adapter.extensions] + sorted(filter(None, names))

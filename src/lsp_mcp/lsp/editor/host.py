@@ -1,0 +1,156 @@
+"""What is needed of an editor that runs language servers: `Host`, its `Client`s; and what it needs of us: `Owner`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from lsp_mcp.text import Text
+
+
+class Client(Protocol):
+    """A language client in an editor."""
+
+    @property
+    def id(self) -> int:
+        """Its number there."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+
+    @property
+    def initialized(self) -> bool:
+        """Whether its server is."""
+
+    @property
+    def unit(self) -> str:
+        """In which code units its server counts."""
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """LSP `ServerCapabilities`."""
+
+    @property
+    def root(self) -> Path | None:
+        """The folder that its server works in."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """What was started, if it is known."""
+
+    @property
+    def filetypes(self) -> Sequence[str]:
+        """The languages that it is for."""
+
+    @property
+    def work(self) -> Sequence[tuple[int | str, str]]:
+        """Token and title of the work that its server has begun."""
+
+    @property
+    def done(self) -> Sequence[str]:
+        """Titles of the work that has ended, as far as the editor knows."""
+
+    @property
+    def known_from_start(self) -> bool:
+        """Whether all that its server has begun and ended is in `work` and `done`."""
+
+    @property
+    def tells_inactive(self) -> bool:
+        """See `Connection`."""
+
+    @property
+    def errors(self) -> Sequence[tuple[Path, str, str]]:
+        """File, source and message of each error that its server had reported when `Host.follow` began."""
+
+
+class Host(Protocol):
+    """An editor with language clients, and with buffers whose texts win over files."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def attached(self) -> asyncio.Event:
+        """Set, and replaced, whenever a client was attached to a buffer."""
+
+    @property
+    def epoch(self) -> int:
+        """How many editors it has been, one after the other."""
+
+    def check(self) -> None:
+        """Raise `UnavailableError` if the editor is gone."""
+
+    async def ready(self) -> None:
+        """Wait until the editor is there; raises as `check`."""
+
+    async def clients(self) -> Sequence[Client]:
+        """All clients."""
+
+    async def follow(
+        self,
+        client: Any,
+        on_notification: Callable[[str, Any], None],
+        on_stderr_line: Callable[[str], None],
+        on_death: Callable[[bool], None],
+    ) -> Client | None:
+        """Follow the client's server; None if there is no such client any more.
+
+        `on_notification` gets its notifications, `on_stderr_line` its stderr as far as the editor has it, and
+        `on_death` whether it crashed, once it is gone.
+        """
+
+    async def show(self, path: Path) -> None:
+        """Let the editor load a file out of sight, so that it starts what it has for it."""
+
+    async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
+        """As `Peer.request`."""
+
+    def notify(self, client: int, method: str, params: Any) -> None:
+        """As `Peer.notify`, but for documents that the editor has open with that server."""
+
+    def reopen(self, client: int, path: Path, version: int) -> None:
+        """Have the server of `client` read again a document that the editor has open with it, as `version`."""
+
+    def stop(self, client: int) -> None:
+        """End a client's server."""
+
+    async def restart(self, client: int) -> None:
+        """Start an ended client anew, for the buffers that it had."""
+
+    async def sync(self, changed: Iterable[Path] = ()) -> int:
+        """Look at all buffers, those of files that `changed` on disk as closely as can be.
+
+        A number that is another one after anything in them changed.
+        """
+
+    def changed_since(self, generation: int) -> set[Path]:
+        """The files whose buffers changed after that."""
+
+    def held(self, client: int) -> dict[Path, tuple[Text, int]]:
+        """Text and version of each document that the editor has open with the server of `client`."""
+
+    def text(self, path: Path) -> Text:
+        """The text of a file: its buffer's if it has one."""
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """See `Files.forget`."""
+
+    def unsaved(self) -> list[Path]:
+        """The files whose buffers have unsaved changes."""
+
+    def conflicts(self) -> list[Path]:
+        """Those of them that were changed on disk as well."""
+
+
+class Owner(Protocol):
+    """Who keeps account of the documents that are open with a server."""
+
+    def handed_over(self, path: Path) -> None:
+        """A buffer has taken over a document that we had open."""
+
+    def opened_by_editor(self, path: Path) -> None:
+        """The editor has opened a document, maybe again: its versions begin anew."""

@@ -1,0 +1,71 @@
+"""What every way to reach a language server has: `Connection`, one life of it, and `Launcher`, which begins one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from lsp_mcp.lsp.life.notifications import Notifications
+from lsp_mcp.text import PositionEncoding
+
+
+class Connection(Protocol):
+    """One life of one language server, initialized, by whatever way it is reached."""
+
+    @property
+    def notifications(self) -> Notifications:
+        """What it has said."""
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """How it counts."""
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """LSP `ServerCapabilities`."""
+
+    @property
+    def tells_inactive(self) -> bool:
+        """Whether it says of an open document what the preprocessor leaves out, if there is anything."""
+
+    @property
+    def dead(self) -> asyncio.Future[None]:
+        """Completes when it is gone."""
+
+    async def request(self, method: str, params: Any, *, timeout: float) -> Any:
+        """As `Peer.request`."""
+
+    def notify(self, method: str, params: Any) -> None:
+        """As `Peer.notify`."""
+
+    async def end(self) -> None:
+        """End the server, within 3 s."""
+
+    async def leave(self) -> None:
+        """Be done with the server, which goes on if it is somebody else's too."""
+
+
+class Launcher(Protocol):
+    """How a server is reached: it is started, or found where somebody else runs it."""
+
+    @property
+    def starts_again(self) -> bool:
+        """Whether what was launched last takes the place of one that died."""
+
+    def spawn(self) -> None:
+        """Begin with what takes long and needs no event loop."""
+
+    def check(self) -> None:
+        """Raise `MissingProgramError` if there is nothing to launch."""
+
+    async def launch(self, before: Callable[[], Awaitable[None]]) -> Connection:
+        """A new connection, initialized; `before` is awaited before the server reads its first file.
+
+        Raises:
+            DiedError: it ended while it was started.
+            UnavailableError, RefusedError: it cannot be started.
+        """
+
+    def kill(self) -> None:
+        """End at once, without a loop, what it started."""

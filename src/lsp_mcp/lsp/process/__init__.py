@@ -1,0 +1,1 @@
+"""Language servers that this program starts: finding the program, starting it, initializing it."""

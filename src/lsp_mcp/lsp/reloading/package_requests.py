@@ -1,0 +1,135 @@
+"""Servers that load a new package when they are asked about a file of it: `PackageRequests`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Use
+from lsp_mcp.errors import LspMcpError, UnavailableError
+from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.process.initialize import workspace_folders
+from lsp_mcp.lsp.reloading.reloading import Known, Reloading, may_have_more
+from lsp_mcp.uris import path_uri
+from lsp_mcp.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+
+class PackageRequests(Reloading):
+    """Asks a request about each changed file, so that the server loads the package that it is now in.
+
+    For more files than `load_most` the workspace folder is taken away and given again. Of fewer it is looked at once
+    whether they can be parsed; of all others the server says so when it comes to it.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        workspace: Workspace,
+        documents: Documents,
+        lifetime: Lifetime,
+        known: Known,
+        timeout: float,
+    ) -> None:
+        self._adapter = adapter
+        self._workspace = workspace
+        self._documents = documents
+        self._lifetime = lifetime
+        self._known = known
+        self._timeout = timeout
+        self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
+
+    async def load(self, changed: Collection[Path]) -> bool:
+        """See `Reloading.load`: this one tells nothing new that the server was not told of."""
+        rules = self._adapter.changes
+        sources = sorted(path for path in changed if self._adapter.language_of(path) and path.exists())
+        if not rules.load_request or not sources:
+            return False
+        connection = await self._lifetime.live()
+        if len(sources) > rules.load_most:
+            await self._load_all(connection, self._workspace.root)
+            return False
+        await asyncio.gather(self._ask_about(sources, connection, rules.load_request), self.buffers_changed(sources))
+        return False
+
+    async def buffers_changed(self, paths: Collection[Path]) -> None:
+        """See `Reloading.buffers_changed`: asks whether they parse, which the server says later."""
+        command = self._adapter.diagnostics.syntax_command
+        if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
+            return
+        texts = {path: self._documents.present(path).content for path in sorted(paths)}
+        try:
+            errors = await syntax_errors(command, texts)
+        except (UnavailableError, OSError) as error:
+            log.warning("what changed files hide is known only once %s says so: %s", self._adapter.name, error)
+            return
+        self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
+
+    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
+        """See `Reloading.notes`."""
+        if use is None:
+            return []
+        word, errors = use.identifier, await self._errors()
+        bad = {path: error for path, error in errors.items() if self._has(path, word, part=part)}
+        return may_have_more(word, bad, self._workspace.display_path)
+
+    async def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        if self._verdict(path) is None:
+            await self.buffers_changed([path])
+        error = self._error(path)
+        return [f"{self._workspace.display_path(path)} has errors: {error}"] if error else []
+
+    async def _errors(self) -> dict[Path, str]:
+        """The first syntax error of each file that has any, as far as is known."""
+        candidates = sorted({*self._published, *(path for path, (_, error) in self._parsed.items() if error)})
+        # What the server has published may be about a text that is no more.
+        await self.buffers_changed([path for path in candidates if self._verdict(path) is None])
+        return {path: error for path in candidates if (error := self._error(path))}
+
+    def _error(self, path: Path) -> str | None:
+        verdict = self._verdict(path)
+        return verdict[1] if verdict else self._published.get(path)
+
+    def _verdict(self, path: Path) -> tuple[int, str | None] | None:
+        """What the parser said of the present text of `path`, if it was asked."""
+        verdict = self._parsed.get(path)
+        return verdict if verdict and verdict[0] == hash(self._documents.present(path).content) else None
+
+    @property
+    def _published(self) -> dict[Path, str]:
+        return self._lifetime.connection.notifications.diagnostics.unparsed if self._lifetime.connection else {}
+
+    def _has(self, path: Path, word: str, *, part: bool) -> bool:
+        text = self._documents.present(path)
+        return word.casefold() in text.content.casefold() if part else bool(text.words(word))
+
+    async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
+        requests = (
+            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
+            for path in paths
+        )
+        for outcome in await asyncio.gather(*requests, return_exceptions=True):
+            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
+            if isinstance(outcome, LspMcpError):
+                log.debug("%s: %s: %s", self._adapter.name, method, outcome)
+            elif isinstance(outcome, BaseException):
+                raise outcome
+
+    async def reload_all(self, root: Path) -> None:
+        """See `Reloading.reload_all`."""
+        if self._adapter.changes.load_request:
+            await self._load_all(await self._lifetime.live(), root)
+
+    async def _load_all(self, connection: Connection, root: Path) -> None:
+        folders = workspace_folders(root)
+        connection.notifications.progress.expect(self._adapter.ready.progress_title)
+        connection.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": folders, "removed": folders}})
+        await self._known()

@@ -1,0 +1,219 @@
+"""Servers that read a changed file only when it is opened: `Reopening`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Use
+from lsp_mcp.errors import PathError
+from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.reloading.reloading import Known, Reloading, may_have_more
+from lsp_mcp.text import Text
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 4  # files that are open only to be read
+_KEPT = 4  # documents that stay open when a server is replaced
+_MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
+_MOST_NAMED = 3  # lines named in one note
+
+
+class Reopening(Reloading):
+    """Opens each file that is not what it was, and waits until the server has read it: its diagnostics say so.
+
+    With more files than `load_most`, or another database, the server is replaced by one that indexes them.
+    """
+
+    def __init__(
+        self, adapter: Adapter, build: Build, documents: Documents, lifetime: Lifetime, known: Known, timeout: float
+    ) -> None:
+        self._adapter = adapter
+        self._build = build
+        self._documents = documents
+        self._lifetime = lifetime
+        self._known = known
+        self._timeout = timeout
+        self._opened: set[Path] = set()  # files that the present server has read because they were opened
+        self._unread: set[Path] = set()  # files that it did not read in time
+        self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
+        self._retried: set[Path] = set()  # those that it was given another chance to read
+        self._lines: dict[tuple[Path, str], tuple[Text, list[Any], list[int]]] = {}  # see `_inactive_lines`
+        self._mistrusted = False
+        self._macros: set[tuple[Path, str]] = set()  # where names are that no text spells
+
+    def started(self) -> None:
+        """There is a new server, which knows only what is in its index."""
+        self._opened.clear()
+        self._reread.clear()
+        self._unread.clear()
+
+    async def load(self, changed: Collection[Path]) -> bool:
+        """Have everything read again that the changed files make different; whether the server was replaced."""
+        if await self._build.database_changed(changed) or self._mistrusted:
+            await self._renew()
+            return True
+        self._retried.difference_update(changed)
+        again = self._unread - self._retried
+        self._retried |= again
+        if not changed and not again:
+            return False
+        affected = await self._build.affected(changed, {*self._opened, *self._documents}) | again
+        # What the index says of a file that is gone, as that a function is defined there, stays in it.
+        gone = any(not path.exists() for path in affected)
+        if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
+            await self._renew()
+            return True
+        unreadable = await self._read(affected, await self._already_sent(changed))
+        self._reread |= affected
+        if unreadable:  # as text; the server reads bytes
+            await self._renew()
+            return True
+        # Alone, such a header means less than where it is included; the index of those files is right about it.
+        if await self._build.are_headers([path for path in affected if path in self._errors]):
+            await self._renew()
+            return True
+        return False
+
+    async def buffers_changed(self, paths: Collection[Path]) -> None:
+        """See `Reloading.buffers_changed`: waits until it has read them, so that its index has what is in them."""
+        open_ = {path for path in paths if path in self._documents}
+        await self._read(open_, open_)
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """The server has said that `name` is in `path`, and it isn't: the next `load` replaces it, if that may help.
+
+        Its index keeps that a symbol is defined in a file, though the file was read again and has none any more.
+        """
+        if path not in self._reread:
+            self._macros.add((path, name))  # the index is as fresh as it can be: a macro makes the name
+        elif (path, name) not in self._macros:
+            self._mistrusted = True
+
+    async def load_word(self, word: str, *, part: bool) -> None:
+        """Have the files read in which `word` may stand unseen, if they are not too many.
+
+        Those are files that the build leaves out, and those of which the preprocessor leaves something out: the
+        server says what only of documents that were opened. With `part`, a part of a word is enough.
+        """
+        files = {*await self._unsearched(word, part=part), *await self._unseen(word)}
+        if len(files) <= self._adapter.changes.load_most:
+            await self._read(files, {path for path in files if path in self._documents})
+
+    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
+        """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
+        unsearched = await self._unsearched(use.identifier, part=part) if use else []
+        notes = self._build.notes(unsearched, use)
+        if use:
+            notes += await self._inactive(use.identifier)
+            bad = await self._build.files.having(use.identifier, self._errors)
+            notes += may_have_more(use.identifier, {path: self._errors[path] for path in bad}, self._build.display_path)
+        if self._unread:
+            notes.append(f"{self._adapter.name} has not read {self._build.named(sorted(self._unread))} in time")
+        return notes
+
+    async def problems(self, path: Path) -> list[str]:
+        """See `Backend.problems`."""
+        return [f"{self._build.display_path(path)} has errors: {self._errors[path]}"] if path in self._errors else []
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    @property
+    def _errors(self) -> dict[Path, str]:
+        return self._lifetime.connection.notifications.diagnostics.errors if self._lifetime.connection else {}
+
+    async def _unsearched(self, word: str, *, part: bool) -> list[Path]:
+        outside = await self._build.files.outside_with(word, part=part)
+        return [path for path in outside if path not in self._opened]
+
+    async def _unseen(self, word: str) -> list[Path]:
+        """The files in which `word` may stand where the preprocessor leaves it out, and that nothing is known of."""
+        connection = self._lifetime.connection
+        told = self._opened if connection and connection.tells_inactive else ()
+        return [path for path in await self._build.files.conditional_with(word) if path not in told]
+
+    async def _inactive(self, word: str) -> list[str]:
+        """Where `word` stands in code that is not compiled, or may do so."""
+        notes = []
+        if unseen := await self._unseen(word):
+            notes.append(f"not searched for {word} between #if and #endif: {self._build.named(unseen)}")
+        connection = self._lifetime.connection
+        for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
+            assert connection
+            lines = self._inactive_lines(path, word, self._documents.present(path), connection)
+            if lines:
+                listed = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
+                notes.append(
+                    f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
+                )
+        return notes
+
+    def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
+        """The lines of `text`, from 1, on which `word` stands in what the preprocessor leaves out of `path`."""
+        regions = connection.notifications.inactive[path]
+        known = self._lines.get((path, word))
+        if known and known[0] is text and known[1] is regions:
+            return known[2]
+        spans = [text.range_span(region, connection.encoding) for region in regions]
+        inactive = (w.start for w in text.words(word) if any(s.start <= w.start <= s.end for s in spans))
+        lines = sorted({point.line for point in inactive})
+        self._lines[path, word] = text, regions, lines
+        if len(self._lines) > _MOST_KNOWN:
+            del self._lines[next(iter(self._lines))]
+        return lines
+
+    async def _already_sent(self, changed: Collection[Path]) -> set[Path]:
+        """The open ones of `changed` that include no other of them: the server has been told all that changed."""
+        mine = {path for path in changed if path in self._documents}
+        for path in changed:
+            mine -= await self._build.files.affected([path]) - {path} if mine else set()
+        return mine
+
+    async def _renew(self) -> None:
+        self._mistrusted = False
+        # Each one that is opened again is parsed again.
+        self._documents.close_all_but(_KEPT)
+        await self._lifetime.renew()
+        await self._known()
+
+    async def _read(self, paths: Iterable[Path], sent: Collection[Path]) -> list[Path]:
+        """Wait until the server has read `paths`, all of them within the request timeout, or is gone.
+
+        Those of `sent` are open, and it has been told what is in them. Returns those that are no text.
+        """
+        unreadable = []
+        room = asyncio.Semaphore(_AT_ONCE)
+        connection = await self._lifetime.live()
+        waiting = set(paths)
+
+        async def read(path: Path) -> None:
+            async with room:
+                is_told = path in sent and not self._documents.is_uncertain(path)
+                document = self._documents.get(path) if is_told else None
+                self._documents.awaited.add(path)
+                try:
+                    version = document.version if document else self._documents.show(path)
+                    if await connection.notifications.diagnostics.of(path, version):
+                        self._opened.add(path)
+                    waiting.discard(path)
+                except PathError:
+                    unreadable.append(path)
+                    waiting.discard(path)
+                finally:
+                    self._documents.awaited.discard(path)
+                    self._documents.shown(path)
+
+        try:
+            async with asyncio.timeout(self._timeout):
+                await asyncio.gather(*map(read, sorted(paths)))
+        except TimeoutError:
+            log.warning("%s did not read %d files in %g s", self._adapter.name, len(waiting), self._timeout)
+        self._unread = self._unread.difference(paths) | waiting
+        return unreadable
