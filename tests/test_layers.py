@@ -1,23 +1,46 @@
-"""The layer rule: imports point strictly down, and siblings do not know each other."""
+"""The layer rule: imports point strictly down, and siblings do not know each other; no modules import in a circle."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-LAYERS = [  # top to bottom; a new module or package of src/lsp_mcp gets its place here
-    {"__main__", "cli", "daemon"},
-    {"server"},
-    {"toolsets"},
-    {"sessions", "render"},
-    {"features"},
-    {"lsp", "nvim", "dap", "board"},
-    {"backend", "edits", "objects", "wire", "disk"},
-    {"adapters", "clients", "workspace"},
-    {"anchors", "uris"},
-    {"text"},
-    {"errors", "data"},
-    {"__init__", "__version__"},
-]
+import pytest
+
+# By package, top to bottom; a new module or package gets its place here.
+LAYERS: dict[str, list[set[str]]] = {
+    "": [
+        {"cli"},
+        {"server"},
+        {"toolsets"},
+        {"sessions", "render"},
+        {"features"},
+        {"lsp", "nvim", "board"},
+        {"backend", "edits", "objects", "wire", "disk"},
+        {"adapters", "clients", "workspace"},
+        {"anchors", "uris"},
+        {"text"},
+        {"errors", "data", "gaps", "prose"},
+    ],
+    "lsp": [
+        {"session"},
+        {"diagnosing"},
+        {"freshness"},
+        {"reloading", "readiness"},
+        {"process", "editor", "compilation"},
+        {"coverage", "life"},
+    ],
+    "toolsets": [
+        {"offered"},
+        {"code", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
+        {"passing"},
+        {"answers"},
+        {"questions"},
+        {"symbols"},
+        {"settings", "tool", "json_text"},
+    ],
+}
 HOMES = {  # what only one package imports
     "mcp": "server",
     "mcp_types": "server",
@@ -28,35 +51,70 @@ HOMES = {  # what only one package imports
 }
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsp_mcp"
-DEPTH = {module: depth for depth, layer in enumerate(LAYERS) for module in layer}
+
+
+def name_of(path: Path) -> str:
+    """The module's name below `lsp_mcp`, for example `lsp.session`; empty for the package itself."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+MODULES = {name_of(path) for path in SOURCE.rglob("*.py")}
 
 
 def imports() -> Iterator[tuple[str, str, str]]:
-    """Each import: its place for a reader, the top-level module that it is in, the dotted name imported."""
+    """Each import: its place for a reader, the module that it is in, and the dotted name imported."""
     for path in sorted(SOURCE.rglob("*.py")):
-        home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
                 for alias in node.names:
-                    yield f"{path.relative_to(SOURCE.parent)}:{node.lineno}", home, prefix + alias.name
+                    yield f"{path.relative_to(SOURCE.parent)}:{node.lineno}", name_of(path), prefix + alias.name
 
 
-def test_every_module_has_its_place_in_the_layers() -> None:
-    modules = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in SOURCE.rglob("*.py")}
-    assert modules - DEPTH.keys() == set(), "give each of these a layer in LAYERS"
+def own_imports() -> Iterator[tuple[str, str, str]]:
+    """The same of this program's own modules: the last is the imported module's name below `lsp_mcp`."""
+    for place, module, name in imports():
+        library, _, rest = name.partition(".")
+        if library == "lsp_mcp":
+            yield place, module, rest if rest in MODULES else rest.rpartition(".")[0]
 
 
-def test_imports_point_strictly_down() -> None:
+def room(module: str, package: str) -> str | None:
+    """The part of `package` that `module` is in, None if it is in none."""
+    if not package:
+        return module.partition(".")[0] or None
+    return module.removeprefix(f"{package}.").partition(".")[0] if module.startswith(f"{package}.") else None
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_every_module_has_its_place_in_the_layers_and_the_layers_name_no_other(package: str) -> None:
+    named = set().union(*LAYERS[package])
+    assert named == {room(module, package) for module in MODULES} - {None}
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_imports_point_strictly_down(package: str) -> None:
+    depth = {name: depth for depth, layer in enumerate(LAYERS[package]) for name in layer}
     wrong = []
-    for place, home, name in imports():
-        library, *rest = name.split(".")
-        module = rest[0] if rest else "__init__"
-        if library == "lsp_mcp" and module != home and DEPTH.get(module, -1) <= DEPTH.get(home, -1):
-            wrong.append(f"{place}: {home} imports {module}")
+    for place, module, imported in own_imports():
+        here, there = room(module, package), room(imported, package)
+        if here and there and here != there and depth[there] <= depth[here]:
+            wrong.append(f"{place}: {here} imports {there}")
     assert wrong == []
 
 
+def test_no_modules_import_in_a_circle() -> None:
+    graph: dict[str, set[str]] = defaultdict(set)
+    for _, module, imported in own_imports():
+        if imported != module:
+            graph[module].add(imported)
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
 def test_a_library_with_one_home_is_imported_nowhere_else() -> None:
-    wrong = [f"{place}: {name}" for place, home, name in imports() if HOMES.get(name.split(".")[0], home) != home]
+    wrong = [
+        f"{place}: {name}"
+        for place, module, name in imports()
+        if HOMES.get(name.split(".")[0], room(module, "")) != room(module, "")
+    ]
     assert wrong == []

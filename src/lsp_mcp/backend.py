@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lsp_mcp.adapters import Adapter
+from lsp_mcp.gaps import Gap
 from lsp_mcp.text import PositionEncoding, Text
 
 Json = dict[str, Any]
@@ -29,6 +30,22 @@ class Use:
 
     identifier: str
     folder: Path | None = None  # a file elsewhere must name this folder too, to import the symbol from it
+
+
+Reach = Literal["text", "file", "workspace"]
+"""What an answer depends on: the text of its document; that and what the document depends on; anything."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an answer depends on, so that only what can matter to it becomes a gap.
+
+    `path` is the document that it is about, None if it is about the whole workspace; `use` what could be hidden.
+    """
+
+    reach: Reach = "workspace"
+    path: Path | None = None
+    use: Use | None = None
 
 
 class Backend(Protocol):
@@ -104,8 +121,18 @@ class Backend(Protocol):
     def mistrust(self, path: Path, name: str) -> None:
         """The server has said that `name` stands in `path`, and it doesn't; the next `sync` mends that if it can."""
 
-    async def problems(self, path: Path) -> list[str]:
-        """What is wrong in the open document `path` and may hide from the server what stands after it."""
+    async def wait(self, timeout: float, report: Report) -> State:
+        """The state of the server once it is ready, or after `timeout` seconds."""
+
+    async def diagnosed(self, path: Path) -> bool:
+        """Wait until the server has said what is wrong in the present text of `path`; False if it doesn't in time."""
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether this server says, as far as is known, of which text its diagnostics are."""
+
+    def diagnostics(self, path: Path) -> list[Any]:
+        """The last diagnostics of `path`, as the server sent them (LSP `Diagnostic`)."""
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.
@@ -117,11 +144,5 @@ class Backend(Protocol):
             UnavailableError: it died twice over the request, or did not answer in time.
         """
 
-    async def notes(self, path: Path | None, use: Use | None) -> list[str]:
-        """What makes answers about `path` (None: the whole workspace) incomplete now; empty when nothing does.
-
-        With `use`, also what could hide such uses.
-        """
-
-    def news(self) -> list[str]:
-        """What happened since the last answer that its reader should know, though it hides nothing; each once."""
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """What makes an answer of `scope` incomplete now, and what happened that its reader should know."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
-from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.toolsets.tool import Call, Client
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import find_nvim, neovim
 
@@ -23,6 +24,11 @@ CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
 
 Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 """Called with the workspace root."""
+
+
+def _somebody() -> Client:
+    """A caller who was told nothing before: an archive pins what is told in full."""
+    return Client(key=uuid.uuid4().hex)
 
 
 def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
@@ -41,7 +47,7 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
         tools = {tool.name: tool for tool in offered_tools(sessions, settings)}
         sessions.begin()
         try:
-            yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)
+            yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)
         finally:
             await sessions.close()
             sessions.kill()
@@ -63,7 +69,7 @@ def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
             tools = {tool.name: tool for tool in offered_tools(neovims.code, settings)}
             neovims.begin()
             try:
-                yield lambda name, arguments: tools[name].call(Call(format="compact"), arguments)
+                yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)
             finally:
                 await neovims.close()
 

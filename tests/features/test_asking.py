@@ -43,7 +43,8 @@ class Question:
 
 
 async def ask(backend: Changing, *outcomes: Any) -> tuple[Any, list[str]]:
-    return await settled(cast(Backend, backend), Question(backend, *outcomes))
+    answered = await settled(cast(Backend, backend), Question(backend, *outcomes))
+    return answered.value, [gap.text for gap in answered.gaps]
 
 
 @bounded

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded
+from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace, do, replies, request
 from lsp_mcp.text import PositionEncoding
 
@@ -114,8 +115,8 @@ async def test_an_error_that_a_server_shows_is_in_the_notes_until_something_chan
     warning = ["send", {"method": "window/showMessage", "params": {"type": 2, "message": "only a warning"}}]
     async with fake.session() as session:
         await session.request("fake/do", do(shown, warning))
-        assert await session.notes(None, None) == ["fake says: cannot load x.mod"]
-        assert await session.notes(None, None) == ["fake says: cannot load x.mod"]
+        assert await missing(session) == ["fake says: cannot load x.mod"]
+        assert await missing(session) == ["fake says: cannot load x.mod"]
         fake.write("x.txt", "mended")
         await session.sync()
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []

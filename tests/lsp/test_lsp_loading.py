@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded, gone, steps, told
+from fakes.gaps import missing, news_of
 from fakes.workspace import FakeWorkspace, do, notification
 from lsp_mcp.backend import Use
 from lsp_mcp.features.asking import settled
@@ -119,9 +120,9 @@ def fake(tmp_path: Path) -> ReadingWorkspace:
 # --- what changed is opened --------------------------------------------------------------------------
 
 
-def told_of(session: Session) -> list[str]:
+async def told_of(session: Session) -> list[str]:
     """The news but for where the database is."""
-    return [news for news in session.news() if " uses build/" not in news]
+    return [news for news in await news_of(session) if " uses build/" not in news]
 
 
 @bounded
@@ -176,7 +177,7 @@ async def test_a_deleted_file_of_the_build_replaces_the_server_once(fake: Readin
         assert after > before
         assert await session.sync() == after
         assert len(fake.pids()) == 2
-        assert told_of(session) == []
+        assert await told_of(session) == []
     assert [*fake.told(), *fake.told(life=2)] == []
 
 
@@ -330,15 +331,15 @@ async def test_diagnostics_that_never_come_hold_nobody_up_longer_than_a_request_
         await session.sync()
         late = "fake has not read a.txt in time"
         # Nobody knows what it would have found there.
-        assert await session.notes(path, Use("words")) == [late]
-        assert await session.notes(path, Use("other")) == [late]
+        assert await missing(session, path, Use("words")) == [late]
+        assert await missing(session, path, Use("other")) == [late]
         # The next time it is read, though it did not change.
         syncing = asyncio.create_task(session.sync())
         while fake.told().count("+a.txt two words") < 2:
             await session.request("fake/do", do())
         await session.request("fake/do", do(fake.diagnostics("a.txt", fake.version("a.txt"))))
         await syncing
-        assert await session.notes(path, Use("words")) == []
+        assert await missing(session, path, Use("words")) == []
     assert fifo.exists()
 
 
@@ -351,12 +352,14 @@ async def test_an_error_in_a_document_is_named_to_who_asks_about_a_word_in_it(fa
         path.write_text("error: no header\na word")
         other.write_text("error: no header either\nanother")
         await session.sync()
-        assert await session.notes(other, Use("word")) == ["a.txt may have more uses of word: error: no header"]
-        assert await session.notes(path, Use("nothing")) == []
-        assert await session.notes(None, None) == []
+        assert await missing(session, other, Use("word")) == [
+            "files with errors may have more uses of word: a.txt (error: no header)"
+        ]
+        assert await missing(session, path, Use("nothing")) == []
+        assert await missing(session) == []
         path.write_text("a word")
         await session.sync()
-        assert await session.notes(other, Use("word")) == []
+        assert await missing(session, other, Use("word")) == []
 
 
 @bounded
@@ -369,9 +372,9 @@ async def test_of_many_files_with_errors_three_are_named_and_the_others_counted(
         for name in names:
             fake.write(name, f"error {name} word")
             await session.sync()
-        assert await session.notes(None, Use("word")) == [
-            *(f"{n}.txt may have more uses of word: error {n}.txt word" for n in (1, 2, 3)),
-            "so may 2 more files with errors",
+        assert await missing(session, None, Use("word")) == [
+            "files with errors may have more uses of word: 1.txt (error 1.txt word), 2.txt (error 2.txt word), "
+            "3.txt (error 3.txt word) and 2 more"
         ]
 
 
@@ -387,13 +390,13 @@ async def test_what_the_server_says_on_stderr_that_it_could_not_index_whole_is_n
     async with fake.reading() as session:
         await session.request("test/say", {})
         # It comes another way than answers do.
-        while not (notes := await session.notes(None, Use("word"))):
+        while not (notes := await missing(session, None, Use("word"))):
             await session.request("fake/do", do())
-        assert notes == ["a.txt may have more uses of word: could not be compiled to its end"]
-        assert await session.notes(None, Use("other")) == []
+        assert notes == ["files with errors may have more uses of word: a.txt (could not be compiled to its end)"]
+        assert await missing(session, None, Use("other")) == []
         path.write_text("a word, in order now")
         await session.sync()
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
 
 
 @bounded
@@ -408,8 +411,8 @@ async def test_a_part_of_other_files_that_has_errors_alone_is_indexed_where_it_i
         fake.write("part.txt", "error: means nothing alone\nword")
         assert await session.sync() > before
         assert len(fake.pids()) == 2
-        assert await session.notes(None, Use("word")) == []
-        assert told_of(session) == []
+        assert await missing(session, None, Use("word")) == []
+        assert await told_of(session) == []
     assert fake.told(life=2) == []
 
 
@@ -429,12 +432,12 @@ async def test_for_more_files_than_the_adapter_says_the_server_is_replaced(fake:
             fake.write(name, "after")
         assert await session.sync() > before
         assert await session.request("fake/pid", {}) == fake.pids()[1]
-        assert told_of(session) == []  # nothing happened that anybody must know
+        assert await told_of(session) == []  # nothing happened that anybody must know
         assert fake.told(life=2) == ["+0.txt before"]
         # A death is news as ever.
         await kill(fake, session)
         await session.request("fake/pid", {})
-        assert told_of(session) == ["fake restarted"]
+        assert await told_of(session) == ["fake restarted"]
 
 
 @bounded
@@ -457,7 +460,7 @@ async def test_whoever_waits_for_an_answer_of_a_server_that_is_replaced_is_answe
             fake.write(name, "after")
         await session.sync()
         assert await asking == "second life"
-        assert told_of(session) == []
+        assert await told_of(session) == []
 
 
 @bounded
@@ -480,7 +483,7 @@ async def test_a_question_waits_until_the_new_server_knows_the_workspace(fake: R
         assert not syncing.done()
         await session.request("fake/do", do(END))
         await syncing
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
 
 
 @bounded
@@ -497,7 +500,7 @@ async def test_a_server_that_dies_over_a_file_is_restarted_and_the_file_does_not
         path.write_text("two")
         await session.sync()
         assert await session.request("fake/do", do(["answer", "second life"])) == "second life"
-        assert told_of(session) == ["fake restarted"]
+        assert await told_of(session) == ["fake restarted"]
         assert session.version(path) is None
         assert session.version(kept) is not None
     # Its index has the file as it is: it was taken out before the server began.
@@ -541,7 +544,7 @@ async def test_other_commands_replace_the_server_the_same_ones_do_not(fake: Read
         fake.build("a.txt", flags="-DMORE")
         assert await session.sync() > before
         assert len(fake.pids()) == 2
-        assert told_of(session) == []
+        assert await told_of(session) == []
 
 
 @bounded
@@ -554,12 +557,12 @@ async def test_a_database_that_cannot_be_used_is_a_note_and_the_server_goes_on_w
     async with fake.reading() as session:
         file.write_text(whole[:-5])
         await session.sync()
-        (note,) = await session.notes(None, None)
+        (note,) = await missing(session)
         assert note.startswith("build/commands.json is no JSON: ")
         assert note.endswith("fake works with the one before; make it again")
         file.write_text(whole)
         await session.sync()
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
         assert len(fake.pids()) == 1
 
 
@@ -582,16 +585,15 @@ async def test_a_database_that_comes_later_is_found_and_given_to_a_new_server(fa
     fake.write("a.txt", "one")
     async with fake.reading() as session:
         without = "no commands.json: holds only for files that fake opened, with guessed flags"
-        assert await session.notes(None, None) == [without]
-        (news,) = session.news()
+        assert await missing(session) == [without]
+        (news,) = await news_of(session)
         assert news.startswith(
             f"commands.json is not in {fake.root}, its usual build folders or above; make one (write"
         )
-        assert session.news() == []  # once is enough
         assert arguments(fake, 1) == []
         fake.build("a.txt")
         await session.sync()
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
         await session.request("fake/do", do())  # it has had everything that came before
         assert database_given(fake, 2) == [str(fake.root / "a.txt")]
         assert [FIRST in one["textDocument"]["uri"] for one in fake.params("textDocument/didOpen", 2)] == [True]
@@ -604,7 +606,7 @@ async def test_a_database_that_goes_is_a_note(fake: ReadingWorkspace) -> None:
     async with fake.reading() as session:
         file.unlink()
         await session.sync()
-        (note,) = await session.notes(None, None)
+        (note,) = await missing(session)
         assert note.startswith("no commands.json: ")
         assert arguments(fake, 2) == []
 
@@ -614,11 +616,11 @@ async def test_a_database_of_another_machine_is_a_note(fake: ReadingWorkspace) -
     fake.write("a.txt", "one")
     fake.build("a.txt", "/elsewhere/b.txt", "/elsewhere/c.txt")
     async with fake.reading() as session:
-        (note,) = await session.notes(None, None)
+        (note,) = await missing(session)
         assert note.startswith("build/commands.json names 3 files, and only 1 of them are there (not /elsewhere/b.txt)")
         fake.build()
         await session.sync()
-        assert await session.notes(None, None) == ["build/commands.json is empty; make it again"]
+        assert await missing(session) == ["build/commands.json is empty; make it again"]
 
 
 async def kill(fake: ReadingWorkspace, session: Session) -> None:
@@ -655,10 +657,10 @@ async def test_files_that_the_build_leaves_out_are_read_for_a_question_about_a_w
     fake.build("a.txt")
     async with fake.reading() as session:
         not_searched = "not searched: new.txt, not in commands.json, with the word word"
-        assert await session.notes(new, Use("word")) == [not_searched]
+        assert await missing(session, new, Use("word")) == [not_searched]
         await session.load(new, "word")
         await session.load(new, "word")
-        assert await session.notes(new, Use("word")) == []
+        assert await missing(session, new, Use("word")) == []
         await session.request("fake/do", do())
         assert fake.told() == ["+new.txt word", "-new.txt"]
         # From then on it counts as the build's files do.
@@ -669,7 +671,7 @@ async def test_files_that_the_build_leaves_out_are_read_for_a_question_about_a_w
         # A new server knows nothing of it.
         await kill(fake, session)
         await session.sync()
-        assert await session.notes(new, Use("word")) == [not_searched]
+        assert await missing(session, new, Use("word")) == [not_searched]
 
 
 @bounded
@@ -680,14 +682,14 @@ async def test_for_a_question_about_no_file_a_part_of_a_word_is_enough(fake: Rea
     fake.write("other.txt", "wo rd")
     fake.build("a.txt")
     async with fake.reading() as session:
-        assert await session.notes(path, Use("word")) == []
-        assert await session.notes(None, Use("word")) == [
+        assert await missing(session, path, Use("word")) == []
+        assert await missing(session, None, Use("word")) == [
             "not searched: new.txt, not in commands.json, with the word word"
         ]
         await session.load(path, "word")
         assert fake.told() == []
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
         await session.request("fake/do", do())
         assert fake.told() == ["+new.txt Swords", "-new.txt"]
 
@@ -700,7 +702,7 @@ async def test_too_many_files_that_the_build_leaves_out_are_named_and_not_read(f
     fake.build("a.txt")
     async with fake.reading() as session:
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == [
+        assert await missing(session, None, Use("word")) == [
             "not searched: new 0.txt, new 1.txt, new 2.txt and 2 more, not in commands.json, with the word word"
         ]
     assert fake.told() == []
@@ -712,7 +714,7 @@ async def test_a_file_that_is_included_by_one_of_the_build_is_not_left_out(fake:
     fake.write("a.txt", '#include "part.txt"')
     fake.build("a.txt")
     async with fake.reading() as session:
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
 
 
 @bounded
@@ -723,11 +725,11 @@ async def test_what_another_database_leaves_out_is_looked_for_again(fake: Readin
     elsewhere = fake.folder / "commands.json"
     elsewhere.write_text(fake.commands("a.txt", "b.txt"))
     async with fake.reading(database=elsewhere) as session:
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
         for inside, outside in (("a.txt", "b.txt"), ("b.txt", "a.txt")):
             elsewhere.write_text(fake.commands(inside))
             await session.sync()
-            (note,) = await session.notes(None, Use("word"))
+            (note,) = await missing(session, None, Use("word"))
             assert note.startswith(f"not searched: {outside}, not in commands.json")
 
 
@@ -748,19 +750,19 @@ async def test_a_file_that_seems_included_but_is_not_in_the_index_is_searched(fa
     fake.build("a.txt")
     async with fake.reading() as session:
         # As long as nothing is in the index, nothing is known of what it lacks.
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
         folder = Path(arguments(fake, 1)[0].removeprefix("--database=")) / "index"
     folder.mkdir()
     (folder / "a.txt.0123456789ABCDEF.idx").touch()
     async with fake.reading() as session:
         unsearched = "not searched: part.txt, not in commands.json, with the word word"
-        assert await session.notes(None, Use("word")) == [unsearched]
+        assert await missing(session, None, Use("word")) == [unsearched]
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
     assert "+part.txt word" in fake.told(life=2)
     (folder / "part.txt.0123456789ABCDEF.idx").touch()
     async with fake.reading() as session:
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
     assert fake.told(life=3) == []
 
 
@@ -776,7 +778,7 @@ async def test_an_index_that_cannot_be_kept_is_a_note_and_stops_no_server(
     fake.build("a.txt")
     async with fake.reading() as session:
         await session.request("test/ask", {})
-        assert await session.notes(None, None) == [
+        assert await missing(session) == [
             "/cache/files.json cannot be written (No space left on device): fake may know too little, or what is no "
             "longer so"
         ]
@@ -821,14 +823,14 @@ async def test_code_that_is_not_compiled_is_named_to_who_asks_about_a_word_in_it
     fake.script({"rules": rules})
     async with fake.reading() as session:
         unseen = "not searched for word between #if and #endif: a.txt"
-        assert await session.notes(None, Use("word")) == [unseen]
-        assert await session.notes(None, Use("nothing")) == []
+        assert await missing(session, None, Use("word")) == [unseen]
+        assert await missing(session, None, Use("nothing")) == []
         assert fake.told() == []
         await session.load(None, "word")
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == ["not compiled, so not searched: a.txt line 2, with word"]
+        assert await missing(session, None, Use("word")) == ["not compiled, so not searched: a.txt line 2, with word"]
         # Once read, it is known of every word.
-        assert await session.notes(None, Use("other")) == ["not compiled, so not searched: a.txt line 3, with other"]
+        assert await missing(session, None, Use("other")) == ["not compiled, so not searched: a.txt line 3, with other"]
         await session.request("fake/do", do())
         assert fake.told() == [f"+a.txt {CONDITIONAL}".strip(), "-a.txt"]
 
@@ -839,7 +841,7 @@ async def test_code_that_is_compiled_after_all_makes_no_note(fake: ReadingWorksp
     fake.build("a.txt")
     async with fake.reading() as session:
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
 
 
 @bounded
@@ -852,8 +854,8 @@ async def test_what_is_not_compiled_is_looked_at_again_when_the_file_changes(fak
         await session.load(None, "word")
         path.write_text(CONDITIONAL.replace("word", "world"))
         await session.sync()
-        assert await session.notes(None, Use("word")) == []
-        assert await session.notes(None, Use("world")) == ["not compiled, so not searched: a.txt line 2, with world"]
+        assert await missing(session, None, Use("word")) == []
+        assert await missing(session, None, Use("world")) == ["not compiled, so not searched: a.txt line 2, with world"]
 
 
 @bounded
@@ -864,8 +866,8 @@ async def test_of_many_lines_that_are_not_compiled_three_are_named(fake: Reading
     fake.script({"rules": rules})
     async with fake.reading() as session:
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == [
-            "not compiled, so not searched: a.txt line 2, 3, 4 …, with word"
+        assert await missing(session, None, Use("word")) == [
+            "not compiled, so not searched: a.txt line 2, 3, 4 and 1 more, with word"
         ]
 
 
@@ -877,7 +879,7 @@ async def test_too_many_files_with_conditions_are_named_and_not_read(fake: Readi
     fake.build(*names)
     async with fake.reading() as session:
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == [
+        assert await missing(session, None, Use("word")) == [
             "not searched for word between #if and #endif: 0.txt, 1.txt, 2.txt and 2 more"
         ]
     assert fake.told() == []
@@ -889,10 +891,10 @@ async def test_a_new_server_knows_nothing_of_what_is_not_compiled(fake: ReadingW
     fake.build("a.txt")
     async with fake.reading() as session:
         await session.load(None, "word")
-        assert await session.notes(None, Use("word")) == []
+        assert await missing(session, None, Use("word")) == []
         await kill(fake, session)
         await session.sync()
-        assert await session.notes(None, Use("word")) == ["not searched for word between #if and #endif: a.txt"]
+        assert await missing(session, None, Use("word")) == ["not searched for word between #if and #endif: a.txt"]
 
 
 # --- a server that says what is not so ---------------------------------------------------------------
@@ -907,9 +909,9 @@ def finds(fake: ReadingWorkspace, name: str, line: int) -> list[Any]:
 
 async def found(session: Session) -> list[str]:
     """The files of the places where `word` is defined."""
-    answer, gaps = await settled(session, lambda: workspace_symbols(session, "word", 10))
-    assert gaps == []
-    return [symbol.place.path.name for symbol in answer.symbols]
+    answered = await settled(session, lambda: workspace_symbols(session, "word", 10))
+    assert not answered.gaps
+    return [symbol.place.path.name for symbol in answered.value.symbols]
 
 
 @bounded
@@ -928,7 +930,7 @@ async def test_a_symbol_where_its_name_is_not_replaces_the_server_if_it_read_tha
         path.write_text("else")
         assert await found(session) == ["b.txt"]
         assert len(fake.pids()) == 2
-        assert told_of(session) == []
+        assert await told_of(session) == []
 
 
 @bounded
@@ -981,8 +983,8 @@ async def test_what_is_sent_for_a_caller_is_looked_at_too(
     params = json.loads(json.dumps(params).replace("URI", (fake.root / "a.txt").as_uri()))
 
     async def ask(session: Session) -> Any:
-        answer, _ = await settled(session, lambda: send(session, method, params, base=1, word="word"))
-        return answer.result
+        asked = await settled(session, lambda: send(session, method, params, base=1, word="word"))
+        return asked.value.result
 
     async with fake.reading() as session:
         assert len(await ask(session)) == 1

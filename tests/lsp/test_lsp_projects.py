@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.bounded import bounded, gone, told
+from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace, do
 from lsp_mcp.adapters import Projects, load_adapter
 from lsp_mcp.backend import Use
@@ -194,15 +195,15 @@ async def test_a_project_that_cannot_be_loaded_is_in_the_notes_until_it_can(fake
     other = fake.write("b/b.txt", "x")
     async with fake.session(rules(check)) as session:
         await session.sync()
-        (note,) = await session.notes(path, None)
+        (note,) = await missing(session, path, None)
         assert note.startswith("`sh -c ")
         assert note.endswith("fails in a: broken twice")
-        assert await session.notes(None, None) == [note]
-        assert await session.notes(other, None) == []
+        assert await missing(session) == [note]
+        assert await missing(session, other, None) == []
         marker.write_text("name a good\n")
         await session.sync()
-        assert await session.notes(path, None) == []
-        assert await session.notes(None, None) == []
+        assert await missing(session, path, None) == []
+        assert await missing(session) == []
 
 
 @bounded
@@ -211,7 +212,7 @@ async def test_a_check_that_fails_always_names_its_reason(fake: FakeWorkspace) -
     fake.write("project", "name a\n")
     async with fake.session(rules('["sh", "-c", "echo broken >&2; exit 1"]')) as session:
         await session.sync()
-        assert await session.notes(path, None) == ["`sh -c 'echo broken >&2; exit 1'` fails in .: broken"]
+        assert await missing(session, path, None) == ["`sh -c 'echo broken >&2; exit 1'` fails in .: broken"]
 
 
 @bounded
@@ -219,10 +220,10 @@ async def test_without_a_project_the_check_is_run_in_the_root(fake: FakeWorkspac
     path = fake.write("sub/a.txt", "x")
     async with fake.session(rules('["sh", "-c", "pwd >&2; exit 1"]')) as session:
         await session.sync()
-        (note,) = await session.notes(path, None)
+        (note,) = await missing(session, path, None)
         assert note.endswith(f"fails in .: {fake.root}")
         outside = fake.folder / "b.txt"
-        assert await session.notes(outside, None) == []
+        assert await missing(session, outside, None) == []
 
 
 @bounded
@@ -230,7 +231,7 @@ async def test_a_check_whose_program_is_missing_is_a_note(fake: FakeWorkspace) -
     fake.write("project", "name a\n")
     async with fake.session(rules('["no-such-checker"]')) as session:
         await session.sync()
-        (note,) = await session.notes(None, None)
+        (note,) = await missing(session)
         assert note.startswith("fake cannot load .: no-such-checker cannot be started")
 
 
@@ -240,7 +241,7 @@ async def test_a_check_that_does_not_end_is_a_note(fake: FakeWorkspace, monkeypa
     fake.write("project", "name a\n")
     async with fake.session(rules('["sleep", "1000"]')) as session:
         await session.sync()
-        assert await session.notes(None, None) == ["fake cannot load .: sleep 1000 was still running after 0.05 s"]
+        assert await missing(session) == ["fake cannot load .: sleep 1000 was still running after 0.05 s"]
 
 
 @bounded
@@ -251,7 +252,7 @@ async def test_a_check_under_way_is_killed_when_the_session_closes(fake: FakeWor
     async with fake.session(rules(check)) as session:
         await session.sync()
         await told(fifo)
-        waiting = asyncio.create_task(session.notes(None, None))
+        waiting = asyncio.create_task(missing(session))
         await session.close()
         await gone(int((fake.root / "pid").read_text()))
         assert await waiting == []
@@ -264,7 +265,7 @@ async def test_who_waits_for_a_check_gets_the_new_one_when_the_projects_change_m
     check = f'["sh", "-c", "if grep -q slow project; then echo > {fifo}; sleep 1000; fi; echo mended; exit 1"]'
     async with fake.session(rules(check)) as session:
         await session.sync()
-        waiting = asyncio.create_task(session.notes(None, None))
+        waiting = asyncio.create_task(missing(session))
         await told(fifo)
         marker.write_text("name quick\n")
         await session.sync()
@@ -279,7 +280,7 @@ async def test_a_caller_that_stops_waiting_for_a_check_does_not_end_it_for_other
     check = f'["sh", "-c", "echo > {fifo}; read word < {go_on}; echo $word; exit 1"]'
     async with fake.session(rules(check)) as session:
         await session.sync()
-        one, two = (asyncio.create_task(session.notes(None, None)) for _ in range(2))
+        one, two = (asyncio.create_task(missing(session)) for _ in range(2))
         await told(fifo)
         one.cancel()
         await asyncio.wait([one])
@@ -322,19 +323,19 @@ async def test_uses_in_a_project_that_is_not_looked_into_are_said_to_be_missing(
     fake.write("c/c.txt", "WordSearch only")
     async with fake.session(rules()) as session:
         await session.sync()
-        assert await session.notes(path, Use("Word")) == [
+        assert await missing(session, path, Use("Word")) == [
             "not searched: b (b), which uses a and has the word Word; "
             "fake answers for several projects at once only after: join ./a ./b"
         ]
-        assert await session.notes(path, None) == []
-        assert await session.notes(path, Use("Other")) == []
+        assert await missing(session, path, None) == []
+        assert await missing(session, path, Use("Other")) == []
         use.write_text("nothing")
         await session.sync()
-        assert await session.notes(path, Use("Word")) == []
+        assert await missing(session, path, Use("Word")) == []
         use.write_text("a Word again")
         fake.write("join", "with a\nwith b\n")
         await session.sync()
-        assert await session.notes(path, Use("Word")) == []
+        assert await missing(session, path, Use("Word")) == []
 
 
 @bounded
@@ -346,7 +347,7 @@ async def test_more_projects_than_are_loaded_is_a_note(fake: FakeWorkspace, monk
     async with fake.session(rules()) as session:
         await session.sync()
         await session.load(None, "x")
-        (note,) = await session.notes(None, None)
+        (note,) = await missing(session)
         assert note.startswith("5 projects below the root, 3 of them loaded")
         await session.request("fake/do", do())
     assert len(fake.params("textDocument/didOpen")) == 3
@@ -358,7 +359,7 @@ async def test_a_server_without_projects_has_nothing_to_say_of_them(fake: FakeWo
     async with fake.session() as session:
         await session.sync()
         await session.load(None, "x")
-        assert await session.notes(path, Use("x")) == []
-        assert await session.notes(None, None) == []
+        assert await missing(session, path, Use("x")) == []
+        assert await missing(session) == []
         await session.request("fake/do", do())
     assert fake.params("textDocument/didOpen") == []

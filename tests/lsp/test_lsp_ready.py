@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded, steps
+from fakes.gaps import missing, news_of
 from fakes.workspace import FakeWorkspace, do, notification
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.lsp.life.progress import Progress
@@ -38,7 +39,7 @@ async def test_a_server_without_a_readiness_signal_is_ready_when_it_is_initializ
     async with fake.session() as session:
         await session.ready(reports)
         assert fake.methods()[0] == "initialize"
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
     assert reports.queue.empty()
 
 
@@ -52,13 +53,13 @@ async def test_who_waits_is_told_how_far_it_is_and_goes_on_at_the_end(fake: Fake
         assert await reports.next() == "fake: indexing 0 %"
         await session.request("fake/do", do(progress("report", message="45/120", percentage=37)))
         assert await reports.next() == "fake: indexing 45/120"
-        assert await session.notes(None, None) == ["indexing 45/120"]
+        assert await missing(session) == ["indexing 45/120"]
         await session.request("fake/do", do(progress("report", message="linking")))
         assert await reports.next() == "fake: indexing 37 %"
         assert not waiting.done()
         await session.request("fake/do", do(progress("end", message="done")))
         await waiting
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
         await session.ready(reports)
     assert reports.queue.empty()
 
@@ -94,7 +95,7 @@ async def test_work_of_another_name_is_not_waited_for(fake: FakeWorkspace) -> No
     )
     async with fake.session(READY) as session:
         await session.ready(Reports())
-        assert await session.notes(None, None) == []
+        assert await missing(session) == []
 
 
 @bounded
@@ -138,14 +139,14 @@ async def test_after_the_ready_timeout_the_notes_say_what_is_missing(fake: FakeW
     async with fake.session(READY, ready_timeout=0.05) as session:
         await session.request("fake/pid", {})
         await session.ready(Reports())
-        assert await session.notes(None, None) == ["indexing 3/9"]
+        assert await missing(session) == ["indexing 3/9"]
 
 
 @bounded
 async def test_a_server_that_never_says_a_word_is_said_to_be_indexing(fake: FakeWorkspace) -> None:
     async with fake.session(READY, ready_timeout=0.05) as session:
         await session.ready(Reports())
-        assert await session.notes(None, None) == ["indexing (Indexing)"]
+        assert await missing(session) == ["indexing (Indexing)"]
 
 
 @bounded
@@ -169,7 +170,7 @@ async def test_a_server_that_dies_while_it_is_waited_for_is_restarted_and_waited
         assert not waiting.done()
         await session.request("fake/do", do(progress("end")))
         await waiting
-        assert session.news() == ["fake restarted"]
+        assert await news_of(session) == ["fake restarted"]
 
 
 @bounded

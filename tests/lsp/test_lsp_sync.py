@@ -8,8 +8,9 @@ import signal
 from typing import Any
 
 from fakes.bounded import bounded, gone, steps, told
+from fakes.gaps import news_of
 from fakes.workspace import FakeWorkspace, do
-from lsp_mcp.features.asking import settled
+from lsp_mcp.features.asking import Answered, settled
 
 LOADS = """
 [changes]
@@ -93,7 +94,7 @@ async def test_a_server_that_dies_over_a_changed_source_is_restarted_for_the_que
         fake.write("a.txt", "x")
         await session.sync()
         assert await session.request("fake/do", do(["answer", "second life"])) == "second life"
-        assert session.news() == ["fake restarted"]
+        assert await news_of(session) == ["fake restarted"]
 
 
 @bounded
@@ -135,7 +136,7 @@ async def test_a_change_in_the_middle_of_a_question_has_it_asked_again(fake: Fak
                 path.write_text("two")
             return await session.request("fake/do", do(["answer", len(seen)]))
 
-        assert await settled(session, ask) == (2, [])
+        assert await settled(session, ask) == Answered(2)
     assert seen == ["one", "two"]
 
 

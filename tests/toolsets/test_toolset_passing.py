@@ -8,12 +8,14 @@ from typing import Any, cast
 import pytest
 
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import Passed, Passing
 
 
-def fitted(result: Any, gaps: list[str] | None = None) -> Passed:
-    return Passing(cast(Sessions, None), 1).fitted(Passed(result, gaps or [], ["news"]))
+def fitted(result: Any, *gaps: Gap) -> Passed:
+    passed = Passed(result, [*gaps, news("setup", "news")], (), str)
+    return Passing(cast(Sessions, None), 1).fitted(passed)
 
 
 def size(value: Any) -> int:
@@ -30,7 +32,7 @@ def test_what_a_reader_can_take_is_as_it_was(result: Any) -> None:
 @pytest.mark.parametrize("wrap", [list, lambda items: {"isIncomplete": False, "items": items}])
 def test_of_a_long_list_the_first_are_kept_and_the_status_says_how_many(wrap: Any) -> None:
     items = [{"n": n, "text": "😀" * 990} for n in range(300)]
-    passed = fitted(wrap(items), ["indexing 1/2"])
+    passed = fitted(wrap(items), Gap("indexing", "indexing 1/2"))
     kept = passed.result["items"] if isinstance(passed.result, dict) else passed.result
     assert kept == items[: len(kept)]
     assert size(kept) <= 101_000 < size(items[: len(kept) + 2])

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.gaps import Gap
 
-Answer = TypeVar("Answer")
+Value = TypeVar("Value")
 _TRIES = 4  # a workspace that changes during each of them is being generated or checked out right now
 # LSP 3.17, `LSPErrorCodes`: the server itself says that it should be asked again.
 _CONTENT_MODIFIED, _SERVER_CANCELLED = -32801, -32802
+_CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
 
 
-async def settled(backend: Backend, ask: Callable[[], Awaitable[Answer]]) -> tuple[Answer, list[str]]:
-    """The answer of `ask`, asked again while files change under it; and a note if they never stopped.
+@dataclass(frozen=True)
+class Answered(Generic[Value]):
+    """An answer and what it may lack, both of one state of the workspace."""
 
-    Everything that `ask` reads, the server's answer and the texts around it, is then of one state of the disk.
-    So is an error that it raises.
+    value: Value
+    gaps: tuple[Gap, ...] = ()
+
+
+async def settled(
+    backend: Backend,
+    ask: Callable[[], Awaitable[Value]],
+    gaps: Callable[[Value], Awaitable[Sequence[Gap]]] | None = None,
+) -> Answered[Value]:
+    """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
+
+    Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
+    disk. So is an error that they raise.
     """
     before = await backend.sync()
     for last in (*[False] * (_TRIES - 1), True):
         failed: CallerError | RefusedError | None = None
         try:
-            answer = await ask()
+            value = await ask()
+            found = tuple(await gaps(value)) if gaps else ()
         except (CallerError, RefusedError) as error:
             if last:
                 raise
@@ -32,8 +48,8 @@ async def settled(backend: Backend, ask: Callable[[], Awaitable[Answer]]) -> tup
         after = await backend.sync()
         if after == before:
             if failed is None:
-                return answer, []
+                return Answered(value, found)
             if not (isinstance(failed, RefusedError) and failed.code in (_CONTENT_MODIFIED, _SERVER_CANCELLED)):
                 raise failed
         before = after
-    return answer, ["files kept changing while this was asked; ask again when they have settled"]
+    return Answered(value, (_CHANGING, *found))

@@ -52,6 +52,11 @@ class Tree:
     dropped: int = 0  # nodes whose file is gone
     unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
 
+    @property
+    def found(self) -> list[Node]:
+        """The nodes one step away from the roots."""
+        return [child for root in self.roots for child in root.children]
+
 
 async def call_tree(
     backend: Backend, path: Path, point: Point, direction: Literal["incoming", "outgoing"], depth: int, limit: int

@@ -33,9 +33,7 @@ class NvimClient:
     done: tuple[str, ...]  # titles of what it has done since we are connected
     known_from_start: bool  # it was not there when we came
     tells_inactive: bool
-    errors: tuple[
-        tuple[Path, str, str], ...
-    ]  # file, source and message: what its server on_stderr_line before we listened
+    errors: tuple[tuple[Path, str, str], ...]  # file, source and message: what its server reported before we listened
 
 
 class NvimHost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap, status
 from lsp_mcp.text import Point
 
 AnchorTo = Callable[[Path, Point | None], str]
@@ -19,17 +20,17 @@ AnchorTo = Callable[[Path, Point | None], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What every answer has. `gaps` is what makes it incomplete, `infos` what else a reader must know."""
+    """What every answer has; `known` are those of its `gaps` that its reader was told before."""
 
     message: str
     arguments: dict[str, Any]
-    gaps: Sequence[str] = ()
-    infos: Sequence[str] = ()
+    gaps: Sequence[Gap] = ()
+    known: Collection[Gap] = ()
 
     @property
     def status(self) -> str:
         """`complete`, or why not; and what else there is to say."""
-        return "; ".join([*(self.gaps or ["complete"]), *self.infos])
+        return status(self.gaps, self.known)
 
 
 @dataclass(frozen=True, kw_only=True)

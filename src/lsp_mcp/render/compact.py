@@ -22,8 +22,7 @@ Shown = Callable[[Path], str]
 
 def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
     """`answer` as text for a model or a terminal."""
-    head = [answer.message, f"status: {answer.status}"]
-    return "\n".join([*head, *_body(answer, shown, anchor)])
+    return "\n".join([answer.message, *_body(answer, shown, anchor), f"status: {answer.status}"])
 
 
 def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:

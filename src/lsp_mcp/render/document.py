@@ -12,6 +12,7 @@ from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
+from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.text import Base, Point, point_numbers
 
 Json = dict[str, Any]
@@ -20,9 +21,10 @@ Shown = Callable[[Path], str]
 
 def document(answer: Answer, shown: Shown, anchor: AnchorTo, base: Base = 1) -> str:
     """`answer` as compact JSON; `shown` gives a file's path as callers see it. Lines and characters are from `base`."""
-    head = {"message": answer.message, "status": answer.status, "arguments": answer.arguments}
+    head = {"message": answer.message, "arguments": answer.arguments}
     body = _Form(shown, anchor, base).body(answer)
-    return json.dumps({**head, **body}, ensure_ascii=False, separators=(",", ":"))
+    tail = {"status": answer.status, "gaps": gap_objects(answer.gaps, shown)}
+    return json.dumps({**head, **body, **tail}, ensure_ascii=False, separators=(",", ":"))
 
 
 class _Form:

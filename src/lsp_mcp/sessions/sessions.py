@@ -19,6 +19,7 @@ from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.editing import apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
@@ -48,6 +49,7 @@ class Sessions:
         self.workspace = workspace
         self.host = host
         self.memory = AnchorMemory()
+        self.reported = Reported()
         self._files = host.files if host else Files()
         self._options = options
         self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.text import Point
+from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.settings import ToolSettings
-from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
+from lsp_mcp.toolsets.symbols import Targets
 from lsp_mcp.toolsets.tool import Call
 
 MAX_LIMIT = 10_000
@@ -34,40 +36,30 @@ class AnchorToolset:
         self._sessions = sessions
         self._settings = settings
         self._targets = Targets(sessions)
-
-    async def _tell_tasks(self, call: Call, path: Path, point: Point, name: str) -> None:
-        """Remark on what is planned or known about the symbol called `name` at `point`."""
-        if self._settings.tasks_on and (line := await self._settings.tasks_on(path, point, name)):
-            call.remark(line)
-
-    async def _tell_tasks_on(self, call: Call, target: SymbolTarget) -> None:
-        """The same for a target."""
-        await self._tell_tasks(call, target.path, target.identifier.start, target.name)
+        self._questions = Questions(self._targets, settings.tasks_on)
 
     def _render(self, call: Call, answer: Answer) -> str:
-        shown, anchor = self._sessions.workspace.display_path, self._targets.anchor
+        gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
+        told = replace(answer, gaps=gaps, known=known)
+        display_path, anchor = self._sessions.workspace.display_path, self._targets.anchor
         if call.format == "compact":
-            return compact(answer, shown, anchor)
-        return document(answer, shown, anchor, self._settings.base)
+            return compact(told, display_path, anchor)
+        return document(told, display_path, anchor, self._settings.base)
 
 
-def found(number: int, noun: str, gaps: Sequence[str]) -> str:
+def found(number: int, noun: str, gaps: Sequence[Gap]) -> str:
     """`Found 3 references`; with gaps, none found is no statement that there are none."""
     if number:
         return f"Found {count(number, noun)}"
-    return f"Not known yet whether there are {noun}s: none found" if gaps else f"No {noun}s found"
+    return f"Not known yet whether there are {noun}s: none found" if hiding(gaps) else f"No {noun}s found"
 
 
-def count(number: int, noun: str) -> str:
-    """`1 reference`, `1,204 references`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def capped(listed: int, total: int) -> list[str]:
+def capped(listed: int, total: int) -> list[Gap]:
     """The gap that a limit makes, if it does."""
-    return [f"capped at {listed:,} of {total:,}"] if listed < total else []
+    return [Gap("capped", f"capped at {listed:,} of {total:,}")] if listed < total else []
 
 
-def dropped(number: int) -> list[str]:
+def dropped(number: int) -> list[Gap]:
     """The gap that results in files that cannot be shown make, if there are any."""
-    return [f"{count(number, 'result')} dropped: file gone or not readable as source"] if number else []
+    text = f"{count(number, 'result')} dropped: file gone or not readable as source"
+    return [Gap("dropped", text)] if number else []

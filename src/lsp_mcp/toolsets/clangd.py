@@ -1,7 +1,7 @@
 """The toolset `clangd`: the vocabulary of seeds/003, for the server that speaks clangd's extensions.
 
 The names of tools and arguments are the published ones. Answers are the published objects as JSON; a further
-field `status` is there only when there is something to say: what makes the answer incomplete, or happened.
+fields `status` and `gaps` are there only when there is something to say: what makes the answer incomplete, or happened.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.features.syntax_tree import cut_tree
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
 from lsp_mcp.toolsets.settings import ToolSettings
@@ -73,11 +74,11 @@ class ClangdTools(_Tools):
         try:
             await backend.sync()
         except UnavailableError as error:
-            trouble.append(str(error))
+            trouble.append(Gap("server_error", str(error)))
         state = backend.state()
         running = state in ("running", "indexing")
-        notes = await backend.notes(None, None)
-        indexing = next((note for note in notes if note.startswith("indexing")), "indexing")
+        gaps, known = self._sessions.reported.take(call.client.key, [*trouble, *await backend.gaps(Scope())])
+        indexing = next((gap.text for gap in gaps if gap.kind == "indexing"), "indexing")
         answer: Json = {
             "clangdMcpEnabled": True,
             "extensionInstalled": state != "missing",
@@ -92,7 +93,7 @@ class ClangdTools(_Tools):
             "passthroughEnabled": True,
             "allowedPassthroughMethods": list(self._allowed),
         }
-        return _answer(answer, "; ".join([*trouble, *notes, *backend.news()]))
+        return _passed(answer, Passed(None, gaps, known, self._sessions.workspace.display_path))
 
     @tool(title="Switch between source and header", read_only=True)
     async def lm_clangd_switchSourceHeader(self, call: Call, uri: FileUri) -> str:
@@ -123,8 +124,8 @@ class ClangdTools(_Tools):
         passed = await self._send(call, "textDocument/ast", params)
         answer: Json = {"uri": uri, "range": asked, "ast": passed.result}
         if not passed.result:
-            none = "no node covers that range: it has several declarations in it, or none"
-            passed = replace(passed, infos=[*passed.infos, none])
+            none = news("resolved", "no node covers that range: it has several declarations in it, or none")
+            passed = replace(passed, gaps=[*passed.gaps, none])
         else:
             cut = cut_tree(passed.result, depth=maxDepth, nodes=maxNodes, with_arcana=includeArcana)
             answer["ast"] = cut.tree
@@ -237,8 +238,5 @@ def _check_item(item: Any) -> None:
 
 
 def _passed(answer: Json, passed: Passed) -> str:
-    return _answer(answer, "" if passed.status == "complete" else passed.status)
-
-
-def _answer(answer: Json, status: str) -> str:
-    return json.dumps({**answer, **({"status": status} if status else {})}, ensure_ascii=False, separators=(",", ":"))
+    """The published object; `status` and `gaps` are added only when there is something to say."""
+    return json.dumps({**answer, **(passed.fields if passed.gaps else {})}, ensure_ascii=False, separators=(",", ":"))

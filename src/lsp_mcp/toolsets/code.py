@@ -8,14 +8,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lsp_mcp.backend import Backend, Use
+from lsp_mcp.backend import Backend, Reach, Scope, Use
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
-from lsp_mcp.features.asking import settled
+from lsp_mcp.features.asking import Answered
 from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, count, dropped, found
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
@@ -47,19 +49,18 @@ class CodeTools(AnchorToolset):
 
         if include_hover:
             await backend.ready(call.report)
-        (symbols, total), gaps = await settled(backend, ask)
-        # An outline comes from the file alone, so what the server still has to load is no gap in it.
-        gaps += await backend.problems(path)
-        shown = flat(symbols)
-        self._targets.remember(symbol.place for symbol in shown)
+        reach: Reach = "file" if include_hover else "text"
+        answered = await self._questions.about(backend, ask, lambda _: Scope(reach, path))
+        symbols, total = answered.value
+        listed = flat(symbols)
+        self._targets.remember(symbol.place for symbol in listed)
         message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."
         return self._render(
             call,
             Outline(
                 message=message,
                 arguments=call.arguments,
-                gaps=[*gaps, *capped(len(shown), total)],
-                infos=backend.news(),
+                gaps=[*answered.gaps, *capped(len(listed), total)],
                 path=path,
                 symbols=symbols,
                 with_code=include_code,
@@ -81,19 +82,19 @@ class CodeTools(AnchorToolset):
         if not name:
             raise CallerError("symbol_name is empty; pass a name, for example Reader or Reader.Read.")
         symbols: list[Symbol] = []
-        gaps: list[str] = []
+        gaps: list[Gap] = []
         total = 0
         for backend in await self._sessions.asked():
-            of_backend, more = await self._search(call, backend, name, limit, include_hover=include_hover)
-            symbols += of_backend.symbols
-            total += of_backend.total
-            gaps += more
+            answered = await self._search(call, backend, name, limit, include_hover=include_hover)
+            symbols += answered.value.symbols
+            total += answered.value.total
+            gaps += answered.gaps
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
         self._targets.remember(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:
             place = symbol.place
             if identifier := place.text.identifier_at(place.span.start):
-                await self._tell_tasks(call, place.path, identifier.start, place.text.slice(identifier))
+                await self._questions.tell_tasks(call, place.path, identifier.start, place.text.slice(identifier))
         where = f"in the {self._sessions.languages} workspace"
         message = f"{found(total, 'symbol definition', gaps)} {where}."
         return self._render(
@@ -102,7 +103,6 @@ class CodeTools(AnchorToolset):
                 message=message,
                 arguments=call.arguments,
                 gaps=[*gaps, *capped(len(symbols), total)],
-                infos=[news for backend in self._sessions.backends for news in backend.news()],
                 symbols=symbols,
                 with_code=include_code,
             ),
@@ -118,31 +118,21 @@ class CodeTools(AnchorToolset):
         format: FormatChoice = None,
     ) -> str:
         """Find every use of one symbol in the workspace, exactly, its declaration included."""
-        handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[SymbolTarget, references.References]:
-            target = await self._targets.target(handle)
-            try:
-                uses = await references.references(target.backend, target.path, target.identifier.start, limit)
-            except RefusedError as error:
-                raise await self._targets.refused(target, error) from None
-            return target, uses
+        async def ask(target: SymbolTarget) -> references.References:
+            return await references.references(target.backend, target.path, target.identifier.start, limit)
 
-        (target, uses), gaps = await settled(handle.backend, ask)
-        gaps += await self._targets.gaps(target)
-        if not uses.total and not uses.dropped and not gaps:
-            raise await self._targets.refused(target, RefusedError("it sees no symbol there"))
+        answered = await self._questions.about_symbol(call, symbol_anchor, ask, places=lambda uses: uses.places)
+        uses, gaps = answered.value, answered.gaps
+        if not uses.total and not uses.dropped and not hiding(gaps):
+            raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         message = found(uses.total, "reference", gaps)
-        gaps += [*dropped(uses.dropped), *capped(len(uses.places), uses.total)]
-        self._targets.remember(uses.places)
-        await self._tell_tasks_on(call, target)
         return self._render(
             call,
             ReferenceList(
                 message=f"{message} for the symbol anchor.",
                 arguments=call.arguments,
-                gaps=gaps,
-                infos=[*target.infos, *handle.backend.news()],
+                gaps=[*gaps, *dropped(uses.dropped), *capped(len(uses.places), uses.total)],
                 places=uses.places,
                 with_code=include_code,
             ),
@@ -161,26 +151,19 @@ class CodeTools(AnchorToolset):
         """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
         if not new_name.strip():
             raise CallerError("new_name is empty; pass a valid identifier.")
-        handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[SymbolTarget, rename.Renaming]:
-            target = await self._targets.target(handle)
-            try:
-                renaming = await rename.rename(target.backend, target.path, target.identifier, new_name)
-            except RefusedError as error:
-                raise await self._targets.refused(target, error) from None
-            return target, renaming
+        async def ask(target: SymbolTarget) -> rename.Renaming:
+            return await rename.rename(target.backend, target.path, target.identifier, new_name)
 
-        (target, renaming), gaps = await settled(handle.backend, ask)
-        plan = renaming.plan
-        await self._tell_tasks_on(call, target)
+        answered = await self._questions.about_symbol(call, symbol_anchor, ask)
+        target, plan = answered.target, answered.value.plan
         self._check_inside(target, plan)
-        gaps += await self._targets.gaps(target)
-        gaps += self._doubts(renaming.doubts)
-        if apply and gaps and not allow_partial:
+        gaps = [*answered.gaps, *self._doubts(answered.value.doubts)]
+        if apply and not allow_partial and (why := hiding(gaps)):
             raise RefusedError(
-                f"{target.name} was not renamed, no file changed, because that may be wrong: {'; '.join(gaps)}. "
-                "Mend that, preview with apply=false, or accept it with allow_partial=true and check those places."
+                f"{target.name} was not renamed, no file changed, because the result may be wrong: "
+                f"{'; '.join(gap.text for gap in why)}. Fix that, preview with apply=false, or accept it with "
+                "allow_partial=true and check those places."
             )
         done = await self._apply(plan) if apply else []
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
@@ -190,8 +173,7 @@ class CodeTools(AnchorToolset):
             Rename(
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
-                gaps=gaps,
-                infos=[*target.infos, *done, *handle.backend.news()],
+                gaps=[*gaps, *(news("applied", text) for text in done)],
                 plan=plan,
             ),
         )
@@ -200,7 +182,7 @@ class CodeTools(AnchorToolset):
 
     async def _search(
         self, call: Call, backend: Backend, name: str, limit: int, *, include_hover: bool
-    ) -> tuple[workspace_symbol.Found, list[str]]:
+    ) -> Answered[workspace_symbol.Found]:
         """What one backend finds by `name`, and what makes that incomplete.
 
         Raises:
@@ -211,17 +193,16 @@ class CodeTools(AnchorToolset):
         async def ask() -> workspace_symbol.Found:
             return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
 
-        search, gaps = await settled(backend, ask)
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)
-        gaps += await backend.notes(None, Use(words[-1]) if words else None)
-        gaps += dropped(search.dropped)
-        if search.capped:
+        scope = Scope(use=Use(words[-1]) if words else None)
+        answered = await self._questions.about(backend, ask, lambda _: scope)
+        gaps = [*answered.gaps, *dropped(answered.value.dropped)]
+        if answered.value.capped:
             most = backend.adapter.symbols.workspace_symbol_cap
-            gaps.append(
-                f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
-            )
-        return search, gaps
+            text = f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
+            gaps.append(Gap("capped", text))
+        return Answered(answered.value, tuple(gaps))
 
     def _check_inside(self, target: SymbolTarget, plan: EditPlan) -> None:
         """Refuse a rename, and its preview, that would write outside the workspace root or into dependencies."""
@@ -241,11 +222,15 @@ class CodeTools(AnchorToolset):
                 "lsp-mcp with a --workspace-root that holds it."
             )
 
-    def _doubts(self, doubts: Sequence[rename.Doubt]) -> list[str]:
+    def _doubts(self, doubts: Sequence[rename.Doubt]) -> list[Gap]:
         """What a rename may get wrong, with the anchors of the places; they can be handed back."""
         self._targets.remember(doubt.place for doubt in doubts)
-        shown = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
-        return [*shown, *([f"and {len(doubts) - _DOUBTS:,} more such places"] if len(doubts) > _DOUBTS else [])]
+        if not doubts:
+            return []
+        listed = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
+        more = [f"and {len(doubts) - _DOUBTS:,} more such places"] if len(doubts) > _DOUBTS else []
+        files = tuple(dict.fromkeys(doubt.place.path for doubt in doubts))
+        return [Gap("doubt", "; ".join([*listed, *more]), files)]
 
     async def _apply(self, plan: EditPlan) -> list[str]:
         """Do the plan, and follow anchors through it; what is to be said of it."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.asking import settled
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, type_tree
 from lsp_mcp.features.places import Place
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Hierarchy
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor, count, dropped
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor, dropped
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
@@ -86,42 +86,39 @@ class HierarchyTools(AnchorToolset):
     async def _answer(
         self, call: Call, symbol_anchor: str, walks: dict[str, Walk], limit: int, *, with_code: bool
     ) -> str:
-        handle = await self._targets.handle(call, symbol_anchor)
 
-        async def ask() -> tuple[SymbolTarget, dict[str, Tree]]:
-            target = await self._targets.target(handle)
-            try:
-                return target, {field: await walk(target) for field, walk in walks.items()}
-            except RefusedError as error:
-                raise await self._targets.refused(target, error) from None
+        async def ask(target: SymbolTarget) -> dict[str, Tree]:
+            return {field: await walk(target) for field, walk in walks.items()}
 
-        (target, trees), gaps = await settled(handle.backend, ask)
-        # What a function calls stands in its own body, whatever other projects say.
-        if "callees" in walks:
-            gaps += [*await handle.backend.notes(target.path, None), *await handle.backend.problems(target.path)]
-        else:
-            gaps += await self._targets.gaps(target)
-        found = {field: [child for root in tree.roots for child in root.children] for field, tree in trees.items()}
-        self._targets.remember(place for nodes in found.values() for node in nodes for place in _places(node))
-        await self._tell_tasks_on(call, target)
-        unsure = bool(gaps)
+        answered = await self._questions.about_symbol(
+            call,
+            symbol_anchor,
+            ask,
+            places=_places,
+            # What a function calls stands in its own body, whatever other projects say.
+            reach="file" if "callees" in walks else "workspace",
+        )
+        target, trees, gaps = answered.target, answered.value, list(answered.gaps)
+        found = {field: tree.found for field, tree in trees.items()}
+        unsure = bool(hiding(gaps))
         counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
         for field, tree in trees.items():
             gaps += dropped(tree.dropped)
             if tree.unplaced:
-                gaps.append(
-                    f"calls not shown of {count(tree.unplaced, 'function')}: {handle.backend.name} takes functions of "
+                text = (
+                    f"calls not shown of {count(tree.unplaced, 'function')}: {target.backend.name} takes functions of "
                     "the same name for one; find_symbol_references_by_anchor has them all"
                 )
+                gaps.append(Gap("dropped", text))
             if tree.left_out:
-                gaps.append(f"capped at {counts[field]:,} {field} of at least {counts[field] + tree.left_out:,}")
+                least = counts[field] + tree.left_out
+                gaps.append(Gap("capped", f"capped at {counts[field]:,} {field} of at least {least:,}"))
         said = " and ".join(count(number, field.removesuffix("s")) for field, number in counts.items())
         unknown = ", but that is not known for sure yet" if unsure and not all(counts.values()) else ""
         answer = Hierarchy(
             message=f"Found {said} of {_of(target, trees)}{unknown}.",
             arguments=call.arguments,
             gaps=gaps,
-            infos=[*target.infos, *handle.backend.news()],
             trees=found,
             with_code=with_code,
         )
@@ -135,8 +132,14 @@ def _of(target: SymbolTarget, trees: dict[str, Tree]) -> str:
     return target.name if target.name in re.findall(r"\w+", name) else f"{name}, which {target.name} belongs to"
 
 
-def _places(node: Node) -> list[Place]:
-    return [node.symbol.place, *node.sites, *(place for child in node.children for place in _places(child))]
+def _places(trees: dict[str, Tree]) -> Iterator[Place]:
+    for tree in trees.values():
+        for node in tree.found:
+            yield from _places_of(node)
+
+
+def _places_of(node: Node) -> list[Place]:
+    return [node.symbol.place, *node.sites, *(place for child in node.children for place in _places_of(child))]
 
 
 async def _call_tree(

@@ -44,7 +44,7 @@ class LspTools:
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))
         checked = await self._passing.checked(method, params)
         passed = self._passing.fitted(await self._passing.send(call, chosen, method, checked, timeout_ms=timeout_ms))
-        answer = {"method": method, "status": passed.status, "result": passed.result}
+        answer = {"method": method, "result": passed.result, **passed.fields}
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
     def _backend(self, method: str, params: Any, name: str | None) -> Backend:

@@ -15,7 +15,8 @@ from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.toolsets.json_text import readable
-from lsp_mcp.toolsets.symbols import Targets
+from lsp_mcp.toolsets.questions import Questions
+from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
 
 log = logging.getLogger(__name__)
@@ -112,18 +113,22 @@ class LuaTools:
             sessions = await self._neovims.sessions(None)
             if self._targets is None or self._targets.sessions is not sessions:
                 self._targets = Targets(sessions)
-            handle = await self._targets.handle(call, spelled)
-            await handle.backend.sync()
-            target = await self._targets.target(handle)
+            # What of the rest of the workspace the server knows can't matter to where one symbol stands.
+            answered = await Questions(self._targets, None).about_symbol(call, spelled, _itself, reach="text")
         except (PathError, UnavailableError) as error:
             if not looks_like_anchor(spelled):
                 raise
             log.info("the anchor %s is taken as it is: %s", spelled, error)
             return spelled
-        for info in target.infos:
-            call.remark(info)
+        target = answered.target
+        for gap in target.resolved:
+            call.remark(gap.text)
         scheme = parse_anchor(self._targets.anchor(target.path, target.identifier.start)).scheme
         return str(Anchor(scheme, target.path.as_posix(), target.identifier.start))
+
+
+async def _itself(target: SymbolTarget) -> None:
+    """Nothing is asked but where the symbol is."""
 
 
 def _tool(entry: Json) -> LuaTool:

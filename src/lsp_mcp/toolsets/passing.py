@@ -5,22 +5,27 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
-from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.backend import Backend, Json, Scope, Use
 from lsp_mcp.errors import CallerError, PathError, RefusedError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
+from lsp_mcp.features.reach import reach_of
+from lsp_mcp.gaps import Gap, hiding, status
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import documents
+from lsp_mcp.prose import count, first_few
+from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, point_numbers
-from lsp_mcp.toolsets.answers import count, dropped
+from lsp_mcp.toolsets.answers import dropped
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 
@@ -49,17 +54,22 @@ class Range(BaseModel):
 
 @dataclass(frozen=True)
 class Passed:
-    """An answer, and what its reader must know besides; `gaps` as in every answer."""
+    """An answer, and what it may lack; `known` are those of its gaps that the caller was told before."""
 
     result: Any
-    gaps: Sequence[str]
-    infos: Sequence[str]
+    gaps: Sequence[Gap]
+    known: Collection[Gap]
+    display_path: Callable[[Path], str]
 
     @property
     def status(self) -> str:
         """`complete`, or why not; and what else there is to say."""
-        unknown = ["an empty result is not known yet"] if self.gaps and not self.result else []
-        return "; ".join([*(self.gaps or ["complete"]), *unknown, *self.infos])
+        return status(self.gaps, self.known)
+
+    @property
+    def fields(self) -> Json:
+        """`status` and `gaps`, as every JSON answer has them."""
+        return {"status": self.status, "gaps": gap_objects(self.gaps, self.display_path)}
 
 
 class Passing:
@@ -133,19 +143,23 @@ class Passing:
                 await backend.load(None, word)
             return await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
 
+        reach = reach_of(method)
+
+        async def gaps(sent: Sent) -> list[Gap]:
+            use = Use(word) if word and reach == "workspace" else None
+            return [*await backend.gaps(Scope(reach, path, use)), *_own_gaps(sent, backend)]
+
         try:
-            sent, gaps = await settled(backend, ask)
+            answered = await settled(backend, ask, gaps)
         except RefusedError as error:
             raise RefusedError(f"{backend.name} refuses {method}: {error}", error.code) from None
+        sent = answered.value
         for file in sent.files:
             self._sessions.workspace.allow(file)
-        gaps += await backend.notes(path, Use(word) if word else None)
-        gaps += dropped(sent.dropped)
-        if sent.unread:
-            some = ", ".join(sent.unread[:3])
-            gaps.append(f"characters counted in {backend.encoding.unit} units in {count(len(sent.unread), 'file')} "
-                        f"that cannot be read ({some})")  # fmt: skip
-        return Passed(sent.result, gaps, backend.news())
+        found, known = self._sessions.reported.take(call.client.key, answered.gaps)
+        if hiding(found) and not sent.result:
+            found = [*found, Gap("unverified", "an empty result is not known yet")]
+        return Passed(sent.result, found, known, self._sessions.workspace.display_path)
 
     def fitted(self, passed: Passed) -> Passed:
         """The same with no more of it than a reader can take, and a gap that says so.
@@ -165,9 +179,9 @@ class Passing:
             if room < 0:
                 break
             kept.append(item)
-        capped = [f"capped at {len(kept):,} of {len(items):,}, more than {_MOST:,} characters in all"]
+        capped = Gap("capped", f"capped at {len(kept):,} of {len(items):,}, more than {_MOST:,} characters in all")
         shorter = {**result, "items": kept} if isinstance(result, dict) else kept
-        return Passed(shorter, [*passed.gaps, *capped], passed.infos)
+        return replace(passed, result=shorter, gaps=[*passed.gaps, capped])
 
     async def _word(self, backend: Backend, params: Json | None) -> str:
         """The identifier that a request is about: where a server doesn't look, it can be looked for."""
@@ -184,6 +198,17 @@ class Passing:
         except CallerError:
             return ""  # whoever sends it says what is wrong with it
         return text.slice(span) if span else ""
+
+
+def _own_gaps(sent: Sent, backend: Backend) -> list[Gap]:
+    gaps = dropped(sent.dropped)
+    if sent.unread:
+        text = (
+            f"characters counted in {backend.encoding.unit} units in {count(len(sent.unread), 'file')} that cannot be "
+            f"read ({first_few(sent.unread)})"
+        )
+        gaps.append(Gap("dropped", text))
+    return gaps
 
 
 def _fits(value: Any) -> bool:

@@ -9,20 +9,19 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
-from lsp_mcp.backend import Backend, Use
-from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
+from lsp_mcp.backend import Backend, Scope
+from lsp_mcp.errors import AnchorError, PathError, PointError
 from lsp_mcp.features.anchor_memory import LostError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.scope import outside_use
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
+from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.tool import Call
 
 _SEARCHED = 100  # definitions looked at for one name
-_USES = 1_000  # symbols whose way of being used elsewhere is remembered
 _LISTED = 10  # candidates listed in an error
 _CODE = 80  # characters of code shown with each
 _TYPES = ("class", "struct", "interface", "enum")
@@ -30,12 +29,12 @@ _TYPES = ("class", "struct", "interface", "enum")
 
 @dataclass(frozen=True)
 class Handle:
-    """The place that a caller named, not yet looked at; `infos` say how it was found."""
+    """The place that a caller named, not yet looked at; `resolved` says how it was found."""
 
     backend: Backend
     path: Path
     point: Point
-    infos: tuple[str, ...] = ()
+    resolved: tuple[Gap, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class SymbolTarget:
     path: Path
     text: Text
     identifier: Span
-    infos: tuple[str, ...] = ()
+    resolved: tuple[Gap, ...] = ()
 
     @property
     def name(self) -> str:
@@ -60,7 +59,6 @@ class Targets:
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
         self._workspace = sessions.workspace
-        self._uses: dict[tuple[Path, Point], tuple[int, Use | None]] = {}  # with the generation they were found in
         self._beginning = lru_cache(4096)(self._beginning_of)
 
     def anchor(self, path: Path, point: Point | None) -> str:
@@ -98,7 +96,7 @@ class Targets:
         """
         path, point = handle.path, handle.point
         text = await handle.backend.open(path)
-        infos = handle.infos
+        resolved = handle.resolved
         try:
             now = self.sessions.memory.follow(path, point, text)
         except LostError as lost:
@@ -109,34 +107,12 @@ class Targets:
                 + (f"Candidates: {near}" if near else "The file no longer has that name; find it by name.")
             ) from None
         if now != point:
-            infos = (*infos, f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}")
-        target = SymbolTarget(handle.backend, path, text, self._identifier(handle.backend, path, text, now), infos)
+            moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
+            resolved = (*resolved, news("resolved", moved))
+        target = SymbolTarget(handle.backend, path, text, self._identifier(handle.backend, path, text, now), resolved)
         if target.name:
             await target.backend.load(path, target.name)
         return target
-
-    async def gaps(self, target: SymbolTarget) -> list[str]:
-        """What could hide uses of the target from its server."""
-        backend, path, point = target.backend, target.path, target.identifier.start
-        notes = await backend.notes(path, Use(target.name))
-        if not notes:
-            return []
-        # How it can be used there at all is worth asking only now, and once while nothing changes.
-        generation = backend.generation
-        known = self._uses.get((path, point))
-        if known is None or known[0] != generation:
-            known = generation, await outside_use(backend, path, point, target.name)
-            self._uses[path, point] = known
-            if len(self._uses) > _USES:
-                del self._uses[next(iter(self._uses))]
-        return await backend.notes(path, known[1])
-
-    async def refused(self, target: SymbolTarget, error: RefusedError) -> RefusedError:
-        """The server's refusal with what it was about, and why it may know too little."""
-        notes = await target.backend.notes(target.path, None)
-        where = self.anchor(target.path, target.identifier.start)
-        why = "".join(f" ({note})" for note in notes)
-        return RefusedError(f"{target.backend.name} refuses for {target.name} at {where}: {error}{why}", error.code)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -197,11 +173,10 @@ class Targets:
         place = symbol.place
         self.remember([place])
         anchor = self.anchor(place.path, place.span.start)
-        return Handle(backend, place.path, place.span.start, (f"{name.strip()} is {anchor}",))
+        return Handle(backend, place.path, place.span.start, (news("resolved", f"{name.strip()} is {anchor}"),))
 
     async def _search(self, backend: Backend, name: str) -> Found:
-        search, _ = await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))
-        return search
+        return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
 
     def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         count = f"at least {len(found)}" if capped else f"{len(found)}"
@@ -214,8 +189,8 @@ class Targets:
                 similar += (await self._search(backend, part)).symbols
             if similar:
                 break
-        notes = [note for backend in self.sessions.backends for note in await backend.notes(None, None)]
-        why = "".join(f" ({note})" for note in notes)
+        gaps = [gap for backend in self.sessions.backends for gap in hiding(await backend.gaps(Scope()))]
+        why = "".join(f" ({gap.text})" for gap in gaps)
         if similar:
             return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar:{self._listed(similar)}")
         return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it{why}.")

@@ -11,15 +11,16 @@ from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.backend import Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Signature
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database, own_project, read_database
 from lsp_mcp.lsp.compilation.files import BuildFiles
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.compilation.index_folder import IndexFolder
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_MOST_NAMED = 3  # files named in one note
 _MOST_ELSEWHERE = 500  # compiled files outside the watched folders that are looked at before each question
 
 
@@ -51,10 +52,6 @@ class Build:
         self._shared = shared
         self._hosted = hosted
         self._begun = False  # whether a server has begun, so that what is stale in its index may go when it ends
-        self._news: list[str] = []
-        self._told_used: Path | None = None
-        self._told_elsewhere = False
-        self._told_how = False
         self._prepared = False  # whether the next is known
         self._database: Database | None = None
         self._used: Database | None = None  # the last one that could be used: the server has it
@@ -88,17 +85,6 @@ class Build:
         await asyncio.to_thread(self._prepare, includes)
         # Whoever looked meanwhile saw the ones before.
         self.files.replace(includes, self._used.commands if self._used else ())
-        if self._used and self._used.file not in (self._told_used, self._given):
-            self._told_used = self._used.file
-            if self._used.file.parent != self._workspace.root:
-                self._news.append(f"{self._adapter.name} uses {self.display_path(self._used.file)}")
-        if self._elsewhere and not self._told_elsewhere:
-            self._told_elsewhere = True
-            example = next(iter(self._elsewhere))
-            self._news.append(
-                f"files of the build lie outside the workspace root, such as {example}: changes of headers there "
-                "are not noticed; start lsp-mcp with the project's --workspace-root"
-            )
 
     def first_file(self) -> Path | None:
         """A file to open so that the server begins to index, None if there is nothing to index.
@@ -166,42 +152,50 @@ class Build:
 
     # --- what answers must say ---------------------------------------------------------------------
 
-    def notes(self, unsearched: Sequence[Path], use: Use | None) -> list[str]:
+    def gaps(self, unsearched: Sequence[Path], use: Use | None) -> list[Gap]:
         """What of the build makes answers incomplete; `unsearched` are files outside with the word of `use`."""
         rules, database = self._rules, self._database
         if not self._prepared:
             return []
         if database is None:
-            notes = [f"no {rules.database}: holds only for files that {self._adapter.name} opened, with guessed flags"]
+            text = f"no {rules.database}: holds only for files that {self._adapter.name} opened, with guessed flags"
+            gaps = [Gap("not_loaded", text, brief=f"no {rules.database}")]
         elif database.problem:
             before = "works with the one before" if self._used else "knows only files that were opened"
-            notes = [
+            text = (
                 f"{self.display_path(database.file)} {database.problem}; {self._adapter.name} {before}; make it again"
-            ]
+            )
+            gaps = [Gap("not_loaded", text, (database.file,))]
         else:
-            notes = list(self._problems)
+            gaps = [Gap("not_loaded", problem) for problem in self._problems]
         if unsearched and use:
             named = self.named(unsearched)
             source = database.file.name if database else rules.database
-            notes.append(f"not searched: {named}, not in {source}, with the word {use.identifier}")
-        return notes
+            text = f"not searched: {named}, not in {source}, with the word {use.identifier}"
+            brief = f"{count(len(unsearched), 'file')} not in {source} with {use.identifier}"
+            gaps.append(Gap("not_searched", text, tuple(unsearched), brief=brief))
+        return gaps
 
-    def news(self) -> list[str]:
-        """How to get a database if there is none, and what else of it must be known; each once."""
-        news, self._news = self._news, []
-        if self._database or not self._prepared or self._told_how:
-            return news
-        self._told_how = True
-        return [
-            *news,
-            f"{self._rules.database} is not in {self._workspace.root}, its usual build folders or above; make one "
-            f"({self._rules.how_to_get}) or name it with --compile-commands",
-        ]
+    def news(self) -> list[Gap]:
+        """How to get a database if there is none, and what else of it must be known."""
+        texts = []
+        if self._used and self._used.file != self._given and self._used.file.parent != self._workspace.root:
+            texts.append(f"{self._adapter.name} uses {self.display_path(self._used.file)}")
+        if self._elsewhere:
+            texts.append(
+                f"files of the build lie outside the workspace root, such as {next(iter(self._elsewhere))}: changes of "
+                "headers there are not noticed; start lsp-mcp with the project's --workspace-root"
+            )
+        if self._prepared and not self._database:
+            texts.append(
+                f"{self._rules.database} is not in {self._workspace.root}, its usual build folders or above; make one "
+                f"({self._rules.how_to_get}) or name it with --compile-commands"
+            )
+        return [news("setup", text, event=1) for text in texts]
 
     def named(self, files: Sequence[Path]) -> str:
         """The first of `files`, and how many more there are."""
-        more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
-        return ", ".join(map(self.display_path, files[:_MOST_NAMED])) + more
+        return first_few([self.display_path(path) for path in files])
 
     def display_path(self, path: Path) -> str:
         """`path` for people."""

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter, Projects
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Scope, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.errors import UnavailableError
+from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
 from lsp_mcp.lsp.coverage.word_search import WordSearch
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 _MOST_LOADED = 16  # projects loaded for questions to the whole workspace; each costs the server memory
-_MOST_NAMED = 3  # files named in one note
 _CHECK_TIMEOUT = 20.0  # seconds for one check command
 
 
@@ -83,28 +84,31 @@ class WorkspaceProjects:
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._plain_file(project))]
 
-    async def notes(self, path: Path | None, use: Use | None) -> list[str]:
-        """What of the projects makes answers about `path` incomplete; see `Backend.notes`."""
-        if not self._rules:
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """What of the projects makes an answer incomplete; see `Backend.gaps`."""
+        if not self._rules or scope.reach == "text":
             return []
-        notes = await self._problems(path)
+        path, use = scope.path, scope.use
+        gaps = [Gap("not_loaded", problem) for problem in await self._problems(path)]
         projects = self._projects()
         if path is None:
             if not projects.projects:
-                notes.append(
+                text = (
                     f"there is no {self._rules.marker} in {self._root} or above it, so {self._adapter.name} knows only "
                     "files that were asked about: start lsp-mcp with a --workspace-root that has one, or make one"
                 )
-            if (count := len(projects.unloaded(self._root))) > _MOST_LOADED:
-                notes.append(
-                    f"{count} projects below the root, {_MOST_LOADED} of them loaded: "
+                gaps.append(Gap("not_loaded", text, brief=f"no {self._rules.marker}"))
+            if (number := len(projects.unloaded(self._root))) > _MOST_LOADED:
+                text = (
+                    f"{number} projects below the root, {_MOST_LOADED} of them loaded: "
                     "start lsp-mcp with a narrower --workspace-root"
                 )
+                gaps.append(Gap("not_loaded", text, brief=f"{_MOST_LOADED} of {number} projects loaded"))
             if use:
-                notes += await self._excluded_uses(projects.projects, use)
+                gaps += await self._excluded_uses(projects.projects, use)
         elif (project := projects.of(path)) and use:
-            notes += await self._hidden_uses(self._rules, project, use)
-        return notes
+            gaps += await self._hidden_uses(self._rules, project, use)
+        return gaps
 
     async def close(self) -> None:
         """End the checks that still run."""
@@ -164,7 +168,7 @@ class WorkspaceProjects:
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
         return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
 
-    async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[str]:
+    async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[Gap]:
         """Which files that the server doesn't look into may hold a `use` of something of `project`."""
         projects = self._projects()
         unseen = [
@@ -172,7 +176,7 @@ class WorkspaceProjects:
             for other in projects.unseen_dependents(project)
             if await self._users(use, other.folder, self._sources(other))
         ]
-        notes = await self._excluded_uses([project], use)
+        gaps = await self._excluded_uses([project], use)
         if unseen:
             names = ", ".join(f"{self._workspace.display_path(other.folder)} ({other.name})" for other in unseen)
             # As a shell and `go work` want them: `.`, `./cmd`.
@@ -180,11 +184,13 @@ class WorkspaceProjects:
                 self._workspace.display_path(folder) for folder in (project.folder, *(other.folder for other in unseen))
             ]
             hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
-            notes.append(
+            text = (
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
                 f"{self._adapter.name} answers for several projects at once only after: {hint}"
             )
-        return notes
+            brief = f"{count(len(unseen), 'project')} not searched for {use.identifier}"
+            gaps.append(Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief))
+        return gaps
 
     async def _users(self, use: Use, scope: Hashable, files: Iterable[Path]) -> tuple[Path, ...]:
         """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
@@ -197,7 +203,7 @@ class WorkspaceProjects:
         importers = await self._words.files_with(name, (scope, use.identifier), users)
         return tuple(file for file in users if file.parent == use.folder or file in importers)
 
-    async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[str]:
+    async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[Gap]:
         """The same for files that the build leaves out."""
         excluded: list[Path] = []
         for project in projects:
@@ -205,9 +211,10 @@ class WorkspaceProjects:
             excluded += await self._users(use, ("excluded", project.folder), left_out)
         if not excluded:
             return []
-        named = ", ".join(self._workspace.display_path(file) for file in excluded[:_MOST_NAMED])
-        more = f" and {len(excluded) - _MOST_NAMED} more" if len(excluded) > _MOST_NAMED else ""
-        return [f"not searched: {named}{more}, not in this build, with the word {use.identifier}"]
+        named = first_few([self._workspace.display_path(file) for file in excluded])
+        text = f"not searched: {named}, not in this build, with the word {use.identifier}"
+        brief = f"{count(len(excluded), 'file')} not in this build with {use.identifier}"
+        return [Gap("not_searched", text, tuple(excluded), brief=brief)]
 
     async def _excluded_files(self, project: Project) -> list[Path]:
         if not self._excluded:

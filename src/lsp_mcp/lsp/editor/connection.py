@@ -110,7 +110,8 @@ class HostedConnection:
         elif method == _HANDED_OVER:
             self._owner.handed_over(uri_path(params["uri"]))
         elif method == _OPENED:
-            self._owner.opened_by_editor(uri_path(params["uri"]))
+            self._owner.opened_by_editor(path := uri_path(params["uri"]))
+            self.notifications.diagnostics.forget(path)  # what was said of it is about another opening
         else:
             self.notifications.on_notification(method, params)
 

@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Scope
 from lsp_mcp.errors import LspMcpError, UnavailableError
+from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
-from lsp_mcp.lsp.reloading.reloading import Known, Reloading, may_have_more
+from lsp_mcp.lsp.reloading.reloading import Known, Reloading, error_gaps, own_error_gap
 from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
@@ -72,20 +73,20 @@ class PackageRequests(Reloading):
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
-    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
-        """See `Reloading.notes`."""
-        if use is None:
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """See `Reloading.gaps`."""
+        if scope.reach != "workspace":
+            return await self._own_error(scope.path) if scope.path else []
+        if scope.use is None:
             return []
-        word, errors = use.identifier, await self._errors()
-        bad = {path: error for path, error in errors.items() if self._has(path, word, part=part)}
-        return may_have_more(word, bad, self._workspace.display_path)
+        word, errors = scope.use.identifier, await self._errors()
+        bad = {path: error for path, error in errors.items() if self._has(path, word, part=scope.path is None)}
+        return error_gaps(word, bad, self._workspace.display_path)
 
-    async def problems(self, path: Path) -> list[str]:
-        """See `Backend.problems`."""
+    async def _own_error(self, path: Path) -> list[Gap]:
         if self._verdict(path) is None:
             await self.buffers_changed([path])
-        error = self._error(path)
-        return [f"{self._workspace.display_path(path)} has errors: {error}"] if error else []
+        return own_error_gap(path, self._error(path), self._workspace.display_path)
 
     async def _errors(self) -> dict[Path, str]:
         """The first syntax error of each file that has any, as far as is known."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Scope
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count, first_few
 
-_MOST_NAMED = 3  # files named in notes of one kind
+_MOST_NAMED = 3  # files with errors whose errors are told
 
 Known = Callable[[], Awaitable[None]]
 """Waits until the server knows the workspace, with a bound."""
@@ -39,17 +41,22 @@ class Reloading:
     async def load_word(self, word: str, *, part: bool) -> None:
         """Have the files read in which `word` may stand unseen; with `part`, a part of a word is enough."""
 
-    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
-        """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
-        return []
-
-    async def problems(self, path: Path) -> list[str]:
-        """See `Backend.problems`."""
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """What makes answers incomplete beyond what the server says itself; see `Backend.gaps`."""
         return []
 
 
-def may_have_more(word: str, errors: Mapping[Path, str], display_path: Callable[[Path], str]) -> list[str]:
-    """Notes on files that have `word`, and errors that may hide it from the server."""
-    named = [f"{display_path(path)} may have more uses of {word}: {error}" for path, error in errors.items()]
-    more = [f"so may {len(errors) - _MOST_NAMED:,} more files with errors"] if len(errors) > _MOST_NAMED else []
-    return named[:_MOST_NAMED] + more
+def error_gaps(word: str, errors: Mapping[Path, str], display_path: Callable[[Path], str]) -> list[Gap]:
+    """The gap that `errors`, the first of each file that has `word`, make together, if there are any."""
+    if not errors:
+        return []
+    named = [f"{display_path(path)} ({error})" for path, error in errors.items()]
+    about = first_few(named, _MOST_NAMED)
+    text = f"files with errors may have more uses of {word}: {about}"
+    brief = f"{count(len(named), 'file')} with errors may have more uses of {word}"
+    return [Gap("syntax_error", text, tuple(errors), brief=brief, about=about)]
+
+
+def own_error_gap(path: Path, error: str | None, display_path: Callable[[Path], str]) -> list[Gap]:
+    """The gap that an error in the very document makes that is asked about, if it has one."""
+    return [Gap("syntax_error", f"{display_path(path)} has errors: {error}", (path,))] if error else []

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Scope
 from lsp_mcp.errors import PathError
+from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
-from lsp_mcp.lsp.reloading.reloading import Known, Reloading, may_have_more
+from lsp_mcp.lsp.reloading.reloading import Known, Reloading, error_gaps, own_error_gap
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)
@@ -23,7 +25,6 @@ log = logging.getLogger(__name__)
 _AT_ONCE = 4  # files that are open only to be read
 _KEPT = 4  # documents that stay open when a server is replaced
 _MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
-_MOST_NAMED = 3  # lines named in one note
 
 
 class Reopening(Reloading):
@@ -107,21 +108,21 @@ class Reopening(Reloading):
         if len(files) <= self._adapter.changes.load_most:
             await self._read(files, {path for path in files if path in self._documents})
 
-    async def notes(self, use: Use | None, *, part: bool) -> list[str]:
-        """What makes answers incomplete, besides what the server says itself; see `Backend.notes`."""
-        unsearched = await self._unsearched(use.identifier, part=part) if use else []
-        notes = self._build.notes(unsearched, use)
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """See `Reloading.gaps`."""
+        use, display_path = scope.use, self._build.display_path
+        unsearched = await self._unsearched(use.identifier, part=scope.path is None) if use else []
+        gaps = self._build.gaps(unsearched, use) if scope.reach != "text" else []
+        if scope.reach != "workspace" and scope.path:
+            gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if use:
-            notes += await self._inactive(use.identifier)
+            gaps += await self._inactive(use.identifier)
             bad = await self._build.files.having(use.identifier, self._errors)
-            notes += may_have_more(use.identifier, {path: self._errors[path] for path in bad}, self._build.display_path)
-        if self._unread:
-            notes.append(f"{self._adapter.name} has not read {self._build.named(sorted(self._unread))} in time")
-        return notes
-
-    async def problems(self, path: Path) -> list[str]:
-        """See `Backend.problems`."""
-        return [f"{self._build.display_path(path)} has errors: {self._errors[path]}"] if path in self._errors else []
+            gaps += error_gaps(use.identifier, {path: self._errors[path] for path in bad}, display_path)
+        if unread := [path for path in sorted(self._unread) if scope.reach == "workspace" or path == scope.path]:
+            text = f"{self._adapter.name} has not read {self._build.named(unread)} in time"
+            gaps.append(Gap("not_read", text, tuple(unread)))
+        return gaps
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -139,21 +140,22 @@ class Reopening(Reloading):
         told = self._opened if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
-    async def _inactive(self, word: str) -> list[str]:
+    async def _inactive(self, word: str) -> list[Gap]:
         """Where `word` stands in code that is not compiled, or may do so."""
-        notes = []
+        gaps = []
         if unseen := await self._unseen(word):
-            notes.append(f"not searched for {word} between #if and #endif: {self._build.named(unseen)}")
+            text = f"not searched for {word} between #if and #endif: {self._build.named(unseen)}"
+            brief = f"{word} in {count(len(unseen), 'file')} between #if and #endif"
+            gaps.append(Gap("not_searched", text, tuple(unseen), brief=brief))
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
             lines = self._inactive_lines(path, word, self._documents.present(path), connection)
             if lines:
-                listed = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
-                notes.append(
-                    f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
-                )
-        return notes
+                listed = first_few([str(line) for line in lines])
+                text = f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
+                gaps.append(Gap("not_compiled", text, (path,)))
+        return gaps
 
     def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
         """The lines of `text`, from 1, on which `word` stands in what the preprocessor leaves out of `path`."""

@@ -182,7 +182,7 @@ class NvimToolset:
         return None
 
     def _passed(self, call: Call, passed: Passed) -> str:
-        if passed.gaps or passed.infos:
+        if passed.gaps:
             call.remark(f"status: {passed.status}")
         return as_json(passed.result)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.adapters import adapter_names
+from lsp_mcp.backend import Scope
 from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.nvim.buffers import buffer_path
@@ -179,8 +180,8 @@ class EditorTools(NvimToolset):
         session = await self._attached(sessions, client_name, timeout_ms)
         state = await session.wait(timeout_ms / 1000, call.report)
         if state != "running":
-            notes = await session.notes(None, None) if state == "indexing" else []
-            work = [note for note in notes if note.startswith("indexing")]
+            gaps = await session.gaps(Scope()) if state == "indexing" else []
+            work = [gap.text for gap in gaps if gap.kind == "indexing"]
             raise UnavailableError(
                 f"{session.name} is not ready after {timeout_ms} ms: {work[0] if work else state}. Wait longer, or go "
                 "on: answers say what they lack."

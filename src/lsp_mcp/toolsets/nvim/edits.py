@@ -11,6 +11,7 @@ from lsp_mcp.backend import Json
 from lsp_mcp.edits.plan import plan_workspace_edit
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.passthrough import read_texts
+from lsp_mcp.gaps import hiding
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.nvim.editing import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
@@ -175,10 +176,10 @@ class EditTools(NvimToolset):
         passed = await self._send(call, asked, method, params)
         if not apply:
             return self._passed(call, passed)
-        if passed.gaps and method == _RENAME:
+        if method == _RENAME and (why := hiding(passed.gaps)):
             raise RefusedError(
-                f"nothing was changed, because that may be incomplete: {'; '.join(passed.gaps)}. Mend that, or look at "
-                "the edits without apply_edits and hand them to lsp_apply_edit."
+                f"nothing was changed, because that may be incomplete: {'; '.join(gap.text for gap in why)}. Fix that, "
+                "or look at the edits without apply_edits and hand them to lsp_apply_edit."
             )
         result = passed.result
         edit = {"changes": {asked.uri: result or []}} if isinstance(result, list) or result is None else result

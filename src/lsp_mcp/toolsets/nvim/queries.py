@@ -65,18 +65,20 @@ class QueryTools(NvimToolset):
         asked = await self._asked(connection_id, document, lsp_client_name, "codeActionProvider")
         start = {"line": start_line, "character": start_character}
         end = {"line": end_line, "character": end_character}
-        await asked.session.ready(call.report)
-        await asked.session.sync()
-        if not await asked.session.diagnosed(asked.path):
-            call.remark(f"status: {asked.session.name} has not looked at the present text yet: fixes may be missing")
+        diagnosed = True
 
         async def params() -> Json:
+            nonlocal diagnosed
+            diagnosed = await asked.session.diagnosed(asked.path)
             within = await self._diagnostics(asked, start, end)
             range_ = {"start": start, "end": end}
             context = {"diagnostics": within}
             return {"textDocument": {"uri": asked.uri}, "range": range_, "context": context}
 
-        return await self._answer(call, asked, "textDocument/codeAction", params)
+        answer = await self._answer(call, asked, "textDocument/codeAction", params)
+        if not diagnosed:
+            call.remark(f"status: {asked.session.name} has not looked at the present text yet: fixes may be missing")
+        return answer
 
     @tool(title="Resolve a code action", read_only=True)
     async def lsp_resolve_code_action(

@@ -1,0 +1,141 @@
+"""What changed, who is told of it, and what is read again: `Freshness`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.disk.changes import Changes
+from lsp_mcp.disk.feed import Feed
+from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
+from lsp_mcp.lsp.editor.connection import HostedConnection
+from lsp_mcp.lsp.editor.host import Host
+from lsp_mcp.lsp.life import watched_files
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents, Texts
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.readiness import Readiness
+from lsp_mcp.lsp.reloading.reloading import Reloading
+
+
+class Freshness:
+    """Keeps one server's view of the workspace the same as what is on disk and, in an editor, in its buffers.
+
+    In order: what changed (the kernel's events, buffers, compiled files outside the watched folders) → who is told
+    (our caches, open documents, the server) → what the server must be made to read again → the generation.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        feed: Feed,
+        files: Texts,
+        host: Host | None,
+        *,
+        documents: Documents,
+        lifetime: Lifetime,
+        projects: WorkspaceProjects,
+        build: Build | None,
+        readiness: Readiness,
+        reloading: Reloading,
+    ) -> None:
+        self.generation = 0
+        self._adapter = adapter
+        self._feed = feed
+        self._files = files
+        self._host = host
+        self._documents = documents
+        self._lifetime = lifetime
+        self._projects = projects
+        self._build = build
+        self._readiness = readiness
+        self._reloading = reloading
+        self._syncing = asyncio.Lock()
+        self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
+        # What is still to be read again. It outlives a caller who is cancelled: the next one has it done.
+        self._to_load: set[Path] = set()  # changed files
+        self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
+        self._host_seen = 0  # the generation of its buffers that the server is known to have
+
+    async def sync(self) -> int:
+        """See `Backend.sync`."""
+        # Nobody may ask before what another caller's changes made the server load is loaded.
+        async with self._syncing:
+            connection = await self._lifetime.live()
+            await self._announce(connection)
+            replaced = await self._reload(connection)
+            await self._count(replaced=replaced)
+        return self.generation
+
+    async def load_word(self, word: str, *, part: bool) -> None:
+        """See `Reloading.load_word`."""
+        async with self._syncing:
+            await self._reloading.load_word(word, part=part)
+
+    async def _announce(self, connection: Connection) -> None:
+        """Find out what changed, and tell everybody."""
+        self._feed.watch_also(connection.notifications.watched.outside_folders())
+        changes = self._feed.changes()
+        edited = await self._edited(changes)
+        matters = self._tell(connection, changes) if changes else False
+        outside = self._documents.refresh_outside(self._feed.folders())
+        if self._build and (elsewhere := self._build.changed_elsewhere()):
+            self._build.files.changed(elsewhere)
+            outside = [*outside, *elsewhere]
+        # Before anything is waited for: a caller who is cancelled then must not hide it from the others.
+        self.generation += bool(matters or outside or edited)
+        self._projects.begin()
+        self._to_read.update(edited)
+        self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
+
+    async def _reload(self, connection: Connection) -> bool:
+        """Have everything read again that the server does not read by being told; whether it was replaced."""
+        if isinstance(connection, HostedConnection) and not connection.has_seen_all:
+            if connection.client and connection.client.root:
+                await self._reloading.reload_all(connection.client.root)
+            connection.has_seen_all = True
+        replaced = await self._reloading.load(self._to_load)
+        await self._reloading.buffers_changed(self._to_read)
+        self._to_load.clear()
+        self._to_read.clear()
+        return replaced
+
+    async def _count(self, *, replaced: bool) -> None:
+        """What the server has loaded meanwhile counts too: an answer from before lacks it."""
+        connection = await self._lifetime.live()
+        loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
+        if self._build and self._build.has_index and self._loaded[1]:
+            await self._build.indexed()
+        self.generation += bool(replaced or loaded != self._loaded)
+
+    async def _edited(self, changes: Changes) -> set[Path]:
+        """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""
+        if self._host is None:
+            return set()
+        seen, now = self._host_seen, await self._host.sync([*changes.created, *changes.changed])
+        # Everything up to this generation is looked at, whoever asks next.
+        self._host_seen = now
+        changed = self._host.changed_since(seen) if self._host_seen > seen else set()
+        edited = {path for path in changed if self._adapter.language_of(path)}
+        for path in edited:
+            self._documents.get(path)  # its version takes its place before the server says anything about it
+        return edited
+
+    def _tell(self, connection: Connection, changes: Changes) -> bool:
+        """Tell the server of `changes`: its open documents first, then what it watches.
+
+        Whether any of them can matter to an answer: a log that somebody writes in the workspace does not.
+        """
+        touched = [*changes.created, *changes.changed, *changes.deleted]
+        self._files.forget(touched)
+        self._projects.changed(touched)
+        if self._build:
+            self._build.files.changed(touched)
+        self._documents.refresh(touched)
+        connection.notifications.last_error = ""  # it may be mended; if not, the server says so again
+        events = connection.notifications.watched.events(changes)
+        if events:
+            connection.notify(watched_files.METHOD, {"changes": events})
+        return bool(events) or any(self._adapter.language_of(path) for path in touched)

@@ -1,0 +1,55 @@
+"""Whether a server knows its workspace: `Readiness`."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Report
+from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.progress import Work
+
+log = logging.getLogger(__name__)
+
+
+class Readiness:
+    """What a server still has to do until it knows the workspace, by its own progress.
+
+    `timeout`: seconds for which that is waited for.
+    """
+
+    def __init__(self, adapter: Adapter, lifetime: Lifetime, build: Build | None, timeout: float) -> None:
+        self._adapter = adapter
+        self._lifetime = lifetime
+        self._build = build
+        self._timeout = timeout
+
+    def pending(self) -> Work | None:
+        """What the server still has to do; None when it knows the workspace."""
+        title, connection = self._adapter.ready.progress_title, self._lifetime.connection
+        if not title or not connection or (self._build and not self._build.has_index):
+            return None
+        return connection.notifications.progress.pending(title)
+
+    async def wait(self, report: Report | None = None) -> None:
+        """Wait until the server knows the workspace, at most the ready timeout.
+
+        Raises:
+            UnavailableError: the server is missing or dies while it starts.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                for seen in itertools.count():
+                    # Taken before the look: what comes while it is reported counts.
+                    changed = (await self._lifetime.live()).notifications.progress.changed
+                    work = self.pending()
+                    if work is None:
+                        return
+                    if report:
+                        await report(seen, None, f"{self._adapter.name}: {work}")
+                    await changed.wait()
+        except TimeoutError:
+            log.warning("%s is not ready after %g s", self._adapter.name, self._timeout)

@@ -1,0 +1,16 @@
+"""Pieces of sentences: counts, and lists that are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def count(number: int, noun: str) -> str:
+    """`1 reference`, `1,204 references`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """`a, b, c and 1,201 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
