@@ -112,11 +112,10 @@ class Asker:
         if text.startswith(("{", "[")):  # it has no status: all there is, or an error
             self.screen.lines(textwrap.wrap(text, self.screen.console.width - 4, break_on_hyphens=False), SHOWN)
             return
-        message, _, rest = text.partition("\n")
-        status, _, body = rest.partition("\n")
+        message, *body, status = text.split("\n")
         complete = status.startswith("status: complete")
         self.screen.failures += not complete
-        self.screen.lines(body.split("\n") if body else [], SHOWN)
+        self.screen.lines(body, SHOWN)
         for line in (message, status):
             self.screen.wrapped(line, "green" if complete else "yellow")
 

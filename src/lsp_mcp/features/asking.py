@@ -1,4 +1,4 @@
-"""How a question is asked so that its answer holds: `settled`."""
+"""How a question is asked so that its answer holds: `answer`, and `settled` beneath it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Report, Scope
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.gaps import Gap
 
@@ -23,6 +23,22 @@ class Answered(Generic[Value]):
 
     value: Value
     gaps: tuple[Gap, ...] = ()
+
+
+async def answer(
+    backend: Backend, ask: Callable[[], Awaitable[Value]], scope: Callable[[Value], Scope], *, report: Report | None
+) -> Answered[Value]:
+    """The answer of `ask` and what it may lack, given the `scope` of what it depends on.
+
+    With `report`, which is told of progress, the backend is waited for until it is ready.
+
+    Raises:
+        UnavailableError: the backend is missing, or dies while it starts.
+        LspMcpError: what `ask` raises.
+    """
+    if report:
+        await backend.ready(report)
+    return await settled(backend, ask, lambda value: backend.gaps(scope(value)))
 
 
 async def settled(

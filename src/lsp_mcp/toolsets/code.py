@@ -12,7 +12,7 @@ from lsp_mcp.backend import Backend, Reach, Scope, Use
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
-from lsp_mcp.features.asking import Answered
+from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
@@ -47,10 +47,10 @@ class CodeTools(AnchorToolset):
             symbols, total = document_symbol.first(outline, limit)
             return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
 
-        if include_hover:
-            await backend.ready(call.report)
+        # An outline comes from the text alone, whatever the server still has to load.
         reach: Reach = "file" if include_hover else "text"
-        answered = await self._questions.about(backend, ask, lambda _: Scope(reach, path))
+        report = call.report if include_hover else None
+        answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)
         symbols, total = answered.value
         listed = flat(symbols)
         self._targets.remember(symbol.place for symbol in listed)
@@ -188,7 +188,6 @@ class CodeTools(AnchorToolset):
         Raises:
             RefusedError: it found nothing because it knows nothing: the workspace cannot be loaded.
         """
-        await backend.ready(call.report)
 
         async def ask() -> workspace_symbol.Found:
             return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
@@ -196,7 +195,7 @@ class CodeTools(AnchorToolset):
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)
         scope = Scope(use=Use(words[-1]) if words else None)
-        answered = await self._questions.about(backend, ask, lambda _: scope)
+        answered = await answer(backend, ask, lambda _: scope, report=call.report)
         gaps = [*answered.gaps, *dropped(answered.value.dropped)]
         if answered.value.capped:
             most = backend.adapter.symbols.workspace_symbol_cap

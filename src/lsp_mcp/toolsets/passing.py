@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lsp_mcp.backend import Backend, Json, Scope, Use
 from lsp_mcp.errors import CallerError, PathError, RefusedError
-from lsp_mcp.features.asking import settled
+from lsp_mcp.features.asking import answer
 from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
 from lsp_mcp.features.reach import reach_of
 from lsp_mcp.gaps import Gap, hiding, status
@@ -129,7 +129,6 @@ class Passing:
 
         `params` as `checked` gives them, or what makes them of what is on disk then.
         """
-        await backend.ready(call.report)
         timeout = timeout_ms / 1000 if timeout_ms else None
         word, path = "", None
 
@@ -145,18 +144,18 @@ class Passing:
 
         reach = reach_of(method)
 
-        async def gaps(sent: Sent) -> list[Gap]:
-            use = Use(word) if word and reach == "workspace" else None
-            return [*await backend.gaps(Scope(reach, path, use)), *_own_gaps(sent, backend)]
+        def scope(_: Sent) -> Scope:
+            return Scope(reach, path, Use(word) if word and reach == "workspace" else None)
 
         try:
-            answered = await settled(backend, ask, gaps)
+            answered = await answer(backend, ask, scope, report=call.report)
         except RefusedError as error:
             raise RefusedError(f"{backend.name} refuses {method}: {error}", error.code) from None
         sent = answered.value
         for file in sent.files:
             self._sessions.workspace.allow(file)
-        found, known = self._sessions.reported.take(call.client.key, answered.gaps)
+        gaps = [*answered.gaps, *_own_gaps(sent, backend)]
+        found, known = self._sessions.reported.take(call.client.key, gaps)
         if hiding(found) and not sent.result:
             found = [*found, Gap("unverified", "an empty result is not known yet")]
         return Passed(sent.result, found, known, self._sessions.workspace.display_path)

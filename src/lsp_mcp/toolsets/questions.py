@@ -1,4 +1,4 @@
-"""How every toolset asks: `Questions`."""
+"""How every toolset asks about a symbol: `Questions`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lsp_mcp.backend import Backend, Reach, Scope, Use
+from lsp_mcp.backend import Reach, Scope, Use
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.asking import Answered, settled
+from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import outside_use
 from lsp_mcp.gaps import Gap, hiding
@@ -36,9 +36,10 @@ def _no_places(_: object) -> Iterable[Place]:
 
 
 class Questions:
-    """Asks one backend one question: handle → ready → settled(target → ask → gaps) → remember → tasks.
+    """Asks about symbols: handle → ready → settled(target → ask → gaps) → remember → tasks.
 
-    The answer and its gaps are of one state of the workspace. `tasks_on` tells of tasks about a symbol.
+    The answer and its gaps are of one state of the workspace. `tasks_on` tells of tasks about a symbol. What is asked
+    about no symbol goes through `features.asking.answer`.
     """
 
     def __init__(self, targets: Targets, tasks_on: TasksOn | None) -> None:
@@ -83,15 +84,6 @@ class Questions:
         self._targets.remember(places(value))
         await self.tell_tasks(call, target.path, target.identifier.start, target.name)
         return SymbolAnswer(target, value, (*answered.gaps, *target.resolved))
-
-    async def about(
-        self,
-        backend: Backend,
-        ask: Callable[[], Awaitable[Value]],
-        scope: Callable[[Value], Scope],
-    ) -> Answered[Value]:
-        """The answer of `ask` and what it may lack, given what it depends on. Raises what `ask` raises."""
-        return await settled(backend, ask, lambda value: backend.gaps(scope(value)))
 
     async def refused(self, target: SymbolTarget, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""
