@@ -11,7 +11,7 @@ from typing import Any
 
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
-from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.text import BOM, Text
 
 
@@ -33,8 +33,8 @@ class Buffer:
 class Buffers:
     """What the buffers held at the last `sync`. In the place of `Files`, it gives the text of any file."""
 
-    def __init__(self, editor: Editor, files: Files) -> None:
-        self._editor = editor
+    def __init__(self, connection: NvimConnection, files: Files) -> None:
+        self._connection = connection
         self._files = files
         self._by_path: dict[Path, Buffer] = {}
         self._changed: dict[Path, int] = {}  # the generation in which each was last not what it had been
@@ -51,7 +51,7 @@ class Buffers:
         await self._look()
         self._files.forget(changed)
         if stale := [self._by_path[path].number for path in changed if self._is_stale(path)]:
-            await self._editor.call("read_again", stale)
+            await self._connection.call("read_again", stale)
             await self._look()
         return self.generation
 
@@ -68,7 +68,7 @@ class Buffers:
 
     async def _look(self) -> None:
         known = {str(buffer.number): buffer.tick for buffer in self._by_path.values()}
-        found = await self._editor.call("sync", known)
+        found = await self._connection.call("sync", known)
         before = {buffer.number: buffer for buffer in self._by_path.values()}
         now: dict[Path, Buffer] = {}
         for entry in found:

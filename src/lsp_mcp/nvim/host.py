@@ -11,7 +11,7 @@ from typing import Any
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.nvim.buffers import Buffers, buffer_path
-from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 
@@ -43,31 +43,31 @@ class NvimHost:
 
     def __init__(self) -> None:
         self.files = Files()
-        self.editor: Editor | None = None
+        self.connection: NvimConnection | None = None
         self.epoch = 0  # how many Neovims it has been
         self.connecting: Callable[[], Awaitable[None]] | None = None  # called while there is none: it may call `use`
         self.missing = "no Neovim is connected; call connect"  # why there is none
         self._buffers: Buffers | None = None
         self._held_at: tuple[Buffers, int] | None = None  # when the next was true
         self._held: dict[int, dict[Path, tuple[Text, int]]] = {}  # by client
-        self._known: tuple[Editor, int, Sequence[NvimClient]] | None = None
+        self._known: tuple[NvimConnection, int, Sequence[NvimClient]] | None = None
         self._generation = 0  # of the buffers of all Neovims before the present one
 
-    def use(self, editor: Editor) -> None:
-        """Work through `editor` from now on."""
+    def use(self, connection: NvimConnection) -> None:
+        """Work through `connection` from now on."""
         self._generation += self._buffers.generation if self._buffers else 0
-        self.editor = editor
+        self.connection = connection
         self.epoch += 1
-        self._buffers = Buffers(editor, self.files)
+        self._buffers = Buffers(connection, self.files)
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.editor.name if self.editor else "Neovim"
+        return self.connection.name if self.connection else "Neovim"
 
     @property
     def attached(self) -> asyncio.Event:
-        """See `Editor.attached`."""
+        """See `NvimConnection.attached`."""
         return self.present().attached
 
     def check(self) -> None:
@@ -76,23 +76,24 @@ class NvimHost:
 
     async def ready(self) -> None:
         """Connect if that was asked for and nothing is connected; raises as `present`."""
-        if self.connecting and (self.editor is None or self.editor.gone):
+        if self.connecting and (self.connection is None or self.connection.gone):
             await self.connecting()
         self.present()
 
-    def present(self) -> Editor:
+    def present(self) -> NvimConnection:
         """The connected Neovim.
 
         Raises:
             UnavailableError: there is none, or no longer.
         """
-        if self.editor is None:
+        if self.connection is None:
             raise UnavailableError(self.missing)
-        if self.editor.gone:
+        if self.connection.gone:
             raise UnavailableError(
-                f"{self.editor.name} (process {self.editor.pid}) has ended; start it again, or connect to another"
+                f"{self.connection.name} (process {self.connection.pid}) has ended; start it again, "
+                "or connect to another"
             )
-        return self.editor
+        return self.connection
 
     @property
     def buffers(self) -> Buffers:
@@ -109,10 +110,10 @@ class NvimHost:
 
     async def known_clients(self) -> Sequence[NvimClient]:
         """The clients that are initialized, asked for only if any came or went since the last call."""
-        editor = self.present()
-        if self._known is None or self._known[:2] != (editor, editor.client_events):
-            events = editor.client_events
-            self._known = editor, events, [client for client in await self.clients() if client.initialized]
+        connection = self.present()
+        if self._known is None or self._known[:2] != (connection, connection.client_events):
+            events = connection.client_events
+            self._known = connection, events, [client for client in await self.clients() if client.initialized]
         return self._known[2]
 
     async def extensions(self, client: NvimClient) -> dict[str, set[str]]:
@@ -134,11 +135,11 @@ class NvimHost:
         on_death: Callable[[bool], None],
     ) -> NvimClient | None:
         """See `Host.follow`."""
-        editor = self.present()
-        editor.listeners[client.id], editor.deaths[client.id] = on_notification, on_death
+        connection = self.present()
+        connection.listeners[client.id], connection.deaths[client.id] = on_notification, on_death
         if client.command:
-            editor.hear(client.id, client.command[0], on_stderr_line)
-        entry = await editor.call("follow", client.id)
+            connection.hear(client.id, client.command[0], on_stderr_line)
+        entry = await connection.call("follow", client.id)
         return _client(entry) if entry else None
 
     async def show(self, path: Path) -> None:
@@ -146,13 +147,13 @@ class NvimHost:
         await self.present().call("load", str(path))
 
     async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
-        """See `Editor.request`."""
+        """See `NvimConnection.request`."""
         return await self.present().request(client, method, params, timeout=timeout)
 
     def notify(self, client: int, method: str, params: Any) -> None:
         """See `Host.notify`; nothing happens if Neovim is gone."""
-        if self.editor and not self.editor.gone:
-            self.editor.tell("notify", client, method, params)
+        if self.connection and not self.connection.gone:
+            self.connection.tell("notify", client, method, params)
 
     def reopen(self, client: int, path: Path, version: int) -> None:
         """See `Host.reopen`."""

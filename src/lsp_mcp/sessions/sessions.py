@@ -17,7 +17,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
-from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.nvim.apply import apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run

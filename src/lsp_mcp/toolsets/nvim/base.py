@@ -18,7 +18,7 @@ from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, PathError
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.nvim.buffers import buffer_path
-from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.objects.walker import documents
 from lsp_mcp.sessions.neovims import Neovims
@@ -192,7 +192,7 @@ class NvimToolset:
         return {"textDocument": {"uri": asked.uri}, "position": {"line": line, "character": character}}
 
 
-async def buffer_of(editor: Editor, number: int) -> dict[str, Any]:
+async def buffer_of(editor: NvimConnection, number: int) -> dict[str, Any]:
     """What Neovim says of buffer `number`, 0 for the current one.
 
     Raises:

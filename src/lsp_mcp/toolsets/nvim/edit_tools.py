@@ -12,7 +12,7 @@ from lsp_mcp.edits.plan import plan_workspace_edit
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.passthrough import read_texts
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.nvim.apply import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.sessions.sessions import Sessions

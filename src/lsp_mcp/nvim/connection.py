@@ -1,4 +1,4 @@
-"""One connected Neovim: `Editor`, whose Lua (the folder `lua/`) does what must happen in one go."""
+"""One connected Neovim: `NvimConnection`, whose Lua (the folder `lua/`) does what must happen in one go."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from lsp_mcp.backend import Report
 from lsp_mcp.errors import DiedError, RefusedError, SilentError, UnavailableError
+from lsp_mcp.nvim.address import Address, connection_id
 from lsp_mcp.nvim.channel import Channel
-from lsp_mcp.nvim.targets import Target, connection_id
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +48,12 @@ _WAITS = {
 }
 
 
-class Editor:
+class NvimConnection:
     """A Neovim that somebody may be using at the same time; raises `UnavailableError`s once it is gone."""
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
-        self.id = connection_id(target.text)
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.id = connection_id(address.text)
         self.cwd = Path()
         self.version = ""
         self.pid = 0
@@ -63,7 +63,7 @@ class Editor:
         self.deaths: dict[int, Callable[[bool], None]] = {}  # by client id; called with whether it crashed
         self.client_events = 0  # how often clients came, went, or changed their buffers
         self.attached = asyncio.Event()  # set, and replaced, whenever a client comes, goes, or gets another buffer
-        self._channel = Channel(target, self._told)
+        self._channel = Channel(address, self._told)
         self._number = 0
         self._requests = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -77,7 +77,7 @@ class Editor:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return f"Neovim at {self.target.text}"
+        return f"Neovim at {self.address.text}"
 
     @property
     def gone(self) -> bool:
@@ -121,7 +121,7 @@ class Editor:
             self._number, version = info[0], info[1]["version"]
             found = (int(version["major"]), int(version["minor"]))
         except (RefusedError, LookupError, TypeError, ValueError) as error:
-            raise UnavailableError(f"{self.target.text} does not answer as Neovim does ({error})") from None
+            raise UnavailableError(f"{self.address.text} does not answer as Neovim does ({error})") from None
         if found < _OLDEST:
             raise RefusedError(
                 f"{self.name} is version {found[0]}.{found[1]}; lsp-mcp needs 0.11 or later, whose language clients "
