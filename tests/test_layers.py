@@ -15,7 +15,7 @@ LAYERS = [  # top to bottom; a new module or package of src/lsp_mcp gets its pla
     {"adapters", "clients", "workspace"},
     {"anchors", "uris"},
     {"text"},
-    {"errors", "data"},
+    {"errors", "data", "events"},
     {"__init__", "__version__"},
 ]
 HOMES = {  # what only one package imports

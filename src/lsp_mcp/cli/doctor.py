@@ -108,7 +108,7 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
         try:
             sessions = await neovims.sessions(None)
             assert sessions.host
-            names = [client.name for client in await sessions.host.clients()]
+            names = [client.name for client in await sessions.host.clients.all()]
             note = f"its language clients: {', '.join(names) or 'none yet; it starts them when a file is opened'}"
             connection = sessions.host.present()
             checks.append(

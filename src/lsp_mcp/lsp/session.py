@@ -72,7 +72,7 @@ class Session:
         self.adapter = adapter
         self.workspace = workspace
         self._host = host
-        self._files: Texts = host or files
+        self._files: Texts = host.buffers if host else files
         self._feed = feed
         self._options = options
         self._syncing = asyncio.Lock()
@@ -233,10 +233,10 @@ class Session:
         """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""
         if self._host is None:
             return set()
-        seen, now = self._host_seen, await self._host.sync([*changes.created, *changes.changed])
+        seen, now = self._host_seen, await self._host.buffers.sync([*changes.created, *changes.changed])
         # Everything up to this generation is looked at, whoever asks next.
         self._host_seen = now
-        changed = self._host.changed_since(seen) if self._host_seen > seen else set()
+        changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
         edited = {path for path in changed if self.adapter.language_of(path)}
         for path in edited:
             self._documents.get(path)  # its version takes its place before the server says anything about it
@@ -336,7 +336,7 @@ class Session:
         notes = [
             f"conflict: {display_path(path)} was changed on disk and has unsaved changes in Neovim; answers are for "
             "the unsaved text, and neither is touched: save or reload it there"
-            for path in self._host.conflicts()
+            for path in self._host.buffers.conflicts()
             if self.adapter.language_of(path)
         ]
         connection = self._lifetime.connection
@@ -352,7 +352,7 @@ class Session:
         return [*restarted, *self._feed.take_notes(), *(self._build.news() if self._build else ()), *self._unsaved()]
 
     def _unsaved(self) -> list[str]:
-        files = [path for path in self._host.unsaved() if self.adapter.language_of(path)] if self._host else []
+        files = [path for path in self._host.buffers.unsaved() if self.adapter.language_of(path)] if self._host else []
         if not files:
             return []
         more = f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else ""
@@ -435,13 +435,13 @@ class Session:
         connection = self._lifetime.connection
         if self._host is None or not isinstance(connection, HostedConnection) or connection.client is None:
             return {}
-        return self._host.held(connection.client.id)
+        return self._host.buffers.held(connection.client.id)
 
     def reopen(self, path: Path, version: int) -> None:
         """See `Holder`."""
         connection = self._lifetime.connection
         if self._host and isinstance(connection, HostedConnection) and connection.client:
-            self._host.reopen(connection.client.id, path, version)
+            self._host.clients.reopen(connection.client.id, path, version)
 
     def handed_over(self, path: Path) -> None:
         """See `Owner.handed_over`."""

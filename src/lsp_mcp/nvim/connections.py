@@ -27,11 +27,10 @@ class Found:
 
 
 class NvimConnections:
-    """Connects and disconnects. `on_change` is called whenever a connection came or went."""
+    """Connects and disconnects. `on_change` is called when a connection came or went, or one's tools are others."""
 
-    def __init__(self) -> None:
-        self.on_change: Callable[[], None] = lambda: None
-        self.on_tools_change: Callable[[], None] = lambda: None  # called when a Neovim's own tools are others
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
         self._connections: dict[str, NvimConnection] = {}
         self._aliases: dict[str, str] = {}  # ids of other addresses of connected Neovims
         self._ended: dict[str, str] = {}  # why connections that were there are not
@@ -50,7 +49,7 @@ class NvimConnections:
             UnavailableError, RefusedError: as `NvimConnection.connect`.
         """
         async with self._connecting:
-            connection = NvimConnection(address)
+            connection = NvimConnection(address, self._on_change)
             if known := self._connections.get(connection.id) or self._also(connection.id):
                 return known
             if address.path:
@@ -63,10 +62,9 @@ class NvimConnections:
                     self._aliases[connection.id] = other.id
                     return other
             self._connections[connection.id] = connection
-            connection.on_tools_change = lambda: self.on_tools_change()  # noqa: PLW0108 (it may be set later)
             self._ended.pop(connection.id, None)
             connection.ended.add_done_callback(lambda ended: self._gone(connection, ended.result()))
-            self.on_change()
+            self._on_change()
             return connection
 
     def disconnect(self, connection_id: str) -> None:
@@ -76,6 +74,7 @@ class NvimConnections:
             CallerError: there is none of that id.
         """
         connection = self.get(connection_id)
+        connection.disconnected = True
         self._gone(connection, f"{connection.name} was disconnected")
         connection.close()
 
@@ -153,16 +152,12 @@ class NvimConnections:
         if self._connections.get(connection.id) is connection:
             del self._connections[connection.id]
             self._ended[connection.id] = reason
-            self.on_change()
+            self._on_change()
 
     def _listed(self) -> str:
         if not self._connections:
             return "None is connected."
-        return (
-            "Connected: "
-            + ", ".join(f"{connection.id} ({connection.address.text})" for connection in self.connected)
-            + "."
-        )
+        return "Connected: " + ", ".join(f"{one.id} ({one.address.text})" for one in self.connected) + "."
 
 
 def none_runs(unusable: Sequence[str]) -> str:
@@ -176,7 +171,7 @@ async def _look(address: Address) -> Found | str | None:
     """The Neovim there, why it cannot be used, or None if there is none."""
     if not await alive(address):
         return None
-    connection = NvimConnection(address)
+    connection = NvimConnection(address, lambda: None)
     try:
         await connection.connect()
     except RefusedError as error:

@@ -124,8 +124,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
     )
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
-        neovims.connections.on_change = changes.happened
-        neovims.connections.on_tools_change = changes.happened
+        neovims.changed.subscribe(changes.happened)
     resources = Resources(neovims) if neovims else None
     return mcp_server(
         tools,

@@ -11,12 +11,14 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.events import Event
 from lsp_mcp.lsp.editor.launcher import runs
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.address import Address
 from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.nvim.connections import NvimConnections
-from lsp_mcp.nvim.host import NvimClient, NvimHost
+from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.nvim.language_clients import NvimClient
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
@@ -34,13 +36,12 @@ class Neovims:
     def __init__(
         self, workspace: Workspace, adapters: Sequence[Adapter], options: SessionOptions, socket: str | None = None
     ) -> None:
-        self.connections = NvimConnections()
+        self.changed = Event()  # a connection came or went, or the tools of one are others
+        self.connections = NvimConnections(self.changed.happened)
         self._options = options
         self._socket = socket
-        self._code_host = NvimHost()
-        self._code_host.connecting = self._connect_code
-        self.code = Sessions(workspace, adapters, {"": options}, self._code_host)
-        self.code.before_choice = self._join
+        self._code_host = NvimHost(self._connect_code)
+        self.code = Sessions(workspace, adapters, {"": options}, self._code_host, self._join)
         self._others: dict[str, tuple[NvimConnection, Sessions]] = {}
         self._connecting = asyncio.Lock()
         self._joined: tuple[NvimConnection, int] | None = None
@@ -76,7 +77,7 @@ class Neovims:
         """
         connection = await self.connections.connect(address)
         host = self._code_host
-        host.connecting = self._connect_code
+        host.connects = True
         fits = connection.cwd == self.code.workspace.root or self.code.workspace.root.is_relative_to(connection.cwd)
         if (host.connection is None or host.connection.gone) and (fits or self._is_named(address)):
             await self._work_through(connection)
@@ -86,7 +87,7 @@ class Neovims:
         """See `NvimConnections.disconnect`; nothing connects again by itself."""
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
-            self._code_host.connecting = None
+            self._code_host.connects = False
         self.connections.disconnect(connection_id)
 
     async def connection(self) -> NvimConnection:
@@ -95,7 +96,7 @@ class Neovims:
         Raises:
             CallerError, UnavailableError: there is none, or several are connected.
         """
-        if not self.connections.connected and self._code_host.connecting:
+        if not self.connections.connected and self._code_host.connects:
             await self._connect_code()
         connection = self._code_host.connection
         return connection if connection and not connection.gone else self.connections.get(None)
@@ -146,9 +147,9 @@ class Neovims:
         """
         host = _host(sessions)
         await host.ready()
-        clients = await host.known_clients()
+        clients = await host.clients.known()
         if name is not None and all(client.name != name for client in clients):
-            clients = await host.clients()  # it may be starting
+            clients = await host.clients.all()  # it may be starting
         if name is not None:
             named = [client for client in clients if client.name == name]
             if not named and name not in adapter_names():
@@ -169,7 +170,7 @@ class Neovims:
     ) -> list[tuple[NvimClient | None, Adapter]]:
         if path is None:
             return [(client, await _adapter(host, client)) for client in clients]
-        buffer = (await host.seen()).get(path)
+        buffer = (await host.buffers.seen()).get(path)
         attached = [client for client in clients if buffer and client.id in buffer.versions]
         if attached:
             return [(client, await _adapter(host, client)) for client in attached]
@@ -210,11 +211,11 @@ class Neovims:
         Looks only if any came or went since the last call.
         """
         connection = self._code_host.connection
-        if connection is None or connection.gone or self._joined == (connection, connection.client_events):
+        if connection is None or connection.gone or self._joined == (connection, connection.clients.events):
             return
-        self._joined = connection, connection.client_events
+        self._joined = connection, connection.clients.events
         root = self.code.workspace.root
-        for client in await self._code_host.clients():
+        for client in await self._code_host.clients.all():
             adapter = await _adapter(self._code_host, client)
             related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
             taken = {extension for backend in self.code.backends for extension in backend.adapter.extensions}
@@ -249,7 +250,11 @@ async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
     for adapter in _shipped():
         if runs(client, adapter):
             return adapter
-    extensions = await host.extensions(client)
+    extensions = await host.clients.extensions(client.filetypes)
+    await host.buffers.sync()
+    for buffer in host.buffers.all():
+        if client.id in buffer.versions and buffer.path.suffix:
+            extensions.setdefault(buffer.filetype, set()).add(buffer.path.suffix)
     languages = tuple(
         Language(id=filetype, name=filetype, scheme=filetype, extensions=tuple(sorted(found)))
         for filetype, found in extensions.items()
