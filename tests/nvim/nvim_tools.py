@@ -230,7 +230,7 @@ async def program(
         yield neovims
     finally:
         await neovims.close()
-        await asyncio.gather(*(editor.ended for editor in neovims.editors.connected))
+        await asyncio.gather(*(editor.ended for editor in neovims.connections.connected))
 
 
 @contextlib.asynccontextmanager

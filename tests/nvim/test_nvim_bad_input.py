@@ -14,8 +14,8 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
-from lsp_mcp.nvim import editors
-from lsp_mcp.nvim.targets import parse_target
+from lsp_mcp.nvim import connections
+from lsp_mcp.nvim.address import parse_address
 from nvim.conftest import Shared
 from nvim.neovims import Neovim, neovim, skip_without_nvim
 from nvim.nvim_tools import (
@@ -76,7 +76,7 @@ def test_where_nobody_listens_it_is_said(what: str, said: str, tmp_path: Path) -
             async with unconnected(tmp_path) as tools:
                 error = await tools.error("connect", target=str(path))
                 assert said in error and str(path) in error
-                assert tools.neovims.editors.connected == []
+                assert tools.neovims.connections.connected == []
 
     run()
 
@@ -113,7 +113,7 @@ def test_who_listens_and_is_no_neovim_is_told_apart(serve: Callable[..., Any], t
             async with listener(path, serve), unconnected(tmp_path) as tools:
                 error = await tools.error("connect", target=str(path))
                 assert str(path) in error
-                assert tools.neovims.editors.connected == []
+                assert tools.neovims.connections.connected == []
                 assert str(path) in await tools.error("connect", target=str(path))  # a second time, too
 
     run()
@@ -166,14 +166,14 @@ def test_an_old_neovim_is_refused_with_what_is_needed(
                 error = await tools.error("connect", target=str(folder / "s"))
                 assert f"{version[0]}.{version[1]}" in error and "0.11" in error and str(folder / "s") in error
                 assert asked == ["nvim_get_api_info"]  # nothing of ours was brought there
-                assert tools.neovims.editors.connected == []
-                monkeypatch.setattr(editors, "discover", lambda: [parse_target(str(folder / "s"))])
+                assert tools.neovims.connections.connected == []
+                monkeypatch.setattr(connections, "discover", lambda: [parse_address(str(folder / "s"))])
                 for tool in ("get_targets", "list_buffers"):
                     error = await tools.error(tool)
                     assert "needs 0.11" in error and "nvim --listen" in error and "no Neovim of yours runs" not in error
                 async with neovim(tmp_path, servers=()) as nv:
                     monkeypatch.setattr(
-                        editors, "discover", lambda: [parse_target(at) for at in (str(folder / "s"), nv.socket)]
+                        connections, "discover", lambda: [parse_address(at) for at in (str(folder / "s"), nv.socket)]
                     )
                     assert await tools("get_targets") == [nv.socket]
                     assert any("needs 0.11" in remark for remark in tools.remarks)
@@ -215,7 +215,7 @@ def test_what_is_no_target_is_refused(tool: str, target: str, tmp_path: Path) ->
     async def run() -> None:
         async with unconnected(tmp_path) as tools:
             assert await tools.error(tool, target=target)
-            assert tools.neovims.editors.connected == []
+            assert tools.neovims.connections.connected == []
 
     run()
 
@@ -285,7 +285,7 @@ def test_what_is_not_there_is_named_with_what_there_is(shared: Shared) -> None:
         assert "pyright" in error and "gopls" in error and "clangd" in error
         error = await tools.error("wait_for_lsp_ready", client_name="pyright", timeout_ms=100)
         assert "pyright" in error and "gopls" in error
-        id_ = tools.neovims.editors.connected[0].id
+        id_ = tools.neovims.connections.connected[0].id
         for name in ("list_buffers", "disconnect", "cursor_position"):
             error = await tools.error(name, connection_id="abcdef0")
             assert "abcdef0" in error and id_ in error

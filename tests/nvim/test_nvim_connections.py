@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters
 
 from asking import skip_without
 from fakes.bounded import bounded
-from lsp_mcp.nvim import editors
+from lsp_mcp.nvim import connections
 from mcp_process import GO_ENV, PROGRAM, text
 from nvim.neovims import Neovim, NeovimError, neovim, skip_without_nvim
 from nvim.nvim_tools import CPP, GO, SOURCES, Tools, person, program, short_folder, stale_socket, write_sources
@@ -86,7 +86,7 @@ async def test_the_id_of_a_connection_is_the_hash_of_its_target(tmp_path: Path) 
         connected = await tools("connect", target=nv.socket)
         assert connected == {"connection_id": hashed(nv.socket), "target": nv.socket, "cwd": str(tmp_path)}
         assert await tools("connect", target=f" {nv.socket} ") == connected
-        assert len(tools.neovims.editors.connected) == 1
+        assert len(tools.neovims.connections.connected) == 1
         assert await tools("disconnect", connection_id=hashed(nv.socket))
         assert await tools("connect", target=nv.socket) == connected
 
@@ -204,7 +204,7 @@ def test_stale_sockets_and_those_of_others_are_no_targets(monkeypatch: pytest.Mo
 def test_where_no_neovim_runs_it_is_said_how_to_start_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
-        monkeypatch.setattr(editors, "discover", lambda: [])
+        monkeypatch.setattr(connections, "discover", lambda: [])
         async with program(tmp_path, None) as neovims:
             tools = Tools(neovims)
             assert "nvim --listen" in await tools.error("get_targets")
@@ -218,7 +218,7 @@ async def test_the_one_neovim_that_works_in_the_workspace_is_taken_unasked(tmp_p
     async with two(tmp_path, servers=("gopls",)) as (one, _, tools):
         await one.open(GO)
         await tools("list_buffers")
-        assert [editor.target.text for editor in tools.neovims.editors.connected] == [one.socket]
+        assert [editor.address.text for editor in tools.neovims.connections.connected] == [one.socket]
 
 
 @bounded
@@ -244,7 +244,7 @@ async def test_a_connected_neovim_in_another_folder_is_not_what_code_tools_work_
     async with two(tmp_path, servers=("gopls",)) as (_, other, tools):
         await other.open(GO)
         await tools("connect", target=other.socket)
-        assert tools.neovims.code.host and tools.neovims.code.host.editor is None
+        assert tools.neovims.code.host and tools.neovims.code.host.connection is None
 
 
 @bounded
@@ -350,7 +350,7 @@ async def test_disconnecting_leaves_the_neovim_and_its_servers_as_they_were(tmp_
         before = await nv.view()
         await tools("lsp_hover", document=tools.file(CPP), **tools.at(CPP, "count(hall)"))
         await tools("lsp_document_symbols", document=tools.file("c/untidy.cpp"))
-        (editor,) = tools.neovims.editors.connected
+        (editor,) = tools.neovims.connections.connected
         await tools("disconnect", connection_id=editor.id)
         await editor.ended
         assert await nv.view() == before
@@ -364,10 +364,10 @@ async def test_who_is_disconnected_is_so_at_once_and_stays_so_until_connect(tmp_
         await tools("lsp_hover", document=tools.file(CPP), **tools.at(CPP, "count(hall)"))  # with a session in use
         id_ = hashed(nv.socket)
         await tools("disconnect", connection_id=id_)
-        assert tools.neovims.editors.connected == []
+        assert tools.neovims.connections.connected == []
         for _ in range(20):  # whoever connects again by itself does so meanwhile
             await nv.view()
-        assert tools.neovims.editors.connected == []
+        assert tools.neovims.connections.connected == []
         assert nv.socket in await tools.error("list_buffers")
         assert "connect" in await tools.error("disconnect", connection_id=id_)
         await tools("connect", target=nv.socket)

@@ -182,7 +182,7 @@ ASKED_ONLY: dict[str, list[Ask]] = {
         lambda t: t("lsp_range_formatting", document=t.file(UNTIDY), **t.range(UNTIDY, "int   spaced"))
     ],
     "lsp_organize_imports": [lambda t: t("lsp_organize_imports", document=t.file(IMPORTS), apply_edits=False)],
-    "connect": [lambda t: t("connect", target=t.neovims.editors.connected[0].target.text)],
+    "connect": [lambda t: t("connect", target=t.neovims.connections.connected[0].address.text)],
 }
 
 
@@ -240,7 +240,7 @@ def test_connection_and_client_may_be_left_out_where_only_one_can_be_meant(
     async def run() -> None:
         tools = shared.tools()
         await tools("lsp_clients")
-        given = {"connection_id": tools.neovims.editors.connected[0].id} if connection == "given" else {}
+        given = {"connection_id": tools.neovims.connections.connected[0].id} if connection == "given" else {}
         chosen = {"lsp_client_name": client} if client else {}
         at = tools.at(GO, "Twice(Square")
         found = await tools("lsp_definition", document=tools.file(GO), **at, **chosen, **given)

@@ -22,7 +22,7 @@ from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command, installed_folder
-from lsp_mcp.nvim.editors import HOW_TO_START
+from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
@@ -100,19 +100,26 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
     neovims = flags.neovims()
     checks = []
     try:
-        found, unusable = await neovims.editors.find()
+        found, unusable = await neovims.connections.find()
         for one in found:
             note = f"in {one.cwd}"
-            checks.append(Check("Neovim", "ok", needed=False, version=one.version, path=one.target.text, note=note))
+            checks.append(Check("Neovim", "ok", needed=False, version=one.version, path=one.address.text, note=note))
         checks += [Check("Neovim", "broken", needed=False, note=reason) for reason in unusable]
         try:
             sessions = await neovims.sessions(None)
             assert sessions.host
-            names = [client.name for client in await sessions.host.clients()]
+            names = [client.name for client in await sessions.host.clients.all()]
             note = f"its language clients: {', '.join(names) or 'none yet; it starts them when a file is opened'}"
-            editor = sessions.host.present()
+            connection = sessions.host.present()
             checks.append(
-                Check("connects to", "ok", needed=True, version=editor.version, path=editor.target.text, note=note)
+                Check(
+                    "connects to",
+                    "ok",
+                    needed=True,
+                    version=connection.version,
+                    path=connection.address.text,
+                    note=note,
+                )
             )
         except LspMcpError as error:
             checks.append(Check("connects to", "missing", needed=True, note=str(error), get=HOW_TO_START))

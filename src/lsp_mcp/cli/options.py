@@ -70,7 +70,7 @@ class ServerFlags:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`, `config_target`, `Store`.
+            ConfigError: see `Workspace`, `choose_adapters`, `config_address`, `Store`.
         """
         if self.through_neovim:
             neovims = self.neovims()
@@ -96,7 +96,7 @@ class ServerFlags:
 
     def neovims(self) -> Neovims:
         """The Neovims that the flags describe; none is connected yet. Raises as `running`."""
-        from lsp_mcp.nvim.editors import config_target
+        from lsp_mcp.nvim.connections import config_address
         from lsp_mcp.sessions.neovims import Neovims
 
         workspace = Workspace(Path(self.workspace_root))
@@ -109,7 +109,7 @@ class ServerFlags:
         options = SessionOptions(
             ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self._database()
         )
-        return Neovims(workspace, adapters, options, config_target(self.socket).text if self.socket else None)
+        return Neovims(workspace, adapters, options, config_address(self.socket).text if self.socket else None)
 
     def sessions(self) -> Sessions:
         """The sessions that the flags describe; their server processes are started.

@@ -114,10 +114,10 @@ class Freshness:
         """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""
         if self._host is None:
             return set()
-        seen, now = self._host_seen, await self._host.sync([*changes.created, *changes.changed])
+        seen, now = self._host_seen, await self._host.buffers.sync([*changes.created, *changes.changed])
         # Everything up to this generation is looked at, whoever asks next.
         self._host_seen = now
-        changed = self._host.changed_since(seen) if self._host_seen > seen else set()
+        changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
         edited = {path for path in changed if self._adapter.language_of(path)}
         for path in edited:
             self._documents.get(path)  # its version takes its place before the server says anything about it

@@ -77,7 +77,7 @@ class Session:
         self.adapter = adapter
         self.workspace = workspace
         self._host = host
-        self._files: Texts = host or files
+        self._files: Texts = host.buffers if host else files
         self._feed = feed
         self._options = options
         self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not known exactly by events

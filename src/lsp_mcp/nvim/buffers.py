@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
-from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.connection import NvimConnection
+from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.text import BOM, Text
 
 
@@ -31,12 +30,17 @@ class Buffer:
 
 
 class Buffers:
-    """What the buffers held at the last `sync`. In the place of `Files`, it gives the text of any file."""
+    """What the buffers held at the last `sync`. In the place of `Files`, it gives the text of any file.
 
-    def __init__(self, editor: Editor, files: Files) -> None:
-        self._editor = editor
+    `present` gives the Neovim whose buffers they are, or raises.
+    """
+
+    def __init__(self, present: Callable[[], NvimConnection], files: Files) -> None:
+        self._present = present
         self._files = files
+        self._looked = False  # since the present Neovim is the present one
         self._by_path: dict[Path, Buffer] = {}
+        self._held: tuple[int, dict[int, dict[Path, tuple[Text, int]]]] = (0, {})  # by client; with its generation
         self._changed: dict[Path, int] = {}  # the generation in which each was last not what it had been
         self.generation = 0  # how often anything was not what it had been
 
@@ -51,7 +55,7 @@ class Buffers:
         await self._look()
         self._files.forget(changed)
         if stale := [self._by_path[path].number for path in changed if self._is_stale(path)]:
-            await self._editor.call("read_again", stale)
+            await self._present().lua.call("read_again", stale)
             await self._look()
         return self.generation
 
@@ -67,8 +71,12 @@ class Buffers:
         return on_disk.removeprefix(BOM).rstrip("\r\n") != buffer.text.content.rstrip("\r\n")
 
     async def _look(self) -> None:
+        connection = self._present()
         known = {str(buffer.number): buffer.tick for buffer in self._by_path.values()}
-        found = await self._editor.call("sync", known)
+        found = await connection.lua.call("sync", known)
+        if self._present() is not connection:
+            await self._look()
+            return
         before = {buffer.number: buffer for buffer in self._by_path.values()}
         now: dict[Path, Buffer] = {}
         for entry in found:
@@ -77,10 +85,24 @@ class Buffers:
             if buffer.path not in now or buffer.modified:
                 now[buffer.path] = buffer
         changed = {path for path in now.keys() | self._by_path.keys() if now.get(path) != self._by_path.get(path)}
-        self._by_path = now
+        self._by_path, self._looked = now, True
+        self._note(changed)
+
+    def _note(self, changed: Iterable[Path]) -> None:
         if changed:
             self.generation += 1
             self._changed.update(dict.fromkeys(changed, self.generation))
+
+    async def seen(self) -> Buffers:
+        """The same, looked at at least once: what asks a server looks again."""
+        if not self._looked:
+            await self.sync()
+        return self
+
+    def replaced(self) -> None:
+        """Another Neovim is the present one: nothing of the one before counts."""
+        before, self._by_path, self._looked = self._by_path, {}, False
+        self._note(before)
 
     def changed_since(self, generation: int) -> set[Path]:
         """The files whose buffer came, went or changed after `generation`."""
@@ -102,6 +124,24 @@ class Buffers:
         if buffer.text is None:
             raise PathError(f"{path} is no text in Neovim's buffer {buffer.number}: it has a NUL, or is not UTF-8")
         return buffer.text
+
+    def held(self, client: int) -> dict[Path, tuple[Text, int]]:
+        """See `Buffers.held` of `lsp.editor.host`."""
+        if self._held[0] != self.generation:
+            self._held = self.generation, {}
+        held = self._held[1]
+        if client not in held:
+            there = [b for b in self._by_path.values() if client in b.versions]
+            held[client] = {b.path: (b.text, b.versions[client]) for b in there if b.text is not None}
+        return held[client]
+
+    def unsaved(self) -> list[Path]:
+        """The files whose buffers have unsaved changes, sorted."""
+        return sorted(buffer.path for buffer in self._by_path.values() if buffer.modified)
+
+    def conflicts(self) -> list[Path]:
+        """Those of them that were changed on disk as well, sorted."""
+        return sorted(buffer.path for buffer in self._by_path.values() if buffer.conflict)
 
     def forget(self, paths: Iterable[Path]) -> None:
         """See `Files.forget`."""
@@ -132,10 +172,3 @@ def _text(content: str) -> Text | None:
     except UnicodeEncodeError:  # pynvim hands over what is no UTF-8 as half surrogates
         return None
     return Text(content)
-
-
-@lru_cache(4096)
-def buffer_path(name: str) -> Path:
-    """The file of a buffer called `name`, by the real name of its folder, the one that everybody else uses."""
-    folder, base = os.path.split(name)
-    return Path(os.path.realpath(folder), base)

@@ -20,7 +20,7 @@ from lsp_mcp.errors import DiedError, RefusedError, SilentError, UnavailableErro
 if TYPE_CHECKING:
     from pynvim.msgpack_rpc.session import Session
 
-    from lsp_mcp.nvim.targets import Target
+    from lsp_mcp.nvim.address import Address
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +31,8 @@ Told = Callable[[str, list[Any]], None]
 class Channel:
     """One connection. `ended` completes with the reason when it is over, whoever ended it."""
 
-    def __init__(self, target: Target, told: Told) -> None:
-        self.target = target
+    def __init__(self, address: Address, told: Told) -> None:
+        self.address = address
         self._told = told
         self._loop = asyncio.get_running_loop()
         self._connected: asyncio.Future[None] = self._loop.create_future()
@@ -48,13 +48,13 @@ class Channel:
         """
         # Not in the thread below: pynvim takes the thread that imports it for the main one, whose signals are its.
         await asyncio.to_thread(importlib.import_module, "pynvim.msgpack_rpc")
-        threading.Thread(target=self._run, name=f"nvim {self.target.text}", daemon=True).start()
+        threading.Thread(target=self._run, name=f"nvim {self.address.text}", daemon=True).start()
         try:
             async with asyncio.timeout(timeout):
                 await asyncio.shield(self._connected)
         except TimeoutError:
             self.close()
-            raise SilentError(f"{self.target.text} did not take a connection within {timeout:g} s") from None
+            raise SilentError(f"{self.address.text} did not take a connection within {timeout:g} s") from None
 
     async def request(self, method: str, *args: Any, timeout: float) -> Any:
         """The answer of one API function of Neovim's; `timeout` in seconds.
@@ -73,7 +73,7 @@ class Channel:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
-            raise SilentError(f"Neovim at {self.target.text} did not answer within {timeout:g} s") from None
+            raise SilentError(f"Neovim at {self.address.text} did not answer within {timeout:g} s") from None
         finally:
             self._waiting.discard(answer)
 
@@ -112,29 +112,29 @@ class Channel:
             try:
                 session.threadsafe_call(run, session)
             except RuntimeError as error:  # its loop is closed: `_end` is on its way
-                log.debug("%s: %s", self.target.text, error)
+                log.debug("%s: %s", self.address.text, error)
 
     def _call(self, function: Callable[..., Any], *args: Any) -> None:
         try:
             self._loop.call_soon_threadsafe(function, *args)
         except RuntimeError as error:  # our loop is closed: the program ends
-            log.debug("%s: %s", self.target.text, error)
+            log.debug("%s: %s", self.address.text, error)
 
     def _run(self) -> None:
         from pynvim.msgpack_rpc import socket_session, tcp_session
 
-        target = self.target
+        address = self.address
         try:
-            self._session = tcp_session(*target.address) if target.address else socket_session(str(target.path))
+            self._session = tcp_session(*address.tcp) if address.tcp else socket_session(str(address.path))
         except Exception as error:  # noqa: BLE001 (asyncio's and the system's, of all kinds)
-            self._call(self._end, UnavailableError(f"{target.text} takes no connection: {_words(error)}"), "")
+            self._call(self._end, UnavailableError(f"{address.text} takes no connection: {_words(error)}"), "")
             return
-        reason = f"the connection to Neovim at {target.text} was closed"
+        reason = f"the connection to Neovim at {address.text} was closed"
         try:
             self._session.run(self._asked, self._notified, lambda: self._call(self._is_connected))
         except Exception as error:  # noqa: BLE001 (how pynvim says that the connection is over)
-            log.debug("%s: %r", target.text, error)
-            reason = f"Neovim at {target.text} is gone"
+            log.debug("%s: %r", address.text, error)
+            reason = f"Neovim at {address.text} is gone"
         finally:
             self._call(self._end, None, reason)
             self._session.close()

@@ -31,8 +31,10 @@ class Resources:
     async def list(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
         """All of them."""
         await self._neovims.begun()
-        editors = self._neovims.editors.connected
-        named = [(f"{_CONNECTIONS}{editor.id}", f"{editor.name} in {editor.cwd}") for editor in editors]
+        connections = self._neovims.connections.connected
+        named = [
+            (f"{_CONNECTIONS}{connection.id}", f"{connection.name} in {connection.cwd}") for connection in connections
+        ]
         return ListResourcesResult(
             resources=[
                 Resource(uri=uri, name=name, mime_type="application/json")
@@ -45,14 +47,14 @@ class Resources:
         uri = str(params.uri)
         wanted = uri.removeprefix(_CONNECTIONS).strip("/")
         known: dict[str, Any] = {
-            editor.id: {
-                "connection_id": editor.id,
-                "target": editor.target.text,
-                "cwd": str(editor.cwd),
-                "pid": editor.pid,
-                "version": editor.version,
+            connection.id: {
+                "connection_id": connection.id,
+                "target": connection.address.text,
+                "cwd": str(connection.cwd),
+                "pid": connection.pid,
+                "version": connection.version,
             }
-            for editor in self._neovims.editors.connected
+            for connection in self._neovims.connections.connected
         }
         if not uri.startswith(_CONNECTIONS) or (wanted and wanted not in known):
             there = ", ".join([_CONNECTIONS, *(f"{_CONNECTIONS}{id_}" for id_ in known)])

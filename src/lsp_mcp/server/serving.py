@@ -67,13 +67,13 @@ async def serve_bridge(served: Served, listening: socket.socket, token: str) -> 
     """
     running = served.running
     assert running.neovims
-    editor = await running.neovims.editor()
+    connection = await running.neovims.connection()
     if "code" in served.settings.toolsets:
         running.code.begin()
-    server = _server(served, root=str(editor.cwd))
-    health = {"nvim": editor.target.text, "pid": editor.pid}
+    server = _server(served, root=str(connection.cwd))
+    health = {"nvim": connection.address.text, "pid": connection.pid}
     _say_port(listening)
-    await http.serve_app(http.app(server, token, health), running, [listening], over=editor.ended)
+    await http.serve_app(http.app(server, token, health), running, [listening], over=connection.ended)
 
 
 async def serve_board(
@@ -124,8 +124,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
     )
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
-        neovims.editors.on_change = changes.happened
-        neovims.editors.on_tools_change = changes.happened
+        neovims.changed.subscribe(changes.happened)
     resources = Resources(neovims) if neovims else None
     return mcp_server(
         tools,

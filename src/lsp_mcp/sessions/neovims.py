@@ -11,12 +11,14 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.events import Event
 from lsp_mcp.lsp.editor.launcher import runs
 from lsp_mcp.lsp.session import Session, SessionOptions
-from lsp_mcp.nvim.editor import Editor
-from lsp_mcp.nvim.editors import Editors
-from lsp_mcp.nvim.host import NvimClient, NvimHost
-from lsp_mcp.nvim.targets import Target
+from lsp_mcp.nvim.address import Address
+from lsp_mcp.nvim.connection import NvimConnection
+from lsp_mcp.nvim.connections import NvimConnections
+from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.nvim.language_clients import NvimClient
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.workspace import Workspace
 
@@ -34,16 +36,15 @@ class Neovims:
     def __init__(
         self, workspace: Workspace, adapters: Sequence[Adapter], options: SessionOptions, socket: str | None = None
     ) -> None:
-        self.editors = Editors()
+        self.changed = Event()  # a connection came or went, or the tools of one are others
+        self.connections = NvimConnections(self.changed.happened)
         self._options = options
         self._socket = socket
-        self._code_host = NvimHost()
-        self._code_host.connecting = self._connect_code
-        self.code = Sessions(workspace, adapters, {"": options}, self._code_host)
-        self.code.before_choice = self._join
-        self._others: dict[str, tuple[Editor, Sessions]] = {}
+        self._code_host = NvimHost(self._connect_code)
+        self.code = Sessions(workspace, adapters, {"": options}, self._code_host, self._join)
+        self._others: dict[str, tuple[NvimConnection, Sessions]] = {}
         self._connecting = asyncio.Lock()
-        self._joined: tuple[Editor, int] | None = None
+        self._joined: tuple[NvimConnection, int] | None = None
         self._beginning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -65,62 +66,65 @@ class Neovims:
         await self.code.close()
         for _, sessions in self._others.values():
             await sessions.close()
-        await self.editors.close()
+        await self.connections.close()
 
     # --- connections -------------------------------------------------------------------------------
 
-    async def connect(self, target: Target) -> Editor:
-        """See `Editors.connect`. The code tools work through it if they have none, and it works in their workspace."""
-        editor = await self.editors.connect(target)
+    async def connect(self, address: Address) -> NvimConnection:
+        """See `NvimConnections.connect`.
+
+        The code tools work through it if they have none, and it works in their workspace.
+        """
+        connection = await self.connections.connect(address)
         host = self._code_host
-        host.connecting = self._connect_code
-        fits = editor.cwd == self.code.workspace.root or self.code.workspace.root.is_relative_to(editor.cwd)
-        if (host.editor is None or host.editor.gone) and (fits or self._is_named(target)):
-            await self._work_through(editor)
-        return editor
+        host.connects = True
+        fits = connection.cwd == self.code.workspace.root or self.code.workspace.root.is_relative_to(connection.cwd)
+        if (host.connection is None or host.connection.gone) and (fits or self._is_named(address)):
+            await self._work_through(connection)
+        return connection
 
     def disconnect(self, connection_id: str) -> None:
-        """See `Editors.disconnect`; nothing connects again by itself."""
-        editor = self.editors.get(connection_id)
-        if editor is self._code_host.editor:
-            self._code_host.connecting = None
-        self.editors.disconnect(connection_id)
+        """See `NvimConnections.disconnect`; nothing connects again by itself."""
+        connection = self.connections.get(connection_id)
+        if connection is self._code_host.connection:
+            self._code_host.connects = False
+        self.connections.disconnect(connection_id)
 
-    async def editor(self) -> Editor:
+    async def connection(self) -> NvimConnection:
         """The Neovim that the code tools work through, else the only connected one.
 
         Raises:
             CallerError, UnavailableError: there is none, or several are connected.
         """
-        if not self.editors.connected and self._code_host.connecting:
+        if not self.connections.connected and self._code_host.connects:
             await self._connect_code()
-        editor = self._code_host.editor
-        return editor if editor and not editor.gone else self.editors.get(None)
+        connection = self._code_host.connection
+        return connection if connection and not connection.gone else self.connections.get(None)
 
     async def sessions(self, connection_id: str | None) -> Sessions:
         """The sessions of a connection, of the only one if none is named.
 
         Raises:
-            CallerError, UnavailableError: as `Editors.get`.
+            CallerError, UnavailableError: as `NvimConnections.get`.
         """
-        if connection_id is None and not self.editors.connected and self._code_host.editor is None:
+        if connection_id is None and not self.connections.connected and self._code_host.connection is None:
             await self._connect_code()
-        editor = self.editors.get(connection_id)
-        if editor is self._code_host.editor:
+        connection = self.connections.get(connection_id)
+        if connection is self._code_host.connection:
             return self.code
-        known = self._others.get(editor.id)
+        known = self._others.get(connection.id)
         if known is None:
-            folder = editor.project
+            folder = connection.project
             if folder is None:
                 raise CallerError(
-                    f"{editor.name} works in {editor.cwd.resolve()}, which is no project; :cd to one there."
+                    f"{connection.name} works in {connection.cwd.resolve()}, which is no project; :cd to one there."
                 )
             sessions = Sessions(Workspace(folder), [], {"": self._options}, NvimHost())
-            self._others[editor.id] = known = editor, sessions
-            _host(sessions).use(editor)
-        elif known[0] is not editor:
-            _host(known[1]).use(editor)
-            self._others[editor.id] = editor, known[1]
+            self._others[connection.id] = known = connection, sessions
+            _host(sessions).use(connection)
+        elif known[0] is not connection:
+            _host(known[1]).use(connection)
+            self._others[connection.id] = connection, known[1]
         return known[1]
 
     # --- language clients --------------------------------------------------------------------------
@@ -143,9 +147,9 @@ class Neovims:
         """
         host = _host(sessions)
         await host.ready()
-        clients = await host.known_clients()
+        clients = await host.clients.known()
         if name is not None and all(client.name != name for client in clients):
-            clients = await host.clients()  # it may be starting
+            clients = await host.clients.all()  # it may be starting
         if name is not None:
             named = [client for client in clients if client.name == name]
             if not named and name not in adapter_names():
@@ -166,7 +170,7 @@ class Neovims:
     ) -> list[tuple[NvimClient | None, Adapter]]:
         if path is None:
             return [(client, await _adapter(host, client)) for client in clients]
-        buffer = (await host.seen()).get(path)
+        buffer = (await host.buffers.seen()).get(path)
         attached = [client for client in clients if buffer and client.id in buffer.versions]
         if attached:
             return [(client, await _adapter(host, client)) for client in attached]
@@ -189,16 +193,16 @@ class Neovims:
 
     async def _connect_code(self) -> None:
         async with self._connecting:
-            if self._code_host.editor is None or self._code_host.editor.gone:
+            if self._code_host.connection is None or self._code_host.connection.gone:
                 await self._connect_fitting()
 
     async def _connect_fitting(self) -> None:
-        editor = await self.editors.connect_fitting(self.code.workspace.root, self._socket)
-        if self._code_host.editor is not editor:
-            await self._work_through(editor)
+        connection = await self.connections.connect_fitting(self.code.workspace.root, self._socket)
+        if self._code_host.connection is not connection:
+            await self._work_through(connection)
 
-    async def _work_through(self, editor: Editor) -> None:
-        self._code_host.use(editor)
+    async def _work_through(self, connection: NvimConnection) -> None:
+        self._code_host.use(connection)
         await self._join()
 
     async def _join(self) -> None:
@@ -206,12 +210,12 @@ class Neovims:
 
         Looks only if any came or went since the last call.
         """
-        editor = self._code_host.editor
-        if editor is None or editor.gone or self._joined == (editor, editor.client_events):
+        connection = self._code_host.connection
+        if connection is None or connection.gone or self._joined == (connection, connection.clients.events):
             return
-        self._joined = editor, editor.client_events
+        self._joined = connection, connection.clients.events
         root = self.code.workspace.root
-        for client in await self._code_host.clients():
+        for client in await self._code_host.clients.all():
             adapter = await _adapter(self._code_host, client)
             related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
             taken = {extension for backend in self.code.backends for extension in backend.adapter.extensions}
@@ -219,8 +223,8 @@ class Neovims:
             if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
                 self.code.join(adapter)
 
-    def _is_named(self, target: Target) -> bool:
-        return self._socket is not None and target.text == self._socket
+    def _is_named(self, address: Address) -> bool:
+        return self._socket is not None and address.text == self._socket
 
 
 def _has(client: NvimClient, provider: str) -> bool:
@@ -246,7 +250,11 @@ async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
     for adapter in _shipped():
         if runs(client, adapter):
             return adapter
-    extensions = await host.extensions(client)
+    extensions = await host.clients.extensions(client.filetypes)
+    await host.buffers.sync()
+    for buffer in host.buffers.all():
+        if client.id in buffer.versions and buffer.path.suffix:
+            extensions.setdefault(buffer.filetype, set()).add(buffer.path.suffix)
     languages = tuple(
         Language(id=filetype, name=filetype, scheme=filetype, extensions=tuple(sorted(found)))
         for filetype, found in extensions.items()

@@ -17,7 +17,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
-from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.nvim.apply import apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.text import Text
@@ -33,7 +33,8 @@ class Sessions:
     """The backends of one workspace, from their start to their end.
 
     Constructing it starts the server processes; `begin` (in a running loop) initializes them. With a `host`, they are
-    the language clients of that Neovim, and nothing is started.
+    the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` what runs by now, is
+    awaited before a backend is chosen.
 
     Raises:
         ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
@@ -45,6 +46,7 @@ class Sessions:
         adapters: Sequence[Adapter],
         options: dict[str, SessionOptions],
         host: NvimHost | None = None,
+        before_choice: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.workspace = workspace
         self.host = host
@@ -53,7 +55,7 @@ class Sessions:
         self._files = host.files if host else Files()
         self._options = options
         self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})
-        self.before_choice: Callable[[], Awaitable[None]] | None = None  # may `join` what runs by now
+        self._before_choice = before_choice
         self.edit_followers: list[Callable[[Sequence[Step]], Awaitable[None]]] = []  # who else follows anchors
         self._others: list[Session] = []  # that answer no code tool
         self._sessions = [self._session(adapter) for adapter in adapters]
@@ -72,8 +74,8 @@ class Sessions:
         Raises:
             UnavailableError: there is none, so no answer would mean anything.
         """
-        if self.before_choice:
-            await self.before_choice()
+        if self._before_choice:
+            await self._before_choice()
         if not self._sessions:
             where = self.host.name if self.host else "here"
             raise UnavailableError(
@@ -160,8 +162,8 @@ class Sessions:
 
     async def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`; see `Workspace.file`."""
-        if self.before_choice:
-            await self.before_choice()
+        if self._before_choice:
+            await self._before_choice()
         try:
             return self.workspace.file(name)
         except PathError:

@@ -56,14 +56,14 @@ class LuaTools:
         Of a Neovim that is too busy to say, those that it had: a call of one will say so.
         """
         try:
-            listed = await (await self._neovims.editor()).call("tools")
+            listed = await (await self._neovims.connection()).tools.all()
         except SilentError as error:
             log.info("the tools of Neovim may be others by now: %s", error)
             return self._last
         except LspMcpError as error:
             log.info("no tools of Neovim: %s", error)
             listed = None
-        self._last = [_tool(json.loads(readable(str(listed[name])))) for name in sorted(listed or ())]
+        self._last = [_tool(json.loads(readable(text))) for _, text in sorted((listed or {}).items())]
         return self._last
 
     async def call(self, call: Call, name: str, arguments: Json) -> str:
@@ -73,16 +73,16 @@ class LuaTools:
             CallerError: there is none, or its own error, such as of arguments that don't fit.
             UnavailableError: there is no Neovim, it is busy, or has no such plugin.
         """
-        editor = await self._neovims.editor()
+        connection = await self._neovims.connection()
         if not name.startswith(PREFIX):
             raise await self._unknown(name)
         arguments = await self._placed(call, name, arguments)
         try:
-            answer = await editor.run_tool(name.removeprefix(PREFIX), json.dumps(arguments), call.report)
+            answer = await connection.tools.run(name.removeprefix(PREFIX), json.dumps(arguments), call.report)
         except RefusedError as error:
             raise CallerError(str(error)) from None
         if answer is None:
-            raise UnavailableError(f"{editor.name}: {_HOW_TO_GET}")
+            raise UnavailableError(f"{connection.name}: {_HOW_TO_GET}")
         if answer is False:
             raise await self._unknown(name)
         for remark in answer.get("remarks") or ():

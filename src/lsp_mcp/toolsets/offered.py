@@ -15,10 +15,10 @@ from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.nvim.base import NvimToolset
-from lsp_mcp.toolsets.nvim.connections import ConnectionTools
-from lsp_mcp.toolsets.nvim.editor import EditorTools
-from lsp_mcp.toolsets.nvim.edits import EditTools
-from lsp_mcp.toolsets.nvim.queries import QueryTools
+from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
+from lsp_mcp.toolsets.nvim.edit_tools import EditTools
+from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
+from lsp_mcp.toolsets.nvim.query_tools import QueryTools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 
@@ -101,7 +101,7 @@ def _nvim_tools(sessions: Sessions, settings: ToolSettings, neovims: Neovims) ->
     """The tools for Neovim; those that need a connection are listed while there is one."""
 
     def connected() -> bool:
-        return bool(neovims.editors.connected)
+        return bool(neovims.connections.connected)
 
     tools = []
     for kind in _NVIM:

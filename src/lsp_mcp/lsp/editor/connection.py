@@ -9,7 +9,7 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError
-from lsp_mcp.lsp.editor.host import Client, Host, Owner
+from lsp_mcp.lsp.editor.host import Client, Clients, Host, Owner
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.uris import uri_path
@@ -37,6 +37,7 @@ class HostedConnection:
         self.has_seen_all = True  # what was created before we came it may not have been told of
         self._adapter = adapter
         self._host = host
+        self._clients: Clients | None = None  # of the editor in which this life began
         self._owner = owner
         self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
         # Editors don't let servers register for it on every system; who is told of too much passes it over.
@@ -50,7 +51,8 @@ class HostedConnection:
             DiedError: it is gone.
             RefusedError: it counts in something unknown.
         """
-        found = await self._host.follow(client, self._on_notification, self.notifications.on_stderr_line, self._died)
+        self._clients = self._host.clients
+        found = await self._clients.follow(client, self._on_notification, self.notifications.on_stderr_line, self._died)
         if found is None:
             raise DiedError(f"{self._adapter.name} is gone from {self._host.name}")
         self.client = found
@@ -58,7 +60,7 @@ class HostedConnection:
         self.capabilities = found.capabilities
         self.tells_inactive = found.tells_inactive
         self.has_seen_all = found.known_from_start
-        await self._host.sync()  # which buffers are this client's
+        await self._host.buffers.sync()  # which buffers are this client's
         for file, source, message in found.errors:
             self.notifications.diagnostics.reported(file, source, message)
         progress = self.notifications.progress
@@ -72,9 +74,9 @@ class HostedConnection:
 
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """As `Peer.request`."""
-        assert self.client
+        assert self.client and self._clients
         try:
-            return await self._host.request(self.client.id, method, params, timeout=timeout)
+            return await self._clients.request(self.client.id, method, params, timeout=timeout)
         except DiedError as error:
             # One that is told to end is no longer asked before it is gone.
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
@@ -82,14 +84,14 @@ class HostedConnection:
 
     def notify(self, method: str, params: Any) -> None:
         """As `Peer.notify`."""
-        if self.client and not self.dead.done():
-            self._host.notify(self.client.id, method, params)
+        if self.client and self._clients and not self.dead.done():
+            self._clients.notify(self.client.id, method, params)
 
     async def end(self) -> None:
         """Have the editor end it."""
         self.ending = True
-        if self.client and not self.dead.done():
-            self._host.stop(self.client.id)
+        if self.client and self._clients and not self.dead.done():
+            self._clients.stop(self.client.id)
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
             if not self.dead.done():
                 log.warning("%s does not end in %s; another takes its place", self._adapter.name, self._host.name)

@@ -29,14 +29,14 @@ def editor_gaps(
             "are for the unsaved text, and neither is touched: save or reload it there",
             (path,),
         )
-        for path in host.conflicts()
+        for path in host.buffers.conflicts()
         if matters(path)
     ]
     client = connection.client if isinstance(connection, HostedConnection) else None
     if scope.reach != "text" and client and client.root and not workspace.root.is_relative_to(client.root):
         where = workspace.display_path(client.root)
         gaps.append(Gap("not_searched", f"{adapter.name} in {host.name} works in {where} only", (client.root,)))
-    if unsaved := [path for path in host.unsaved() if matters(path)]:
+    if unsaved := [path for path in host.buffers.unsaved() if matters(path)]:
         text = f"for unsaved text in Neovim: {first_few([workspace.display_path(path) for path in unsaved])}"
         brief = f"unsaved text of {count(len(unsaved), 'file')}"
         gaps.append(news("unsaved", text, files=unsaved, brief=brief))

@@ -21,12 +21,12 @@ class HeldDocuments:
     def held(self) -> dict[Path, tuple[Text, int]]:
         """See `Holder.held`."""
         client = self._client()
-        return {} if client is None else self._host.held(client)
+        return {} if client is None else self._host.buffers.held(client)
 
     def reopen(self, path: Path, version: int) -> None:
         """See `Holder.reopen`."""
         if (client := self._client()) is not None:
-            self._host.reopen(client, path, version)
+            self._host.clients.reopen(client, path, version)
 
     def _client(self) -> int | None:
         connection = self._connection()

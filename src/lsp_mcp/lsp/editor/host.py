@@ -1,4 +1,4 @@
-"""What is needed of an editor that runs language servers: `Host`, its `Client`s; and what it needs of us: `Owner`."""
+"""What is needed of an editor that runs language servers: `Host` with `Clients` and `Buffers`; and of us: `Owner`."""
 
 from __future__ import annotations
 
@@ -63,32 +63,18 @@ class Client(Protocol):
 
     @property
     def errors(self) -> Sequence[tuple[Path, str, str]]:
-        """File, source and message of each error that its server had reported when `Host.follow` began."""
+        """File, source and message of each error that its server had reported when `Clients.follow` began."""
 
 
-class Host(Protocol):
-    """An editor with language clients, and with buffers whose texts win over files."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
+class Clients(Protocol):
+    """The language clients of one editor."""
 
     @property
     def attached(self) -> asyncio.Event:
         """Set, and replaced, whenever a client was attached to a buffer."""
 
-    @property
-    def epoch(self) -> int:
-        """How many editors it has been, one after the other."""
-
-    def check(self) -> None:
-        """Raise `UnavailableError` if the editor is gone."""
-
-    async def ready(self) -> None:
-        """Wait until the editor is there; raises as `check`."""
-
-    async def clients(self) -> Sequence[Client]:
-        """All clients."""
+    async def all(self) -> Sequence[Client]:
+        """All of them."""
 
     async def follow(
         self,
@@ -103,11 +89,8 @@ class Host(Protocol):
         `on_death` whether it crashed, once it is gone.
         """
 
-    async def show(self, path: Path) -> None:
-        """Let the editor load a file out of sight, so that it starts what it has for it."""
-
     async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
-        """As `Peer.request`."""
+        """As `Peer.request`, of a client that is followed."""
 
     def notify(self, client: int, method: str, params: Any) -> None:
         """As `Peer.notify`, but for documents that the editor has open with that server."""
@@ -119,7 +102,11 @@ class Host(Protocol):
         """End a client's server."""
 
     async def restart(self, client: int) -> None:
-        """Start an ended client anew, for the buffers that it had."""
+        """Start an ended client again, for the buffers that it had."""
+
+
+class Buffers(Protocol):
+    """The buffers of an editor, whose texts win over files; those of one editor after the other."""
 
     async def sync(self, changed: Iterable[Path] = ()) -> int:
         """Look at all buffers, those of files that `changed` on disk as closely as can be.
@@ -144,6 +131,35 @@ class Host(Protocol):
 
     def conflicts(self) -> list[Path]:
         """Those of them that were changed on disk as well."""
+
+
+class Host(Protocol):
+    """An editor with language clients and buffers: the present one of those that take each other's place."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def epoch(self) -> int:
+        """How many editors it has been, one after the other."""
+
+    @property
+    def clients(self) -> Clients:
+        """The language clients of the present editor; raises as `check`."""
+
+    @property
+    def buffers(self) -> Buffers:
+        """The buffers of whatever editor is there."""
+
+    def check(self) -> None:
+        """Raise `UnavailableError` if the editor is gone."""
+
+    async def ready(self) -> None:
+        """Wait until the editor is there; raises as `check`."""
+
+    async def show(self, path: Path) -> None:
+        """Let the editor load a file out of sight, so that it starts what it has for it."""
 
 
 class Owner(Protocol):

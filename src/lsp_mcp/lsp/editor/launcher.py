@@ -60,7 +60,7 @@ class HostLauncher:
         last = self._last
         if last and last.client and last.dead.done() and (last.ending or last.crashed) and not await self._fitting():
             await before()
-            await self._host.restart(last.client.id)
+            await self._host.clients.restart(last.client.id)
             client = await self._find()
         else:
             client = await self._find()
@@ -104,7 +104,7 @@ class HostLauncher:
     async def _initialized(self) -> Client:
         """The best client, once it is initialized; LookupError if none appears."""
         while True:
-            attached = self._host.attached
+            attached = self._host.clients.attached
             fitting = await self._fitting()
             if ready := [client for client in fitting if client.initialized]:
                 return ready[0]
@@ -119,7 +119,7 @@ class HostLauncher:
 
     async def _fitting(self) -> list[Client]:
         """The clients that run this adapter's server on the workspace, the best first."""
-        fitting = [client for client in await self._host.clients() if runs(client, self._adapter)]
+        fitting = [client for client in await self._host.clients.all() if runs(client, self._adapter)]
         near = [client for client in fitting if client.root is None or _related(client.root, self._root)]
         return sorted(near, key=lambda client: (not client.initialized, _distance(client.root, self._root)))
 

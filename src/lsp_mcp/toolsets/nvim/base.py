@@ -17,9 +17,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, PathError
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.buffers import buffer_path
-from lsp_mcp.nvim.editor import Editor
+from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.objects.walker import documents
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
@@ -122,9 +122,9 @@ class NvimToolset:
             PathError: there is no such file, or it lies outside.
         """
         assert sessions.host
-        editor = sessions.host.present()
+        connection = sessions.host.present()
         if document.buffer_id is not None:
-            buffer = await buffer_of(editor, document.buffer_id)
+            buffer = await buffer_of(connection, document.buffer_id)
             if not buffer["name"] or buffer["type"]:
                 kind = f" (buftype {buffer['type']})" if buffer["type"] else ""
                 raise CallerError(f"buffer {buffer['number']} has no file{kind}; language servers know files only.")
@@ -132,7 +132,7 @@ class NvimToolset:
             sessions.workspace.allow(path)
             return path
         if document.project_relative_path is not None:
-            path = Path((await editor.call("about"))["cwd"], document.project_relative_path)
+            path = Path((await connection.lua.call("about"))["cwd"], document.project_relative_path)
         else:
             path = Path(str(document.absolute_path))
             if not path.is_absolute():
@@ -141,7 +141,7 @@ class NvimToolset:
 
     async def _readable(self, sessions: Sessions, path: Path) -> Path:
         assert sessions.host
-        buffers = await sessions.host.seen()
+        buffers = await sessions.host.buffers.seen()
         try:
             known = buffer_path(str(path))
             known.stat()
@@ -152,7 +152,7 @@ class NvimToolset:
         folder = sessions.host.present().project
         in_project = folder is not None and known.resolve().is_relative_to(folder)
         if not buffers.get(known) and not known.is_file():
-            await sessions.host.sync()  # it may have been opened since we looked
+            await sessions.host.buffers.sync()  # it may have been opened since we looked
         if buffers.get(known) or (in_project and known.is_file()):
             sessions.workspace.allow(known)
             return known
@@ -192,14 +192,14 @@ class NvimToolset:
         return {"textDocument": {"uri": asked.uri}, "position": {"line": line, "character": character}}
 
 
-async def buffer_of(editor: Editor, number: int) -> dict[str, Any]:
+async def buffer_of(connection: NvimConnection, number: int) -> dict[str, Any]:
     """What Neovim says of buffer `number`, 0 for the current one.
 
     Raises:
         CallerError: there is none; the message lists those there are.
     """
-    found: dict[str, Any] | None = await editor.call("buffer", number)
+    found: dict[str, Any] | None = await connection.lua.call("buffer", number)
     if found is None:
-        numbers: Sequence[int] = await editor.call("buffer_numbers")
+        numbers: Sequence[int] = await connection.lua.call("buffer_numbers")
         raise CallerError(f"there is no buffer {number}; there is: {', '.join(map(str, numbers))}. See list_buffers.")
     return found

@@ -1,4 +1,4 @@
-"""The Neovims that are connected: `Editors`, by connection id."""
+"""The Neovims that are connected: `NvimConnections`, by connection id."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, SilentError, UnavailableError
-from lsp_mcp.nvim.editor import Editor
-from lsp_mcp.nvim.targets import Target, alive, check_socket, discover, parse_target
+from lsp_mcp.nvim.address import Address, check_socket, parse_address
+from lsp_mcp.nvim.connection import NvimConnection
+from lsp_mcp.nvim.discovery import alive, discover
 
 _CLOSE_TIMEOUT = 1.0  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
@@ -19,54 +20,52 @@ HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
 class Found:
     """A Neovim that was found on this machine."""
 
-    target: Target
+    address: Address
     cwd: Path
     pid: int
     version: str
 
 
-class Editors:
-    """Connects and disconnects. `on_change` is called whenever a connection came or went."""
+class NvimConnections:
+    """Connects and disconnects. `on_change` is called when a connection came or went, or one's tools are others."""
 
-    def __init__(self) -> None:
-        self.on_change: Callable[[], None] = lambda: None
-        self.on_tools_change: Callable[[], None] = lambda: None  # called when a Neovim's own tools are others
-        self._editors: dict[str, Editor] = {}
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
+        self._connections: dict[str, NvimConnection] = {}
         self._aliases: dict[str, str] = {}  # ids of other addresses of connected Neovims
         self._ended: dict[str, str] = {}  # why connections that were there are not
         self._connecting = asyncio.Lock()
 
     @property
-    def connected(self) -> list[Editor]:
+    def connected(self) -> list[NvimConnection]:
         """Those that are connected now."""
-        return list(self._editors.values())
+        return list(self._connections.values())
 
-    async def connect(self, target: Target) -> Editor:
-        """The connection to `target`: the present one, or a new one.
+    async def connect(self, address: Address) -> NvimConnection:
+        """The connection to `address`: the present one, or a new one.
 
         Raises:
             CallerError: there is no such socket.
-            UnavailableError, RefusedError: as `Editor.connect`.
+            UnavailableError, RefusedError: as `NvimConnection.connect`.
         """
         async with self._connecting:
-            editor = Editor(target)
-            if known := self._editors.get(editor.id) or self._also(editor.id):
+            connection = NvimConnection(address, self._on_change)
+            if known := self._connections.get(connection.id) or self._also(connection.id):
                 return known
-            if target.path:
-                check_socket(target.path)
-            await editor.connect()
+            if address.path:
+                check_socket(address.path)
+            await connection.connect()
             for other in self.connected:
-                if (other.pid, other.servername) == (editor.pid, editor.servername):
+                if (other.pid, other.servername) == (connection.pid, connection.servername):
                     # One Neovim by another of its addresses: two connections would only be in each other's way.
-                    editor.close()
-                    self._aliases[editor.id] = other.id
+                    connection.close()
+                    self._aliases[connection.id] = other.id
                     return other
-            self._editors[editor.id] = editor
-            editor.on_tools_change = lambda: self.on_tools_change()  # noqa: PLW0108 (it may be set later)
-            self._ended.pop(editor.id, None)
-            editor.ended.add_done_callback(lambda ended: self._gone(editor, ended.result()))
-            self.on_change()
-            return editor
+            self._connections[connection.id] = connection
+            self._ended.pop(connection.id, None)
+            connection.ended.add_done_callback(lambda ended: self._gone(connection, ended.result()))
+            self._on_change()
+            return connection
 
     def disconnect(self, connection_id: str) -> None:
         """End a connection.
@@ -74,11 +73,12 @@ class Editors:
         Raises:
             CallerError: there is none of that id.
         """
-        editor = self.get(connection_id)
-        self._gone(editor, f"{editor.name} was disconnected")
-        editor.close()
+        connection = self.get(connection_id)
+        connection.disconnected = True
+        self._gone(connection, f"{connection.name} was disconnected")
+        connection.close()
 
-    def get(self, connection_id: str | None) -> Editor:
+    def get(self, connection_id: str | None) -> NvimConnection:
         """The connection of that id; without one, the only one.
 
         Raises:
@@ -86,34 +86,34 @@ class Editors:
             UnavailableError: it has ended.
         """
         if connection_id is not None:
-            if editor := self._editors.get(connection_id) or self._also(connection_id):
-                return editor
+            if connection := self._connections.get(connection_id) or self._also(connection_id):
+                return connection
             if reason := self._ended.get(connection_id):
                 raise UnavailableError(f"{reason}; call connect again once it runs. {self._listed()}")
             raise CallerError(f"there is no connection {connection_id!r}. {self._listed()}")
-        if len(self._editors) == 1:
-            return next(iter(self._editors.values()))
-        if self._editors:
+        if len(self._connections) == 1:
+            return next(iter(self._connections.values()))
+        if self._connections:
             raise CallerError(f"several Neovims are connected; pass connection_id. {self._listed()}")
         reasons = "".join(f" ({reason})" for reason in self._ended.values())
         raise UnavailableError(f"no Neovim is connected{reasons}; call get_targets, then connect.")
 
     async def close(self) -> None:
         """End all connections, within 1 s: each Neovim closes the documents that we have open."""
-        ended = [editor.ended for editor in self.connected]
-        for editor in self.connected:
-            editor.close()
+        ended = [connection.ended for connection in self.connected]
+        for connection in self.connected:
+            connection.close()
         if ended:
             await asyncio.wait(ended, timeout=_CLOSE_TIMEOUT)
 
     async def find(self) -> tuple[list[Found], list[str]]:
-        """The Neovims on this machine that answer, each by its first target, and what is the matter with others.
+        """The Neovims on this machine that answer, each by its first address, and what is the matter with others.
 
         Sockets that nobody listens at any more are left out.
         """
         candidates = await asyncio.to_thread(discover)
-        found = {e.pid: Found(e.target, e.cwd.resolve(), e.pid, e.version) for e in self.connected}
-        answers = await asyncio.gather(*(_look(target) for target in candidates if target.pid not in found))
+        found = {e.pid: Found(e.address, e.cwd.resolve(), e.pid, e.version) for e in self.connected}
+        answers = await asyncio.gather(*(_look(address) for address in candidates if address.pid not in found))
         unusable = []
         for answer in answers:
             if isinstance(answer, Found):
@@ -122,7 +122,7 @@ class Editors:
                 unusable.append(answer)
         return list(found.values()), unusable
 
-    async def connect_fitting(self, root: Path, socket: str | None) -> Editor:
+    async def connect_fitting(self, root: Path, socket: str | None) -> NvimConnection:
         """The connection to `socket`, else to the Neovim that works in `root`.
 
         Raises:
@@ -130,34 +130,34 @@ class Editors:
             CallerError, RefusedError: as `connect`.
         """
         if socket:
-            return await self.connect(parse_target(socket))
+            return await self.connect(parse_address(socket))
         found, unusable = await self.find()
         if not found:
             raise UnavailableError(f"{none_runs(unusable)}; {HOW_TO_START}, or pass --socket")
         # Nothing else is taken unasked: what works elsewhere is another project.
         fitting = [one for one in found if one.cwd == root]
         if len(fitting) == 1:
-            return await self.connect(fitting[0].target)
-        listed = "; ".join(f"{one.target.text} in {one.cwd}" for one in (fitting or found))
+            return await self.connect(fitting[0].address)
+        listed = "; ".join(f"{one.address.text} in {one.cwd}" for one in (fitting or found))
         what = f"several Neovims work in {root}" if fitting else f"no Neovim works in {root}"
         raise UnavailableError(f"{what}; pass one with --socket, or call connect: {listed}")
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _also(self, connection_id: str) -> Editor | None:
+    def _also(self, connection_id: str) -> NvimConnection | None:
         """The connection that has another id as well."""
-        return self._editors.get(self._aliases.get(connection_id, ""))
+        return self._connections.get(self._aliases.get(connection_id, ""))
 
-    def _gone(self, editor: Editor, reason: str) -> None:
-        if self._editors.get(editor.id) is editor:
-            del self._editors[editor.id]
-            self._ended[editor.id] = reason
-            self.on_change()
+    def _gone(self, connection: NvimConnection, reason: str) -> None:
+        if self._connections.get(connection.id) is connection:
+            del self._connections[connection.id]
+            self._ended[connection.id] = reason
+            self._on_change()
 
     def _listed(self) -> str:
-        if not self._editors:
+        if not self._connections:
             return "None is connected."
-        return "Connected: " + ", ".join(f"{editor.id} ({editor.target.text})" for editor in self.connected) + "."
+        return "Connected: " + ", ".join(f"{one.id} ({one.address.text})" for one in self.connected) + "."
 
 
 def none_runs(unusable: Sequence[str]) -> str:
@@ -167,30 +167,30 @@ def none_runs(unusable: Sequence[str]) -> str:
     return f"no Neovim of yours can be connected to: {' '.join(unusable).rstrip('.')}"
 
 
-async def _look(target: Target) -> Found | str | None:
+async def _look(address: Address) -> Found | str | None:
     """The Neovim there, why it cannot be used, or None if there is none."""
-    if not await alive(target):
+    if not await alive(address):
         return None
-    editor = Editor(target)
+    connection = NvimConnection(address, lambda: None)
     try:
-        await editor.connect()
+        await connection.connect()
     except RefusedError as error:
         return str(error)
     except SilentError as error:
-        return None if target.pid is None else str(error)  # where it is not known, it may be something else
+        return None if address.pid is None else str(error)  # where it is not known, it may be something else
     except LspMcpError:
         return None
-    editor.close()
-    return Found(target, editor.cwd.resolve(), editor.pid, editor.version)
+    connection.close()
+    return Found(address, connection.cwd.resolve(), connection.pid, connection.version)
 
 
-def config_target(socket: str) -> Target:
-    """The target that a flag names.
+def config_address(socket: str) -> Address:
+    """The address that a flag names.
 
     Raises:
         ConfigError: it can be none.
     """
     try:
-        return parse_target(socket)
+        return parse_address(socket)
     except CallerError as error:
         raise ConfigError(f"--socket: {error}") from None

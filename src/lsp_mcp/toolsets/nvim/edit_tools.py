@@ -13,7 +13,7 @@ from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.passthrough import read_texts
 from lsp_mcp.gaps import hiding
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.editing import apply_in_neovim
+from lsp_mcp.nvim.apply import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.sessions.sessions import Sessions
@@ -191,7 +191,7 @@ class EditTools(NvimToolset):
         host = sessions.host
         texts = await read_texts(session, documents(edit, None))
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
-        plan = plan_workspace_edit(raw, host.text, session.encoding, session.version)
+        plan = plan_workspace_edit(raw, host.buffers.text, session.encoding, session.version)
         done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
         await sessions.remember_edits(plan.steps)
         files = [
@@ -209,7 +209,7 @@ class EditTools(NvimToolset):
     async def _options(self, asked: Asked, options: Json | None) -> Json:
         """`FormattingOptions`: the caller's, else Neovim's own for the file."""
         assert asked.sessions.host
-        own = await asked.sessions.host.present().call("formatting", str(asked.path))
+        own = await asked.sessions.host.present().lua.call("formatting", str(asked.path))
         if options is None:
             return dict(own)
         wrong = [name for name in ("tab_size", "insert_spaces") if name in options]

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from lsp_mcp.errors import CallerError, UnavailableError
-from lsp_mcp.nvim.editors import HOW_TO_START, none_runs
-from lsp_mcp.nvim.targets import parse_target
+from lsp_mcp.nvim.address import parse_address
+from lsp_mcp.nvim.connections import HOW_TO_START, none_runs
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.base import NvimToolset
 from lsp_mcp.toolsets.tool import Call, tool
@@ -21,16 +21,16 @@ class ConnectionTools(NvimToolset):
     @tool(title="Find running Neovims", read_only=True)
     async def get_targets(self, call: Call) -> str:
         """List the running Neovims of this user that can be connected to, by their sockets and TCP addresses."""
-        found, unusable = await self._neovims.editors.find()
+        found, unusable = await self._neovims.connections.find()
         if not found:
             raise UnavailableError(f"{none_runs(unusable)}; {HOW_TO_START}.")
-        connected = {editor.pid: editor.id for editor in self._neovims.editors.connected}
+        connected = {editor.pid: editor.id for editor in self._neovims.connections.connected}
         for one in found:
             state = f"connected as {connected[one.pid]}" if one.pid in connected else "not connected"
-            call.remark(f"{one.target.text}: Neovim {one.version} in {one.cwd}, {state}")
+            call.remark(f"{one.address.text}: Neovim {one.version} in {one.cwd}, {state}")
         for reason in unusable:
             call.remark(reason)
-        return as_json([one.target.text for one in found])
+        return as_json([one.address.text for one in found])
 
     @tool(title="Connect to a Neovim", read_only=False)
     async def connect(
@@ -55,6 +55,6 @@ class ConnectionTools(NvimToolset):
         return as_json({"connection_id": connection_id, "disconnected": True})
 
     async def _connect(self, target: str) -> str:
-        named = parse_target(target.strip())
+        named = parse_address(target.strip())
         editor = await self._neovims.connect(named)
         return as_json({"connection_id": named.connection_id, "target": named.text, "cwd": str(editor.cwd)})

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 from fakes.bounded import bounded, steps
 from lsp_mcp.errors import CallerError, UnavailableError
-from lsp_mcp.nvim import targets
-from lsp_mcp.nvim.targets import Target, alive, check_socket, connection_id, discover, parse_target
+from lsp_mcp.nvim import discovery
+from lsp_mcp.nvim.address import Address, check_socket, connection_id, parse_address
+from lsp_mcp.nvim.discovery import alive, discover
 
 NVIM = shutil.which("nvim")
 NOT_INHERITED = ("NVIM", "NVIM_LISTEN_ADDRESS", "XDG_RUNTIME_DIR", "TMPDIR")
@@ -82,7 +83,7 @@ def listen() -> Iterator[Callable[[Path], socket.socket]]:
         server.close()
 
 
-def below(folder: Path, found: list[Target]) -> list[Target]:
+def below(folder: Path, found: list[Address]) -> list[Address]:
     """Those in `folder`: other Neovims of this machine are none of the test's business."""
     return [target for target in found if target.path and target.path.is_relative_to(folder)]
 
@@ -97,7 +98,7 @@ def free_port() -> int:
 
 def test_a_connection_id_is_the_beginning_of_the_hash_of_the_target() -> None:
     assert connection_id("/tmp/x") == "f34717e"
-    assert Target("/tmp/x", path=Path("/tmp/x")).connection_id == "f34717e"
+    assert Address("/tmp/x", path=Path("/tmp/x")).connection_id == "f34717e"
 
 
 @given(st.text())
@@ -123,8 +124,8 @@ def test_a_connection_id_is_seven_hex_digits_and_always_the_same(text: str) -> N
     ],
 )
 def test_a_host_and_a_port_are_tcp(text: str, shown: str, address: tuple[str, int]) -> None:
-    target = parse_target(text)
-    assert (target.text, target.address, target.path) == (shown, address, None)
+    target = parse_address(text)
+    assert (target.text, target.tcp, target.path) == (shown, address, None)
 
 
 def test_a_path_is_a_socket_whether_or_not_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,20 +144,13 @@ def test_a_path_is_a_socket_whether_or_not_it_exists(tmp_path: Path, monkeypatch
         "/tmp/nvim-mcp.%home%me.12.sock": "/tmp/nvim-mcp.%home%me.12.sock",
     }
     for text, path in places.items():
-        assert parse_target(text) == Target(str(path), path=Path(path)), text
+        assert parse_address(text) == Address(str(path), path=Path(path)), text
 
 
 def test_a_parent_folder_of_a_link_is_where_the_link_leads(tmp_path: Path) -> None:
     (tmp_path / "far" / "away").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
-    assert parse_target(f"{tmp_path}/link/../x.sock").path == tmp_path / "far" / "x.sock"
-
-
-@pytest.mark.parametrize("text", [r"\\.\pipe\nvim.1234.0", r"\\?\pipe\x", "//./pipe/x"])
-def test_a_named_pipe_of_windows_is_kept_as_it_is(text: str) -> None:
-    target = parse_target(text)
-    assert (target.text, target.address) == (text, None)
-    assert target.path is not None
+    assert parse_address(f"{tmp_path}/link/../x.sock").path == tmp_path / "far" / "x.sock"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +183,7 @@ def test_a_named_pipe_of_windows_is_kept_as_it_is(text: str) -> None:
 )
 def test_what_is_no_target_is_refused_with_what_to_give_instead(text: str, says: str) -> None:
     with pytest.raises(CallerError) as caught:
-        parse_target(text)
+        parse_address(text)
     assert says in str(caught.value)
     assert len(str(caught.value)) < 1000
     str(caught.value).encode()
@@ -204,25 +198,25 @@ hosts = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?", fullmatch=True)
 @given(st.lists(names, min_size=1))
 def test_an_absolute_path_is_its_own_text(parts: list[str]) -> None:
     text = "/" + "/".join(parts)
-    assert parse_target(text) == Target(text, path=Path(text))
-    assert parse_target(parse_target(text).text) == parse_target(text)
+    assert parse_address(text) == Address(text, path=Path(text))
+    assert parse_address(parse_address(text).text) == parse_address(text)
 
 
 @given(hosts | st.ip_addresses().map(str), st.integers(1, 65535))
 def test_an_address_is_found_in_its_own_text(host: str, port: int) -> None:
-    target = parse_target(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
-    assert target.address is not None and target.address[1] == port
-    assert parse_target(target.text) == target
+    target = parse_address(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+    assert target.tcp is not None and target.tcp[1] == port
+    assert parse_address(target.text) == target
 
 
 @given(st.text())
 def test_any_text_is_a_target_that_reads_back_or_refused(text: str) -> None:
     try:
-        target = parse_target(text)
+        target = parse_address(text)
     except CallerError:
         return
-    assert (target.path is None) != (target.address is None)
-    assert parse_target(target.text) == target
+    assert (target.path is None) != (target.tcp is None)
+    assert parse_address(target.text) == target
 
 
 # --- checking ------------------------------------------------------------------------------------
@@ -295,7 +289,7 @@ async def test_what_listens_is_alive_and_what_does_not_is_not(
     tmp_path: Path, listen: Callable[[Path], socket.socket]
 ) -> None:
     server = listen(tmp_path / "s")
-    target = parse_target(str(tmp_path / "s"))
+    target = parse_address(str(tmp_path / "s"))
     assert await alive(target)
     connection, _ = server.accept()
     await steps()
@@ -306,13 +300,13 @@ async def test_what_listens_is_alive_and_what_does_not_is_not(
     assert (tmp_path / "s").exists()
     assert not await alive(target)
     for text in (f"{tmp_path}/gone", f"{tmp_path}", f"/{'x' * 200}", f"127.0.0.1:{free_port()}", "a..b:1"):
-        assert not await alive(parse_target(text)), text
+        assert not await alive(parse_address(text)), text
 
 
 @bounded
 async def test_a_tcp_listener_is_alive() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        assert await alive(parse_target(f"localhost:{server.getsockname()[1]}"))
+        assert await alive(parse_address(f"localhost:{server.getsockname()[1]}"))
 
 
 @bounded
@@ -323,7 +317,7 @@ async def test_who_does_not_take_the_connection_in_time_is_not_alive(monkeypatch
         await asyncio.get_running_loop().create_future()
 
     monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", never)
-    assert not await alive(parse_target("127.0.0.1:1"), timeout=0.01)
+    assert not await alive(parse_address("127.0.0.1:1"), timeout=0.01)
 
 
 # --- the usual folders ---------------------------------------------------------------------------
@@ -440,7 +434,7 @@ class FakeProc:
         line = f"   0: {address} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000 {uid:5} 0 {inode} 1 0 100"
         self.tables["tcp6" if ":" in host else "tcp"].append(line)
 
-    def discover(self, **environ: str) -> list[Target]:
+    def discover(self, **environ: str) -> list[Address]:
         for name, lines in self.tables.items():
             (self.folder / "net" / name).write_text("\n".join(lines) + "\n")
         nowhere = {"XDG_RUNTIME_DIR": "/no/such", "TMPDIR": "/no/such"}
@@ -510,7 +504,7 @@ def test_all_places_of_the_neovims_around_us_come_first_the_nearest_before_the_o
     proc.process(60, "nvim", 50, 60, 61)
     for inode, port in {40: 6040, 41: 6041, 20: 6020, 50: 6050, 60: 6060, 61: 6000}.items():
         proc.tcp(inode, "127.0.0.1", port)
-    assert [(target.address and target.address[1], target.enclosing) for target in proc.discover()] == [
+    assert [(target.tcp and target.tcp[1], target.enclosing) for target in proc.discover()] == [
         (6050, True),
         (6040, True),
         (6041, True),
@@ -523,7 +517,7 @@ def test_all_places_of_the_neovims_around_us_come_first_the_nearest_before_the_o
 def test_an_address_in_the_environment_counts_if_this_user_listens_there(proc: FakeProc) -> None:
     proc.tcp(1, "::1", 6666)
     proc.tcp(2, "127.0.0.1", 6667, uid=os.getuid() + 1)
-    assert proc.discover(NVIM="localhost:6666") == [parse_target("[::1]:6666")]
+    assert proc.discover(NVIM="localhost:6666") == [parse_address("[::1]:6666")]
     assert proc.discover(NVIM="127.0.0.1:6667") == []
     assert proc.discover(NVIM="127.0.0.1:6668") == []
 
@@ -607,12 +601,12 @@ def test_what_another_program_listens_on_is_not_found(tmp_path: Path, listen: Ca
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         found = discover({})
         assert below(tmp_path, found) == []
-        assert server.getsockname() not in [target.address for target in found]
+        assert server.getsockname() not in [target.tcp for target in found]
 
 
 SCRIPT = """\
 import json, sys
-from lsp_mcp.nvim.targets import discover
+from lsp_mcp.nvim.discovery import discover
 first = discover({})[0]
 print(json.dumps([first.text, first.pid, first.enclosing]))
 """
@@ -622,7 +616,7 @@ print(json.dumps([first.text, first.pid, first.enclosing]))
 @needs_proc
 def test_a_child_of_a_neovim_finds_it_first_without_being_told(start: Start, tmp_path: Path) -> None:
     start("--listen", str(tmp_path / "a"))
-    source = str(Path(targets.__file__).parents[2])
+    source = str(Path(discovery.__file__).parents[2])
     command = json.dumps([sys.executable, "-c", SCRIPT])
     outer = start(
         "--listen",

@@ -11,7 +11,8 @@ from lsp_mcp.adapters import adapter_names
 from lsp_mcp.backend import Scope
 from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.buffers import buffer_path
+from lsp_mcp.nvim.connection import NvimConnection
+from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
 from lsp_mcp.toolsets.json_text import as_json, readable
@@ -43,27 +44,27 @@ class EditorTools(NvimToolset):
         """Show the person a place: open the document in the current window and put the cursor there."""
         sessions = await self._sessions(connection_id)
         assert sessions.host
-        editor = sessions.host.present()
+        connection = sessions.host.present()
         point = numbers_point({"line": line, "character": character}, self._base)
         if document.buffer_id is not None:
-            buffer = await buffer_of(editor, document.buffer_id)
+            buffer = await buffer_of(connection, document.buffer_id)
             number, name = buffer["number"], buffer["name"]
-            text = Text((await editor.call("text", number))["text"]) if buffer["loaded"] else None
+            text = Text((await connection.lua.call("text", number))["text"]) if buffer["loaded"] else None
         else:
             path = await self._path(sessions, document)
             number, name, text = None, str(path), None
         if text is None:
-            await sessions.host.sync()
-            text = sessions.host.text(buffer_path(name))
+            await sessions.host.buffers.sync()
+            text = sessions.host.buffers.text(buffer_path(name))
         text.point_offset(point, self._base)
         at = text.point_position(point, _BYTES)
-        shown = await editor.change("navigate", number, name, at["line"], at["character"])
+        shown = await connection.lua.change("navigate", number, name, at["line"], at["character"])
         return as_json({"success": True, "buffer_name": shown["name"], "line": shown["line"]})
 
     @tool(title="Where the cursor is", read_only=True)
     async def cursor_position(self, call: Call, connection_id: ConnectionId = None) -> str:
         """Get the buffer, line and character of the person's cursor, from 1."""
-        cursor = await (await self._host(connection_id)).present().call("cursor")
+        cursor = await (await self._host(connection_id)).present().lua.call("cursor")
         line = str(cursor["line"])
         point = Text(readable(line)).position_point({"line": 0, "character": cursor["byte"]}, _BYTES)
         row = point_numbers(Point(cursor["row"], point.character), self._base)
@@ -79,7 +80,7 @@ class EditorTools(NvimToolset):
     @tool(title="List buffers", read_only=True)
     async def list_buffers(self, call: Call, connection_id: ConnectionId = None) -> str:
         """List the open buffers with names, line counts, and which have unsaved changes."""
-        return as_json(await (await self._host(connection_id)).present().call("list"))
+        return as_json(await (await self._host(connection_id)).present().lua.call("list"))
 
     @tool(title="Read a document", read_only=True)
     async def read(
@@ -98,13 +99,13 @@ class EditorTools(NvimToolset):
             buffer = await buffer_of(host.present(), document.buffer_id)
             name, number = buffer["name"], buffer["number"]
             if not name or buffer["type"]:
-                found = await host.present().call("text", number)
+                found = await host.present().lua.call("text", number)
                 return self._lines(_text(found, f"buffer {number}"), start, end)
             path = buffer_path(name)
         else:
             path = await self._path(sessions, document)
-        await host.sync()
-        text = host.text(path)
+        await host.buffers.sync()
+        text = host.buffers.text(path)
         if held := host.buffers.get(path):
             if held.conflict:
                 call.remark(
@@ -130,8 +131,8 @@ class EditorTools(NvimToolset):
         if not buffer["name"]:
             return as_json(await self._diagnostics(host.present(), buffer["number"], Text("")))
         path = buffer_path(buffer["name"])
-        await host.sync()
-        for client in await host.clients():
+        await host.buffers.sync()
+        for client in await host.clients.all():
             if buffer["number"] not in client.buffers:
                 continue
             session = await self._neovims.session(sessions, path, client.name)
@@ -146,12 +147,12 @@ class EditorTools(NvimToolset):
                 )
         if not buffer["loaded"]:
             call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")
-        return as_json(await self._diagnostics(host.present(), buffer["number"], host.text(path)))
+        return as_json(await self._diagnostics(host.present(), buffer["number"], host.buffers.text(path)))
 
     @tool(title="Language clients", read_only=True)
     async def lsp_clients(self, call: Call, connection_id: ConnectionId = None) -> str:
         """List Neovim's language clients."""
-        clients = await (await self._host(connection_id)).clients()
+        clients = await (await self._host(connection_id)).clients.all()
         return as_json(
             [
                 {
@@ -202,9 +203,9 @@ class EditorTools(NvimToolset):
                 "exec_lua is off, because it can do anything that the person can. A person turns it on by starting "
                 "lsp-mcp with --allow-exec-lua."
             )
-        editor = (await self._host(connection_id)).present()
+        connection = (await self._host(connection_id)).present()
         try:
-            return as_json(await editor.change("run", code, timeout=_LUA_TIMEOUT))
+            return as_json(await connection.lua.change("run", code, timeout=_LUA_TIMEOUT))
         except RefusedError as error:
             raise RefusedError(f"Lua: {error}") from None
 
@@ -214,11 +215,11 @@ class EditorTools(NvimToolset):
         await sessions.host.ready()
         until = asyncio.get_running_loop().time() + timeout_ms / 1000
         while True:
-            attached = sessions.host.attached
+            attached = sessions.host.clients.attached
             try:
                 return await self._neovims.session(sessions, None, client, argument="client_name")
             except CallerError as error:
-                if client is None and await sessions.host.clients():
+                if client is None and await sessions.host.clients.all():
                     raise  # several: waiting makes it no clearer
                 missing = error
             try:
@@ -242,8 +243,8 @@ class EditorTools(NvimToolset):
             raise CallerError(f"start is {first}, and the last line is {self._base + len(lines) - 1}.")
         return "\n".join(lines[first - self._base : max(last - self._base, 0)])
 
-    async def _diagnostics(self, editor: Any, number: int, text: Text) -> list[dict[str, Any]]:
-        found = await editor.call("diagnostics", number)
+    async def _diagnostics(self, connection: NvimConnection, number: int, text: Text) -> list[dict[str, Any]]:
+        found = await connection.lua.call("diagnostics", number)
         return [self._diagnostic(one, text) for one in found]
 
     def _diagnostic(self, one: dict[str, Any], text: Text) -> dict[str, Any]:

@@ -46,7 +46,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     for path in plan.files:
         if not workspace.contains(path):
             raise EditError(f"{path} is outside the workspace root {workspace.root}. Nothing was changed.")
-    await host.sync()
+    await host.buffers.sync()
     if any(not isinstance(step, FileChange) for step in plan.steps):
         return await _on_disk(host, plan, workspace)
     changes = _folded(plan)
@@ -54,7 +54,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
         for path in changes:
             if host.buffers.get(path) is None:
                 await host.show(path)
-        await host.sync()
+        await host.buffers.sync()
     buffers = {path: buffer for path in changes if (buffer := host.buffers.get(path))}
     for path, buffer in buffers.items():
         _check(path, buffer, changes[path])
@@ -63,12 +63,12 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     try:
         apply_plan(replace(plan, steps=tuple(rest)), workspace.root)
     except EditError:
-        await host.present().change("undo", [buffer.number for buffer in buffers.values()])
+        await host.present().lua.change("undo", [buffer.number for buffer in buffers.values()])
         raise
     done = {step.path: Edited(step.path, "disk", len(step.changes), saved=True) for step in rest}
     for path, buffer in buffers.items():
         done[path] = await _saved(host, buffer, changes[path], save=save)
-    await host.sync()
+    await host.buffers.sync()
     return [done[path] for path in plan.files]
 
 
@@ -107,7 +107,7 @@ async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], wo
         }
         for buffer, change in changes
     ]
-    refused = await host.present().change("edit", wanted) if wanted else None
+    refused = await host.present().lua.change("edit", wanted) if wanted else None
     if refused:
         path = next(change.path for buffer, change in changes if buffer.number == refused["number"])
         raise EditError(f"{workspace.display_path(path)} {refused['reason']}. Nothing was changed.")
@@ -126,7 +126,7 @@ async def _saved(host: NvimHost, buffer: Buffer, change: FileChange, *, save: bo
         return replace(done, reason="it had unsaved changes before")
     if not save:
         return done
-    failed = await host.present().change("save", buffer.number)
+    failed = await host.present().lua.change("save", buffer.number)
     return replace(done, saved=not failed, reason=f"Neovim: {failed}" if failed else "")
 
 
@@ -141,10 +141,10 @@ async def _on_disk(host: NvimHost, plan: EditPlan, workspace: Workspace) -> list
     applied = apply_plan(plan, workspace.root)
     for old, new in applied.renamed:
         try:
-            await host.present().change("moved", str(old), str(new))
+            await host.present().lua.change("moved", str(old), str(new))
         except LspMcpError as error:
             raise EditError(f"The files are changed, but Neovim's buffer of {old} is not: {error}") from None
-    await host.sync()
+    await host.buffers.sync()
     counts: dict[Path, int] = {}
     for step in plan.steps:
         for path in _paths(step):

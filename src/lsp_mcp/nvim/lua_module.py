@@ -1,0 +1,129 @@
+"""Our Lua (the folder `lua/`) in one Neovim: `LuaModule` calls its functions, and knows what holds them up."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.errors import RefusedError, SilentError, UnavailableError
+from lsp_mcp.nvim.channel import Channel
+
+CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
+_LATE = 0.5  # seconds that what was asked for in time may still take
+_LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
+_MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
+_PARTS = ("core", "clients", "buffers", "edits", "editor", "tools")
+# Each connection has its own table, so that no two of them share anything.
+_LOAD = """
+local channel, parts = ...
+local M = { channel = channel }
+for _, part in ipairs(parts) do
+  assert(loadstring(part[2], '@lsp-mcp/' .. part[1] .. '.lua'))(M)
+end
+_G.lsp_mcp = _G.lsp_mcp or {}
+_G.lsp_mcp[channel] = M
+return M.about()
+"""
+_CALL = "local channel, name = ... return _G.lsp_mcp[channel][name](select(3, ...))"
+_WAITS = {
+    "r": "at a hit-enter prompt: press Enter there",
+    "rm": "in a pager (-- More --): press q there",
+    "r?": "at a question to be answered there with y or n",
+    "c": "in its command line: press Escape there",
+}
+
+
+class LuaModule:
+    """Each connection's own copy of our Lua; its functions wait for nothing."""
+
+    def __init__(self, channel: Channel, editor: str) -> None:
+        self._channel = channel
+        self._editor = editor  # what messages call it
+        self._number = 0  # Neovim's own of the channel
+        self._ahead = 0.0  # seconds that its clock shows more than ours
+
+    @property
+    def loaded(self) -> bool:
+        """Whether Neovim has answered at all."""
+        return self._number != 0
+
+    async def load(self, number: int) -> dict[str, Any]:
+        """Bring it along over the channel that Neovim calls `number`; what `about` returns. Raises as `call`."""
+        self._number = number
+        folder = Path(__file__).parent / "lua"
+        parts = [[part, (folder / f"{part}.lua").read_text(encoding="utf-8")] for part in _PARTS]
+        about: dict[str, Any] = await self._channel.request(
+            "nvim_exec_lua", _LOAD, [number, parts], timeout=CALL_TIMEOUT
+        )
+        self._ahead = about["now"] - time.time()
+        return about
+
+    async def call(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
+        """What a function of our Lua returns; `timeout` in seconds.
+
+        Raises:
+            RefusedError: it failed; Neovim's message.
+            UnavailableError: Neovim is gone, or waits for something: at what.
+        """
+        call = asyncio.ensure_future(self._request(function, args, timeout))
+        try:
+            done, _ = await asyncio.wait([call], timeout=min(timeout, _LOOK_AFTER))
+            held_up = None if done else await self.waiting_at()
+            if held_up is None:
+                return await call
+        finally:
+            call.cancel()
+        raise SilentError(f"{self._editor} is waiting {held_up}, then ask again.")
+
+    async def change(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
+        """As `call`, for what must not be done later if this says that it was not done.
+
+        A call that comes to a Neovim at a prompt is carried out when the prompt is over.
+        """
+        deadline = time.time() + self._ahead + timeout
+        return await self._request("in_time", (deadline, function, *args), timeout + _LATE)
+
+    def tell(self, function: str, *args: Any) -> None:
+        """Call a function of our Lua without waiting for it, after all calls that were made before.
+
+        Nothing happens if Neovim is gone.
+        """
+        self._channel.notify("nvim_exec_lua", _CALL, [self._number, function, *args])
+
+    async def held_up(self, error: SilentError, otherwise: str) -> str:
+        """The message of `error` with what Neovim waits at, or with `otherwise` if nothing holds it up."""
+        held_up = await self.waiting_at()
+        return f"{error}: it is waiting {held_up}, then ask again." if held_up else f"{error}. {otherwise}".strip()
+
+    async def waiting_at(self) -> str | None:
+        """What Neovim waits at, with what a person can do; None if nothing holds it up."""
+        try:
+            mode = await self._channel.request("nvim_get_mode", timeout=_MODE_TIMEOUT)
+        except SilentError:
+            return "for something that it runs to end: press Ctrl-C there"
+        except (UnavailableError, RefusedError):
+            return None
+        if not isinstance(mode, dict) or not (mode.get("blocking") or str(mode.get("mode")) in ("r", "rm", "r?")):
+            return None
+        return _WAITS.get(str(mode.get("mode")), "for a key to be pressed there")
+
+    async def _request(self, function: str, args: Sequence[Any], timeout: float) -> Any:
+        call = [self._number, function, *args]
+        try:
+            return await self._channel.request("nvim_exec_lua", _CALL, call, timeout=timeout)
+        except SilentError as error:
+            raise SilentError(await self.held_up(error, "It may be busy.")) from None
+        except RefusedError as error:
+            raise RefusedError(plain_error(str(error)), error.code) from None
+
+
+def plain_error(message: str) -> str:
+    """Neovim's words for what went wrong, without where in our Lua that was."""
+    message = re.sub(r"\nstack traceback:.*", "", message, flags=re.DOTALL)
+    message = re.sub(r"^(?:Error executing lua:|Lua:|Vim:|nvim_exec_lua\(\):)\s*", "", message.strip())
+    message = re.sub(r"^(?:\[string [^]]*\]|@?lsp-mcp/\w+\.lua|vim/[\w/_]+\.lua):\d+:\s*", "", message)
+    return re.sub(r"^Vim(?:\([\w!]+\))?:", "", message)
