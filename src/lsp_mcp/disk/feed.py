@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.disk.changes import Changes, Ledger
@@ -61,6 +62,10 @@ class FeedHub:
         """Every file that is there now."""
         return self._watch.files()
 
+    def paths(self) -> Iterable[str]:
+        """See `Watch.paths`."""
+        return self._watch.paths()
+
     def pull(self) -> None:
         """Give every feed what has changed until now."""
         changes = self._watch.changes()
@@ -101,15 +106,15 @@ class Feed:
 
     def files_named(self, names: Collection[str]) -> list[Path]:
         """All files with one of these names, sorted."""
-        return sorted(path for path in self._hub.files() if path.name in names)
+        return sorted(Path(path) for path in self._hub.paths() if path.rpartition(os.sep)[2] in names)
 
     def files(self) -> Iterable[Path]:
         """All files."""
         return self._hub.files()
 
-    def files_below(self, folder: Path) -> Iterator[Path]:
-        """All files below `folder`."""
-        return (path for path in self._hub.files() if path.is_relative_to(folder))
+    def paths(self) -> Iterable[str]:
+        """See `Watch.paths`."""
+        return self._hub.paths()
 
     def take_in(self, changes: Changes) -> None:
         """Changes from the watch."""

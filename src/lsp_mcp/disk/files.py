@@ -81,10 +81,11 @@ class Files:
             self._size -= oldest.size
 
 
-def content_or_nothing(path: Path) -> bytes:
+def content_or_nothing(path: str | Path) -> bytes:
     """The bytes of `path`; none if it has gone since it was listed, or cannot be read."""
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:  # noqa: PTH123 (thousands in a row: a Path costs as much as the reading)
+            return file.read()
     except OSError:
         return b""
 

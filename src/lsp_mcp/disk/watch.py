@@ -79,9 +79,13 @@ class Watch:
     def files(self, name: str = "*") -> Iterator[Path]:
         """The files known to exist, as of the last `changes`, whose name matches the glob `name`."""
         matches = re.compile(fnmatch.translate(name)).match
-        for path in self._started().files():
+        for path in self.paths():
             if name == "*" or matches(path.rpartition(os.sep)[2]):
                 yield Path(path)
+
+    def paths(self) -> Iterable[str]:
+        """The files known to exist, as of the last `changes`, as strings: they cost a tenth of a `Path`."""
+        return self._started().files()
 
     def fileno(self) -> int | None:
         """The descriptor to call `drain` for when it is readable, until `close`; None if there is none.

@@ -46,11 +46,12 @@ class BuildFiles:
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Look at these anew: they came, changed or went."""
+        paths = list(paths)
         self._changed.update(paths)
         self._stamp += 1
         self._view = None
         self._conditional = {}
-        self._words.changed()
+        self._words.changed(paths)
 
     def replace(self, includes: Includes, compiled: Collection[Path]) -> None:
         """From now on this is what includes what, and what is compiled."""

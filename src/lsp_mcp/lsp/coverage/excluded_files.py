@@ -25,8 +25,8 @@ class ExcludedFiles:
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
-        self._by_folder: dict[Path, frozenset[Path]] = {}
-        self._below: dict[Path, tuple[Sequence[Path], list[Path]]] = {}  # the last answer about each project
+        self._by_folder: dict[Path, frozenset[str]] = {}
+        self._below: dict[Path, tuple[Sequence[Path], tuple[str, ...]]] = {}  # the last answer about each project
         self._asking = asyncio.Lock()
         self._changed: set[Path] = set()  # folders, since the command was asked last
 
@@ -39,10 +39,10 @@ class ExcludedFiles:
         for folder in folders:
             self._by_folder.pop(folder, None)
 
-    async def below(self, project: Path, folders: Sequence[Path]) -> list[Path]:
+    async def below(self, project: Path, folders: Sequence[Path]) -> tuple[str, ...]:
         """The files directly in `folders` that are left out; the command runs in the folder `project`.
 
-        To ask again with the same `folders`, the very object, costs nothing.
+        To ask again with the same `folders`, the very object, costs nothing and gives the very same answer.
         """
         last = self._below.get(project)
         if last and last[0] is folders:
@@ -52,7 +52,7 @@ class ExcludedFiles:
             unknown = [folder for folder in folders if folder not in self._by_folder]
             for start in range(0, len(unknown), _AT_ONCE):
                 await self._ask(project, unknown[start : start + _AT_ONCE])
-            found = sorted(file for folder in folders for file in self._by_folder.get(folder, ()))
+            found = tuple(sorted(file for folder in folders for file in self._by_folder.get(folder, ())))
             for folder in self._changed:
                 self._by_folder.pop(folder, None)  # what the command said may be from before
             if all(folder in self._by_folder for folder in folders):
@@ -69,11 +69,11 @@ class ExcludedFiles:
         if code:
             log.warning("files that the build leaves out are not known: %s", output[:500])
             return
-        found: dict[Path, set[Path]] = {folder: set() for folder in folders}
-        for line in output.split("\n"):
-            file = Path(line.strip())
-            # The command may know the folder by another name, if a link leads to it.
-            folder = file.parent if file.parent in found else Path(os.path.realpath(file.parent))
+        found: dict[str, set[str]] = {str(folder): set() for folder in folders}
+        for line in filter(None, map(str.strip, output.split("\n"))):
+            folder, _, name = line.rpartition("/")
+            if folder not in found:
+                folder = os.path.realpath(folder)  # the command may know it by another name, if a link leads to it
             if folder in found:
-                found[folder].add(folder / file.name)
-        self._by_folder.update({folder: frozenset(files) for folder, files in found.items()})
+                found[folder].add(os.path.join(folder, name))  # noqa: PTH118 (a path as the others here)
+        self._by_folder.update({folder: frozenset(found[str(folder)]) for folder in folders})

@@ -4,41 +4,77 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from lsp_mcp.disk.files import content_or_nothing
 
-_MOST = 1_000  # answers remembered
+File = TypeVar("File", bound=str | Path)
+_MOST = 200  # answers remembered
+_MOST_CHANGES = 10_000  # changed files remembered; after more, every answer is looked for again
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Those of `files` that `have` the word, as they were after the first `changes` changes."""
+
+    files: Collection[Any]
+    have: tuple[Any, ...]
+    changes: int
 
 
 class WordSearch:
-    """Searches files for whole words, and remembers what it found until something changes."""
+    """Searches files for whole words. Once a word was asked about, only files that changed since are read again."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Hashable, str], tuple[Path, ...]] = {}
+        self._answers: dict[tuple[Hashable, str], _Answer] = {}
+        self._changes: list[Any] = []  # every file that changed, in order
 
-    def changed(self) -> None:
-        """Some file is not as it was."""
-        # Replaced, not emptied: a search that goes on meanwhile must not be remembered.
-        self._found = {}
+    def changed(self, files: Iterable[File]) -> None:
+        """These came, changed or went; spelled as in the questions about them."""
+        self._changes += files
+        if len(self._changes) > _MOST_CHANGES:
+            # Replaced, not emptied: a search that goes on meanwhile must not be remembered.
+            self._answers, self._changes = {}, []
 
     async def files_with(
-        self, word: str, scope: Hashable, files: Iterable[Path], *, part: bool = False
-    ) -> tuple[Path, ...]:
-        """Those of `files`, which are the files of `scope`, that have `word`; read in a thread.
+        self, word: str, scope: Hashable, files: Collection[File], *, part: bool = False
+    ) -> tuple[File, ...]:
+        """Those of `files`, which are the files of `scope` now, that have `word`; read in a thread.
 
-        With `part`, in a longer word too, whatever the case of its letters.
+        With `part`, in a longer word too, whatever the case of its letters. To ask again with the same `files`, the
+        very object, costs nothing while nothing changes.
         """
-        known = self._found
-        if (scope, word) not in known:
-            known[scope, word] = await asyncio.to_thread(_having, word, list(files), part)
-            if len(known) > _MOST:
-                del known[next(iter(known))]
-        return known[scope, word]
+        answers, changes = self._answers, self._changes
+        before, seen = answers.get((scope, word)), len(changes)
+        if before and before.files is files and before.changes == seen:
+            return before.have
+        kept, unread = _compared(before, files, changes)
+        have = (*kept, *(await asyncio.to_thread(_having, word, unread, part) if unread else ()))
+        answers[scope, word] = _Answer(files, have, seen)
+        if len(answers) > _MOST:
+            del answers[next(iter(answers))]
+        return have
 
 
-def _having(word: str, files: Iterable[Path], part: bool) -> tuple[Path, ...]:
-    spelled = re.escape(word.encode("utf-8", "surrogatepass"))
-    pattern = re.compile(spelled, re.IGNORECASE) if part else re.compile(rb"(?<!\w)" + spelled + rb"(?!\w)")
-    return tuple(file for file in files if pattern.search(content_or_nothing(file)))
+def _compared(
+    before: _Answer | None, files: Collection[File], changes: list[File]
+) -> tuple[list[File], Collection[File]]:
+    """What of an answer still holds, and which of `files` have to be read."""
+    if before is None:
+        return [], list(files)
+    changed, now = set(changes[before.changes :]), frozenset(files)
+    kept = [file for file in before.have if file in now and file not in changed]
+    return kept, (now - frozenset(before.files)) | (now & changed)
+
+
+def _having(word: str, files: Iterable[File], part: bool) -> tuple[File, ...]:
+    spelled = word.encode("utf-8", "surrogatepass")
+    if part:
+        lower = spelled.lower()
+        return tuple(file for file in files if lower in content_or_nothing(file).lower())
+    whole = re.compile(rb"(?<!\w)" + re.escape(spelled) + rb"(?!\w)")
+    # The plain search is many times as quick as the pattern, and most files don't have the word.
+    return tuple(file for file in files if spelled in (content := content_or_nothing(file)) and whole.search(content))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shlex
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
+from lsp_mcp.lsp.coverage.sources import Sources
 from lsp_mcp.lsp.coverage.word_search import WordSearch
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.wire.process import run
@@ -41,25 +43,32 @@ class WorkspaceProjects:
         self._warming: asyncio.Task[None] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
         self._words = WordSearch()
+        self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = ExcludedFiles(command) if command else None
-        self._folders_by_project: dict[Path, list[Path]] | None = None
+        self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
 
     def changed(self, paths: Sequence[Path]) -> None:
         """Forget what `paths` may have changed: who has which word, and if they say so what the projects are."""
         rules = self._rules
+        if not rules:
+            return
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
-        self._words.changed()
+        self._words.changed(map(str, sources))
         if self._excluded:
             self._excluded.changed(sources)
-        known = {folder for folders in (self._folders_by_project or {}).values() for folder in folders}
-        if any(path.parent not in known for path in sources):
-            self._folders_by_project = None
-        if rules and any(path.name in (rules.marker, rules.joined_by) for path in paths):
+        if self._folders_by_project is not None:
+            known = {folder for folders in self._folders_by_project.values() for folder in folders}
+            if any(path.parent not in known for path in sources):
+                self._folders_by_project = None
+        if any(path.name in (rules.marker, rules.joined_by) for path in paths):
             self._map = self._folders_by_project = None
+            self._sources.forget()
             for check in self._checks.values():
                 check.cancel()
             self._checks.clear()
+        else:
+            self._sources.changed(sources)
 
     def begin(self) -> None:
         """Find out in the background, while the first question is asked, what its answer will have to say."""
@@ -82,7 +91,7 @@ class WorkspaceProjects:
         if not self._rules or not self._rules.open_to_load:
             return []
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
-        return [file for project in unloaded if (file := self._plain_file(project))]
+        return [file for project in unloaded if (file := self._sources.plain(project))]
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """What of the projects makes an answer incomplete; see `Backend.gaps`."""
@@ -174,7 +183,7 @@ class WorkspaceProjects:
         unseen = [
             other
             for other in projects.unseen_dependents(project)
-            if await self._users(use, other.folder, self._sources(other))
+            if await self._users(use, other.folder, self._sources.of(other))
         ]
         gaps = await self._excluded_uses([project], use)
         if unseen:
@@ -192,7 +201,7 @@ class WorkspaceProjects:
             gaps.append(Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief))
         return gaps
 
-    async def _users(self, use: Use, scope: Hashable, files: Iterable[Path]) -> tuple[Path, ...]:
+    async def _users(self, use: Use, scope: Hashable, files: Collection[str]) -> tuple[str, ...]:
         """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
         users = await self._words.files_with(use.identifier, scope, files)
         if use.folder is None or not users:
@@ -201,50 +210,37 @@ class WorkspaceProjects:
         # A project's own folder may have any name; others import it by the project's.
         name = project.name.rpartition("/")[2] if project and project.folder == use.folder else use.folder.name
         importers = await self._words.files_with(name, (scope, use.identifier), users)
-        return tuple(file for file in users if file.parent == use.folder or file in importers)
+        return tuple(file for file in users if file in importers or file.rpartition(os.sep)[0] == str(use.folder))
 
     async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[Gap]:
         """The same for files that the build leaves out."""
-        excluded: list[Path] = []
+        excluded: list[str] = []
         for project in projects:
             left_out = await self._excluded_files(project)
             excluded += await self._users(use, ("excluded", project.folder), left_out)
         if not excluded:
             return []
-        named = first_few([self._workspace.display_path(file) for file in excluded])
+        files = tuple(map(Path, excluded))
+        named = first_few([self._workspace.display_path(file) for file in files])
         text = f"not searched: {named}, not in this build, with the word {use.identifier}"
         brief = f"{count(len(excluded), 'file')} not in this build with {use.identifier}"
-        return [Gap("not_searched", text, tuple(excluded), brief=brief)]
+        return [Gap("not_searched", text, files, brief=brief)]
 
-    async def _excluded_files(self, project: Project) -> list[Path]:
+    async def _excluded_files(self, project: Project) -> tuple[str, ...]:
         if not self._excluded:
-            return []
-        return await self._excluded.below(project.folder, self._source_folders().get(project.folder, []))
+            return ()
+        return await self._excluded.below(project.folder, self._source_folders().get(project.folder, ()))
 
-    def _source_folders(self) -> dict[Path, list[Path]]:
+    def _source_folders(self) -> Mapping[Path, Sequence[Path]]:
         """The folders with sources, by the folder of the project that they belong to; sorted."""
         if self._folders_by_project is None:
             assert self._rules
-            folders = {file.parent for file in self._feed.files() if file.suffix in self._adapter.extensions}
-            by_project: dict[Path, list[Path]] = {}
-            for folder in sorted(folders):
-                # As if a file in it were asked about.
-                project = self._projects().of(folder / self._rules.marker)
-                if project and not ignored(folder / self._rules.marker, self._rules, self._root):
-                    by_project.setdefault(project.folder, []).append(folder)
-            self._folders_by_project = by_project
+            marker, rules = self._rules.marker, self._rules
+            self._folders_by_project = {
+                project: [folder for folder in folders if not ignored(folder / marker, rules, self._root)]
+                for project, folders in self._sources.folders().items()
+            }
         return self._folders_by_project
-
-    def _sources(self, project: Project) -> Iterator[Path]:
-        projects = self._projects()
-        for file in self._feed.files_below(project.folder):
-            if file.suffix in self._adapter.extensions and projects.of(file) == project:
-                yield file
-
-    def _plain_file(self, project: Project) -> Path | None:
-        """A source file that every build of the project should hold: no test, no build condition in its name."""
-        files = sorted(self._sources(project), key=lambda file: (len(file.parts), "_" in file.stem, file))
-        return files[0] if files else None
 
 
 def _content(file: Path) -> str:

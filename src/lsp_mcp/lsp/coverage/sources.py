@@ -1,0 +1,112 @@
+"""The source files of a workspace by the project they belong to: `Sources`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from lsp_mcp.lsp.coverage.projects import Project
+
+Paths = Callable[[], Iterable[str]]
+ProjectOf = Callable[[Path], Project | None]
+
+
+class Sources:
+    """Lists the workspace once, when it is first asked; after that only what changed is looked at.
+
+    Paths are strings here: there are thousands, and a `Path` takes ten times as long to make.
+    """
+
+    def __init__(self, extensions: Collection[str], paths: Paths, project_of: ProjectOf) -> None:
+        self._extensions = frozenset(extensions)
+        self._paths = paths  # every file of the workspace
+        self._project_of = project_of
+        self._by_project: dict[Path, dict[str, None]] | None = None  # by the project's folder
+        self._lists: dict[Path, tuple[str, ...]] = {}
+        self._plain: dict[Path, str | None] = {}
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """These files came, changed or went."""
+        if self._by_project is None:
+            return
+        for path in paths:
+            if path.suffix not in self._extensions or (project := self._project_of(path)) is None:
+                continue
+            files, name = self._by_project.setdefault(project.folder, {}), str(path)
+            there = os.path.isfile(name)  # noqa: PTH113 (as the watch: links to files count)
+            if there == (name in files):
+                continue
+            if there:
+                files[name] = None
+            else:
+                del files[name]
+            self._lists.pop(project.folder, None)
+            if self._plain.get(project.folder) in (None, name):
+                self._plain.pop(project.folder, None)
+
+    def forget(self) -> None:
+        """The projects are not what they were."""
+        self._by_project = None
+        self._lists.clear()
+        self._plain.clear()
+
+    def of(self, project: Project) -> tuple[str, ...]:
+        """The files of `project`, but for those of projects below it; the same object while there are no others."""
+        if self._by_project is None:
+            self._by_project = self._listed()
+        if project.folder not in self._lists:
+            self._lists[project.folder] = tuple(self._by_project.get(project.folder, ()))
+        return self._lists[project.folder]
+
+    def plain(self, project: Project) -> Path | None:
+        """One that every build of `project` should hold: no test, no build condition in its name.
+
+        The same one as long as it exists.
+        """
+        if project.folder not in self._plain:
+            self._plain[project.folder] = min(self.of(project), key=_plainness, default=None)
+        found = self._plain[project.folder]
+        return Path(found) if found else None
+
+    def folders(self) -> dict[Path, list[Path]]:
+        """The folders with sources, by the folder of the project that they belong to; sorted."""
+        by_project: dict[Path, list[Path]] = {}
+        folders = {_folder(path) for path in self._paths() if self._is_source(path)}
+        for folder in sorted(folders, key=_parts):
+            path = Path(folder)
+            # As if a file in it were asked about.
+            if project := self._project_of(path / "file"):
+                by_project.setdefault(project.folder, []).append(path)
+        return by_project
+
+    def _listed(self) -> dict[Path, dict[str, None]]:
+        by_project: dict[Path, dict[str, None]] = {}
+        by_folder: dict[str, dict[str, None] | None] = {}
+        for path in self._paths():
+            if not self._is_source(path):
+                continue
+            folder = _folder(path)
+            if folder not in by_folder:
+                project = self._project_of(Path(path))
+                by_folder[folder] = by_project.setdefault(project.folder, {}) if project else None
+            if (files := by_folder[folder]) is not None:
+                files[path] = None
+        return by_project
+
+    def _is_source(self, path: str) -> bool:
+        return os.path.splitext(path)[1] in self._extensions  # noqa: PTH122 (strings: see the class)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition(os.sep)[0]
+
+
+def _parts(path: str) -> list[str]:
+    return path.split(os.sep)  # noqa: PTH206 (strings: see the class)
+
+
+def _plainness(path: str) -> tuple[int, bool, list[str]]:
+    """The higher in the tree the plainer."""
+    parts = _parts(path)
+    return len(parts), "_" in parts[-1].rpartition(".")[0], parts
