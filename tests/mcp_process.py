@@ -125,6 +125,12 @@ class Raw:
 
     def receive(self) -> Json:
         """The next message: every line on stdout must be one."""
+        message: Json = self.receive_any()
+        assert message["jsonrpc"] == "2.0", message
+        return message
+
+    def receive_any(self) -> Any:
+        """The next message, or several as a batch."""
         assert self.process.stdout
         while b"\n" not in self._buffer:
             ready, _, _ = select.select([self.process.stdout], [], [], BOUND)
@@ -132,9 +138,7 @@ class Raw:
             assert data, f"no message came; stderr: {self.said()}"
             self._buffer += data
         line, _, self._buffer = self._buffer.partition(b"\n")
-        message = json.loads(line)
-        assert message["jsonrpc"] == "2.0", line
-        return message
+        return json.loads(line)
 
     def rest(self) -> bytes:
         """What stdout has after everything received; the process must have ended."""

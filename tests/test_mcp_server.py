@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from mcp.types import Tool
 
 from fakes.workspace import FakeWorkspace, notification
@@ -184,8 +185,8 @@ def test_toolsets_can_be_left_out(server: Connected, project: Path) -> None:
 @pytest.mark.parametrize(
     ("flag", "words"),
     [
-        (["--toolset", "klangd"], "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more"),
-        (["--without-toolset", "klangd"], "there is no toolset 'klangd'"),
+        (["--toolset", "klangd"], "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more"),
+        (["--without-toolset", "klangd"], "unknown toolset 'klangd'"),
         (
             ["--toolset", "clangd-more"],
             "the toolset clangd-more needs the backend clangd, and what runs here is: gopls",
@@ -337,7 +338,23 @@ def test_an_unknown_argument_is_refused_with_the_likely_one(server: Connected) -
 
 def test_an_unknown_tool_is_refused_with_those_that_there_are(server: Connected) -> None:
     names = [tool.name for tool in server.tools()]
-    assert server.error("find_references") == f"There is no tool 'find_references'; there is: {', '.join(names)}."
+    with pytest.raises(MCPError) as caught:
+        server.call("find_references")
+    assert caught.value.error.code == -32602
+    assert caught.value.error.message == f"unknown tool 'find_references'; available: {', '.join(names)}"
+
+
+def test_a_cursor_that_was_never_given_is_refused(project: Path) -> None:
+    with raw("--workspace-root", str(project)) as server:
+        server.initialize()
+        refused = server.request("tools/list", {"cursor": "2"})
+    assert refused["error"]["code"] == -32602
+    assert "unknown cursor '2'" in refused["error"]["message"]
+
+
+def test_a_list_of_tools_that_stays_is_not_said_to_change(project: Path) -> None:
+    with raw("--workspace-root", str(project)) as server:
+        assert server.initialize()["capabilities"]["tools"] == {"listChanged": False}
 
 
 def test_nonsense_on_the_wire_is_survived(project: Path) -> None:

@@ -29,7 +29,7 @@ local current = vim.deepcopy(DEFAULTS)
 local function unknown(name, known)
   local names = vim.tbl_keys(known)
   table.sort(names)
-  return ('there is no option %s; there is: %s'):format(name, table.concat(names, ', '))
+  return ('unknown option %s; available: %s'):format(name, table.concat(names, ', '))
 end
 
 local KNOWN = {

@@ -242,7 +242,7 @@ end
 local function unknown(name)
   local names = vim.tbl_keys(tools)
   table.sort(names)
-  return ('there is no tool %s; there is: %s'):format(name, #names > 0 and table.concat(names, ', ') or 'none')
+  return ('unknown tool %s; available: %s'):format(name, #names > 0 and table.concat(names, ', ') or 'none')
 end
 
 --- Call a tool. `done(result, message, remarks)` is called once: `message` says why there is no result, `remarks` is a

@@ -92,11 +92,11 @@ function check_one(one, path)
   elseif not TYPES[one.type] then
     local types = vim.tbl_keys(TYPES)
     table.sort(types)
-    return ('%s has the type %s; there is: %s'):format(path, shown(one.type), table.concat(types, ', '))
+    return ('%s has the type %s; available: %s'):format(path, shown(one.type), table.concat(types, ', '))
   end
   for part in pairs(one) do
     if not is_part[part] then
-      return ('%s has %s; there is: %s'):format(path, shown(part), table.concat(PARTS, ', '))
+      return ('%s has %s; available: %s'):format(path, shown(part), table.concat(PARTS, ', '))
     end
   end
   if one.description ~= nil and type(one.description) ~= 'string' then

@@ -38,7 +38,7 @@ function M.buffer(number)
   if number == nil or number == 0 then
     return vim.api.nvim_get_current_buf()
   elseif not vim.api.nvim_buf_is_valid(number) then
-    task.fail('there is no buffer %d; there is: %s', number, known())
+    task.fail('unknown buffer %d; available: %s', number, known())
   end
   return number
 end

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from lsp_mcp.data import data_folder
-from lsp_mcp.errors import ConfigError, RefusedError
+from lsp_mcp.errors import ConfigError, RefusedError, unknown
 from lsp_mcp.text import CodeUnit, PositionEncoding
 
 
@@ -230,7 +230,7 @@ def load_adapter(name: str) -> Adapter:
     """
     path = data_folder("adapters") / "lsp" / f"{name}.toml"
     if name not in adapter_names():
-        raise ConfigError(f"there is no backend {name!r}; there is: {', '.join(adapter_names())}")
+        raise ConfigError(unknown("backend", name, adapter_names()))
     return read_adapter(path)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from lsp_mcp.data import data_folder
-from lsp_mcp.errors import ConfigError
+from lsp_mcp.errors import ConfigError, unknown
 
 Format = Literal["json", "jsonc", "toml"]
 ScopeName = Literal["project", "user"]
@@ -90,7 +90,7 @@ def load_client(name: str) -> Client:
         ConfigError: there is none of that name, or its file is wrong.
     """
     if name not in client_names():
-        raise ConfigError(f"there is no client {name!r}; there is: {', '.join(client_names())}")
+        raise ConfigError(unknown("client", name, client_names()))
     return read_client(data_folder("adapters") / "mcp" / f"{name}.toml")
 
 

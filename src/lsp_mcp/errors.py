@@ -17,6 +17,11 @@ Each message is a whole sentence for the person or model that reads it, and says
 Anything raised that is not in this tree is a defect of this program.
 """
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
 
 class LspMcpError(Exception):
     """The root: catching it catches everything this program says on purpose."""
@@ -71,3 +76,16 @@ class DiedError(UnavailableError):
 
 class SilentError(UnavailableError):
     """The other program did not answer within the bound."""
+
+
+_MOST_NAMED = 12
+
+
+def unknown(what: str, name: str, available: Iterable[str]) -> str:
+    """`unknown backend 'x'; available: a, b`, for the message of an error; of many names those that are like it."""
+    names = list(available)
+    shown = f"unknown {what} {name[:80]!r}"
+    if len(names) <= _MOST_NAMED:
+        return f"{shown}; available: {', '.join(names) or 'none'}"
+    near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.5)
+    return f"{shown}; did you mean {' or '.join(near)}?" if near else f"{shown}; none of the {len(names)} is like it"

@@ -168,7 +168,7 @@ def test_create_task(shared: Agent) -> None:
     assert "the title is empty" in shared.error("create_task", title="")
     assert "10,000 characters; at most 300" in shared.error("create_task", title="x" * 10_000)
     assert "U+0007" in shared.error("create_task", title="a\x07")
-    assert "there is no stage 'Nope'" in shared.error("create_task", title="x", stage="Nope")
+    assert "unknown stage 'Nope'" in shared.error("create_task", title="x", stage="Nope")
     assert "unknown argument 'tag' (did you mean 'tags'?)" in shared.error("create_task", title="x", tag="y")
     assert shared.answer("create_task", title="عنوان من اليمين")["title"] == "عنوان من اليمين"
 
@@ -182,7 +182,7 @@ def test_update_task(shared: Agent) -> None:
         "update_task", id=id_, title="newer", expected_revision=1
     )
     assert "status: input should be 'pending' or 'completed'" in shared.error("update_task", id=id_, status="done")
-    assert "there is no task 'nope'" in shared.error("update_task", id="nope", title="x")
+    assert "unknown task 'nope'" in shared.error("update_task", id="nope", title="x")
 
 
 def test_complete_task(shared: Agent) -> None:
@@ -201,7 +201,7 @@ def test_move_to_stage(shared: Agent) -> None:
     }
     assert shared.answer("move_to_stage", id=id_, stage="Implement")["revision"] == 2
     assert shared.answer("get_task", id=id_)["history"][-1]["message"] == "moved to Implement"
-    assert "there is no stage 'x'; there is: Backlog, " in shared.error("move_to_stage", id=id_, stage="x")
+    assert "unknown stage 'x'; available: Backlog, " in shared.error("move_to_stage", id=id_, stage="x")
 
 
 def test_add_to_task(shared: Agent) -> None:
@@ -284,7 +284,7 @@ def test_snippets(shared: Agent, transport: str) -> None:
     assert shared.answer("update_snippet", id=id_, content="make check")["revision"] == 2
     assert "has revision 2, not 1" in shared.error("update_snippet", id=id_, content="x", expected_revision=1)
     assert shared.answer("delete_snippet", id=id_) == {"deleted": id_}
-    assert f"there is no snippet '{id_}'" in shared.error("get_snippet", id=id_)
+    assert f"unknown snippet '{id_}'" in shared.error("get_snippet", id=id_)
 
 
 def test_standards(shared: Agent, transport: str) -> None:
@@ -324,7 +324,7 @@ def test_notify_user(shared: Agent, person: httpx2.Client, transport: str) -> No
     assert "level: input should be 'info', 'success' or 'warning'" in shared.error(
         "notify_user", message="x", level="error"
     )
-    assert "there is no task" in shared.error("notify_user", message="x", taskId="t-00000")
+    assert "unknown task" in shared.error("notify_user", message="x", taskId="t-00000")
 
 
 def test_ask_user_get_response_and_get_responses(shared: Agent, person: httpx2.Client) -> None:
@@ -349,7 +349,7 @@ def test_ask_user_get_response_and_get_responses(shared: Agent, person: httpx2.C
     }
     responses = shared.answer("get_responses")
     assert (responses["total"], responses["responses"][-1]) == (before + 1, found)
-    assert "there is no question 'q-00000'" in shared.error("get_response", questionId="q-00000")
+    assert "unknown question 'q-00000'" in shared.error("get_response", questionId="q-00000")
     assert "nobody could answer" in shared.error("ask_user", question="?", allowFreeform=False)
     assert "wait_seconds: input should be less than or equal to 50" in shared.error(
         "get_response", questionId=id_, wait_seconds=51
@@ -407,9 +407,12 @@ def test_the_list_of_tools_is_short(shared: Agent) -> None:
     ]
 
 
-def test_an_unknown_tool_is_said_with_those_there_are(shared: Agent) -> None:
-    said = shared.error("delete_everything")
-    assert said.startswith("There is no tool 'delete_everything'; there is: get_project_info, ")
+def test_an_unknown_tool_is_said_with_those_that_are_like_it(board: Running) -> None:
+    with agent(board, "websocket") as one:
+        assert isinstance(one, WebSocketAgent)
+        refused = one.request("tools/call", {"name": "delete_snippets", "arguments": {}})
+    assert refused["error"]["code"] == -32602
+    assert refused["error"]["message"].startswith("unknown tool 'delete_snippets'; did you mean delete_snippet")
 
 
 # --- WebSocket ---------------------------------------------------------------------------------------
@@ -438,13 +441,14 @@ def test_each_version_of_the_protocol_is_spoken(board: Running, version: str) ->
 @pytest.mark.parametrize(
     ("frame", "code", "words"),
     [
-        ("nope", -32700, "this frame is no JSON"),
-        ("", -32700, "this frame is no JSON"),
-        ("[]", -32600, "send one JSON-RPC message, an object"),
-        ("null", -32600, "send one JSON-RPC message, an object"),
-        ('{"id":4}', -32600, "this is no JSON-RPC 2.0 message"),
-        ('{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, "this is no JSON-RPC 2.0 message"),
-        ("[" * 100_000, -32700, "this frame is no JSON"),
+        ("nope", -32700, "this is not JSON"),
+        ("", -32700, "this is not JSON"),
+        ("[]", -32600, "a batch needs at least one message"),
+        ('[{"jsonrpc":"2.0","id":4,"method":"ping"}]', -32600, "send one JSON-RPC message in each frame"),
+        ("null", -32600, "a JSON-RPC message is an object"),
+        ('{"id":4}', -32600, 'a message needs "jsonrpc": "2.0"'),
+        ('{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 'a message needs "jsonrpc": "2.0"'),
+        ("[" * 100_000, -32700, "nested deeper"),
     ],
 )
 def test_a_frame_that_is_no_message_is_answered_and_the_connection_goes_on(
@@ -457,6 +461,13 @@ def test_a_frame_that_is_no_message_is_answered_and_the_connection_goes_on(
         assert error["code"] == code
         assert words in error["message"]
         assert one.request("ping")["result"] == {}
+
+
+def test_an_introduction_that_lacks_something_is_told_what(board: Running) -> None:
+    with websocket(board) as one:
+        params = {"protocolVersion": "2025-11-25", "clientInfo": {"name": "x"}}
+        error = one.request("initialize", params)["error"]
+        assert (error["code"], "clientInfo.version" in error["message"]) == (-32602, True)
 
 
 def test_a_binary_frame_ends_the_connection_with_the_reason(board: Running) -> None:

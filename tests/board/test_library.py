@@ -19,7 +19,7 @@ def test_a_standard_is_made_read_changed_and_deleted(world: World) -> None:
     assert world.read(library.get_standard, "code-style") == changed
     assert world.write(library.update_standard, "code-style", "new", "Short")["description"] == "Short"
     assert world.write(library.delete_standard, "code-style")["content"] == "new"
-    assert world.refused(library.get_standard, "code-style") == "there is no standard 'code-style'; there is: none."
+    assert world.refused(library.get_standard, "code-style") == "unknown standard 'code-style'; available: none"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_snippet_is_made_found_changed_and_deleted(world: World) -> None:
     assert (changed["title"], changed["content"], changed["tags"], changed["revision"]) == ("New", "y", ["z"], 2)
     world.write(library.delete_snippet, "snippet")
     assert world.refused(library.delete_snippet, "snippet") == (
-        "there is no snippet 'snippet'; there is: other, run-the-tests."
+        "unknown snippet 'snippet'; available: other, run-the-tests"
     )
 
 
@@ -112,4 +112,4 @@ def test_texts_have_bounds(world: World) -> None:
 def test_there_are_many_and_not_all_are_named(world: World) -> None:
     for number in range(12):
         world.write(library.create_standard, f"s-{number:02}")
-    assert world.refused(library.get_standard, "x").endswith("s-08, s-09 and 2 more.")
+    assert world.refused(library.get_standard, "x").endswith("s-08, s-09 and 2 more")

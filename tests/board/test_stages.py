@@ -80,7 +80,7 @@ def test_what_cannot_be_a_stage_is_refused(world: World) -> None:
     assert "the stage's name has 61 characters" in world.refused(stages.create, "x" * 61)
     assert "'red' is no color" in world.refused(stages.create, "x", color="red")
     assert "no color" in world.refused(stages.update, "Done", color="#12345g")
-    assert "there is no stage 'Nope'" in world.refused(stages.create, "x", after="Nope")
+    assert "unknown stage 'Nope'" in world.refused(stages.create, "x", after="Nope")
     assert "the activity's name is empty" in world.refused(stages.create, "x", activities=[{"prompt": "p"}])
     assert "Backlog is the default stage" in world.refused(stages.update, "Backlog", is_default=False)
     for number in range(25):
@@ -97,7 +97,7 @@ def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -
     assert world.order("Verify") == moved
     assert "Verify has 2 tasks; say where to with move_tasks_to" in world.refused(stages.delete, "Verify")
     assert "is Verify itself" in world.refused(stages.delete, "Verify", "verify")
-    assert "no stage 'Nope'" in world.refused(stages.delete, "Verify", "Nope")
+    assert "unknown stage 'Nope'" in world.refused(stages.delete, "Verify", "Nope")
     revision = world.get(moved[0])["revision"]
     assert world.write(stages.delete, "Verify", "Done", by=world.agent("codex")) == 2
     assert world.order("Done") == before + moved

@@ -39,8 +39,8 @@ def test_an_answered_question_is_answered_once(world: World) -> None:
     [
         ({}, {}, "the answer is empty"),
         ({}, {"text": "  "}, "the answer is empty"),
-        ({"options": OPTIONS}, {"option": "c"}, "there is no option 'c'; there is: a, b."),
-        ({}, {"option": "a"}, "there is no option 'a'; there is: none."),
+        ({"options": OPTIONS}, {"option": "c"}, "unknown option 'c'; available: a, b"),
+        ({}, {"option": "a"}, "unknown option 'a'; available: none"),
         ({"options": OPTIONS, "allow_freeform": False}, {"text": "x"}, "takes one of its options only"),
         ({"options": OPTIONS, "allow_freeform": False}, {"option": "a", "text": "x"}, "takes one of its options only"),
         ({}, {"text": "x" * 4_001}, "the answer has 4,001 characters; at most 4,000"),
@@ -64,7 +64,7 @@ def test_an_answer_that_does_not_fit_is_refused(
         ({"options": [{"id": str(one), "label": "x"} for one in range(21)]}, "there are 21 options; at most 20"),
         ({"options": [{"id": "", "label": "x"}]}, "the option's id is empty"),
         ({"options": [{"id": "x", "label": ""}]}, "the option's label is empty"),
-        ({"task": "t-00000"}, "there is no task 't-00000'"),
+        ({"task": "t-00000"}, "unknown task 't-00000'"),
     ],
 )
 def test_a_question_that_nobody_can_answer_is_refused(world: World, asked: dict[str, Any], words: str) -> None:
@@ -73,7 +73,7 @@ def test_a_question_that_nobody_can_answer_is_refused(world: World, asked: dict[
 
 
 def test_an_unknown_question_is_said(world: World) -> None:
-    words = "there is no question 'q-00000'; ask_user returns the id of one."
+    words = "unknown question 'q-00000'; ask_user returns the id of one."
     assert world.refused(talk.get, "q-00000") == words
     assert world.refused(talk.answer, "q-00000", text="x") == words
 
@@ -103,7 +103,7 @@ def test_notifications_are_in_the_timeline_the_newest_first(world: World) -> Non
     assert (begun["level"], begun["task"]) == ("info", None)
     assert [one["message"] for one in world.read(talk.timeline, 1)] == ["done"]
     assert "the message is empty" in world.refused(talk.notify, " ")
-    assert "there is no task" in world.refused(talk.notify, "x", task="t-00000")
+    assert "unknown task" in world.refused(talk.notify, "x", task="t-00000")
 
 
 def test_an_agent_that_notifies_without_end_is_told_to_wait_and_others_are_not(world: World) -> None:

@@ -140,7 +140,7 @@ def test_what_is_looked_for_has_bounds(world: World) -> None:
 
 def test_an_unknown_stage_is_said_with_those_there_are(world: World) -> None:
     said = world.refused(tasks.listed, stage="Doing")
-    assert said == "there is no stage 'Doing'; there is: Backlog, Prepare, Implement, Verify, Done."
+    assert said == "unknown stage 'Doing'; available: Backlog, Prepare, Implement, Verify, Done"
     assert world.refused(tasks.create, "t", stage="Doing") == said
 
 
@@ -186,12 +186,12 @@ def test_an_unknown_task_is_said_with_what_is_like_it(world: World) -> None:
     id_ = world.task("Write the parser")
     other = "t-0" + ("0" if id_[3] != "0" else "1") + id_[4:]
     assert world.refused(tasks.get, other) == (
-        f"there is no task '{other}'; like it: {id_} (Write the parser). See list_tasks."
+        f"unknown task '{other}'; like it: {id_} (Write the parser). See list_tasks."
     )
     assert f"like it: {id_}" in world.refused(tasks.get, "the parser")
-    assert world.refused(tasks.get, "xyz") == "there is no task 'xyz'. See list_tasks."
+    assert world.refused(tasks.get, "xyz") == "unknown task 'xyz'. See list_tasks."
     assert world.refused(tasks.get, " ") == "the id of the task is empty. See list_tasks."
-    assert world.refused(tasks.get, "%") == "there is no task '%'. See list_tasks."
+    assert world.refused(tasks.get, "%") == "unknown task '%'. See list_tasks."
 
 
 @pytest.mark.parametrize("typed", ["a\0b", "\ud800", "\x1b[31m", "x" * 301, "x" * 100_000])
@@ -376,7 +376,7 @@ def test_a_deleted_task_is_gone_with_all_that_is_its(world: World) -> None:
     assert world.order() == [other, third]
     assert world.get(third)["depends_on"] == []
     assert world.get(other)["needed_by"] == []
-    assert "there is no task" in world.refused(tasks.get, id_)
+    assert "unknown task" in world.refused(tasks.get, id_)
     assert world.titles(tags=["a"]) == []
 
 
@@ -491,8 +491,8 @@ def test_a_circle_of_tasks_that_wait_for_each_other_is_refused(world: World) -> 
     )
     assert f"({a} → {b} → {a})" in world.refused(tasks.update, a, depends_on=[b])
     assert f"({a} → {d} → " in world.refused(tasks.update, a, depends_on=[d])
-    assert "there is no task" in world.refused(tasks.update, a, depends_on=["t-00000"])
-    assert "there is no task" in world.refused(tasks.create, "x", depends_on=["nothing"])
+    assert "unknown task" in world.refused(tasks.update, a, depends_on=["t-00000"])
+    assert "unknown task" in world.refused(tasks.create, "x", depends_on=["nothing"])
 
 
 def test_a_long_circle_is_refused_too(world: World) -> None:
@@ -552,7 +552,7 @@ def test_a_task_comes_into_another_stage_before_a_task_there(world: World) -> No
     assert world.order("Done") == [b, a, c]
     assert world.said(a)[-1] == ("you", "moved to Done")
     assert f"{b} is not in Backlog" in world.refused(tasks.move, c, "Backlog", before=b)
-    assert "there is no task" in world.refused(tasks.move, c, "Backlog", before="t-00000")
+    assert "unknown task" in world.refused(tasks.move, c, "Backlog", before="t-00000")
 
 
 def test_there_is_always_room_before_a_task(world: World) -> None:

@@ -70,7 +70,7 @@ def test_the_archive_is_completed_and_says_so(place: Place) -> None:
     done = place.take(NEOVA)
     old = place.get("1729000000000-aa")
     assert (old["status"], old["tags"], old["stage"]) == ("completed", ["spike", "archived"], "Done")
-    assert any("there is no stage 'removed-stage'; it is in Done" in note for note in done.notes)
+    assert any("unknown stage 'removed-stage'; it is in Done" in note for note in done.notes)
 
 
 def test_standards_snippets_and_prompts_come_over(place: Place) -> None:

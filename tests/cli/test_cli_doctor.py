@@ -141,7 +141,7 @@ def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatc
         assert result.exit_code == 1
         assert checks(result)["gopls"]["needed"]
     unknown = run("doctor", "goplz")
-    assert (unknown.exit_code, unknown.stderr) == (2, "lsp-mcp: there is no backend 'goplz'; there is: clangd, gopls\n")
+    assert (unknown.exit_code, unknown.stderr) == (2, "lsp-mcp: unknown backend 'goplz'; available: clangd, gopls\n")
 
 
 def test_the_workspace_root_is_taken_before_and_after_the_command(

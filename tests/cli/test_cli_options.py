@@ -65,11 +65,11 @@ def test_the_database_is_named_by_its_file_or_its_folder(
     [
         (
             ["--toolset", "klangd"],
-            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim, lua, board",
+            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
         ),
         (
             ["--without-toolset", "klangd"],
-            "there is no toolset 'klangd'; there is: code, lsp, clangd, clangd-more, nvim, lua, board",
+            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
         ),
         (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
         (

@@ -565,7 +565,7 @@ def test_a_workspace_root_that_is_not_there_is_refused(run: Run, tmp_path: Path)
 def test_an_unknown_client_and_scope_are_named_with_those_that_there_are(project: Path, run: Run) -> None:
     unknown = run("setup", "emacs")
     assert unknown.exit_code == 2
-    assert unknown.stderr == f"lsp-mcp: there is no client 'emacs'; there is: {', '.join(client_names())}\n"
+    assert unknown.stderr == f"lsp-mcp: unknown client 'emacs'; available: {', '.join(client_names())}\n"
     scope = run("setup", "vscode", "--scope", "user", "--write")
     assert scope.exit_code == 2
     assert "VS Code has no scope 'user' that lsp-mcp can use; it has: project" in scope.stderr

@@ -43,9 +43,9 @@ it('options that are refused change nothing', function()
 end)
 
 it('a wrong option is named, with those that exist', function()
-  contains(refusal({ tool = {} }), 'there is no option tool; there is: bridge, integrations, on_ready, on_stop, tools')
-  contains(refusal({ tools = { debug = true } }), 'no option tools.debug; there is: dap, diagnostics')
-  contains(refusal({ bridge = { ports = 1 } }), 'no option bridge.ports')
+  contains(refusal({ tool = {} }), 'unknown option tool; available: bridge, integrations, on_ready, on_stop, tools')
+  contains(refusal({ tools = { debug = true } }), 'unknown option tools.debug; available: dap, diagnostics')
+  contains(refusal({ bridge = { ports = 1 } }), 'unknown option bridge.ports')
 end)
 
 it('a wrong value is named, with what it must be', function()

@@ -169,7 +169,7 @@ it('an unknown tool is an error that names those there are', function()
   echo({})
   local result, message = spec.call('nope')
   equal(nil, result)
-  contains(message, 'there is no tool nope')
+  contains(message, 'unknown tool nope')
   contains(message, 't')
 end)
 

@@ -215,9 +215,9 @@ it('a buffer that there is not is named, with those there are', function()
   local buffer = buffer_with({ 'x' }, spec.root .. '/there.txt')
   for _, name in ipairs({ 'diagnostics_list', 'lsp_hover', 'lsp_symbols', 'undo_tree' }) do
     local message = refused(name, { bufnr = 98765 })
-    contains(message, 'there is no buffer 98765; there is: ')
+    contains(message, 'unknown buffer 98765; available: ')
     contains(message, ('%d (there.txt)'):format(buffer))
-    contains(refused(name, { bufnr = -1 }), 'there is no buffer -1')
+    contains(refused(name, { bufnr = -1 }), 'unknown buffer -1')
   end
 end)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from fakes.bounded import bounded, gone, steps, told
 from lsp_mcp.errors import CallerError, DiedError, LspMcpError, UnavailableError
@@ -159,7 +160,7 @@ async def test_a_registered_replaced_or_removed_tool_reaches_the_client(face: Fa
     assert await face.call("newcomer") == ["2"]
     await face.nv.lua("require('mcp-tools').unregister('newcomer')")
     await face.listed(lambda tools: "nvim_newcomer" not in tools)
-    assert "there is no tool" in await face.error("newcomer")
+    assert "unknown tool" in await face.error("newcomer")
 
 
 @on_face
@@ -395,7 +396,7 @@ async def test_an_empty_table_is_an_empty_json_value(at: Direct) -> None:
 async def test_a_name_without_the_prefix_is_no_tool_and_the_list_has_the_names_that_clients_know(at: Direct) -> None:
     with pytest.raises(CallerError) as caught:
         await at.lua.call(Call(), "echo", {})
-    known = str(caught.value).partition("there is: ")[2].split(", ")
+    known = str(caught.value).partition("unknown tool 'echo'; available: ")[2].split(", ")
     assert {"nvim_echo", "nvim_open"} <= set(known)
 
 
@@ -520,10 +521,8 @@ async def test_an_argument_that_is_nested_too_deeply_is_an_error_and_neovim_live
 
 
 @on_calls
-async def test_an_unknown_tool_is_refused_with_the_list_of_what_there_is(at: Direct) -> None:
-    message = await at.refused("nonsense")
-    assert message.startswith("there is no tool ")
-    known = message.partition("there is: ")[2].split(", ")
+async def test_an_unknown_tool_is_refused_with_those_there_are(at: Direct) -> None:
+    known = (await at.refused("nonsense")).partition("available: ")[2].split(", ")
     assert {"echo", "open", "shown"} <= {name.removeprefix("nvim_") for name in known}
 
 
@@ -535,7 +534,7 @@ async def test_a_tool_that_removes_itself_while_it_runs_still_answers(at: Direct
           {finish}
         end)""")
         assert (await at.call("leaves")).text == "gone"
-        assert "there is no tool " in await at.refused("leaves")
+        assert "unknown tool " in await at.refused("leaves")
 
 
 @on_calls
@@ -773,7 +772,8 @@ async def test_without_the_toolset_there_are_no_tools_of_lua(tmp_path: Path) -> 
         names = set(await face.tools())
         assert names >= CODE
         assert not any(name.startswith("nvim_") for name in names)
-        assert (await face.error("echo")).startswith("There is no tool 'nvim_echo'")
+        with pytest.raises(MCPError, match="unknown tool 'nvim_echo'"):
+            await face.error("echo")
 
 
 @bounded
@@ -849,7 +849,7 @@ async def test_lua_tools_are_called_from_the_shell(tmp_path: Path) -> None:
     assert bad[:2] == (1, "")
     assert bad[2].startswith("nvim_shown: ") and bad[2].endswith("missing required argument: place\n")
     assert (unknown[0], unknown[1]) == (1, "")
-    assert "there is no tool " in unknown[2] and "shown" in unknown[2]
+    assert "unknown tool " in unknown[2] and "shown" in unknown[2]
     assert (word[0], word[1]) == (2, "")
     assert "'ratio' is not KEY=VALUE" in word[2]
 

@@ -133,7 +133,7 @@ def _row(at: Transaction, table: Table, kind: str, id_: str) -> RowMapping:
         rows, total = _listed(at, table, ("id",), 10)
         there = ", ".join(one["id"] for one in rows) or "none"
         more = f" and {total - len(rows)} more" if total > len(rows) else ""
-        raise CallerError(f"there is no {kind} {id_[:80]!r}; there is: {there}{more}.")
+        raise CallerError(f"unknown {kind} {id_[:80]!r}; available: {there}{more}")
     return row
 
 

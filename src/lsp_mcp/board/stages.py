@@ -11,7 +11,7 @@ from lsp_mcp.board import fields
 from lsp_mcp.board.ids import slug_of
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import history, stages, tasks
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, unknown
 
 Stage = dict[str, Any]
 
@@ -69,7 +69,7 @@ def find(at: Transaction, name: str) -> Stage:
     by_name = [row for row in rows if row["name"].casefold() == wanted]
     for row in by_name or [row for row in rows if row["id"] == wanted]:
         return dict(row)
-    raise CallerError(f"there is no stage {name[:80]!r}; there is: {', '.join(row['name'] for row in rows)}.")
+    raise CallerError(unknown("stage", name, [row["name"] for row in rows]))
 
 
 def default(at: Transaction) -> Stage:

@@ -11,7 +11,7 @@ from lsp_mcp.board import fields, tasks
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import notifications, questions
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, unknown
 
 Level = Literal["info", "success", "warning"]
 Priority = Literal["normal", "high"]
@@ -97,7 +97,7 @@ def get(at: Transaction, typed: str) -> Question:
     id_ = read_id("q", fields.sought(typed, "id of the question"))
     row = at.connection.execute(sa.select(questions).where(questions.c.id == id_)).mappings().first()
     if row is None:
-        raise CallerError(f"there is no question {typed[:40]!r}; ask_user returns the id of one.")
+        raise CallerError(f"unknown question {typed[:40]!r}; ask_user returns the id of one.")
     return dict(row)
 
 
@@ -118,8 +118,7 @@ def answer(at: Transaction, typed: str, *, option: str | None = None, text: str 
     if said and not found["allow_freeform"]:
         raise CallerError("this question takes one of its options only.")
     if option is not None and option not in {one["id"] for one in found["options"]}:
-        there = ", ".join(one["id"] for one in found["options"]) or "none"
-        raise CallerError(f"there is no option {option[:40]!r}; there is: {there}.")
+        raise CallerError(unknown("option", option, [one["id"] for one in found["options"]]))
     at.connection.execute(
         sa.update(questions)
         .where(questions.c.id == found["id"])

@@ -344,7 +344,7 @@ def _row(at: Transaction, typed: str) -> RowMapping:
             .limit(_NEAREST)
         ).all()
         near = "; like it: " + ", ".join(f"{one.id} ({one.title[:40]})" for one in like) if like else ""
-        raise CallerError(f"there is no task {sought[:40]!r}{near}. See list_tasks.")
+        raise CallerError(f"unknown task {sought[:40]!r}{near}. See list_tasks.")
     return row
 
 

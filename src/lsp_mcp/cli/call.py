@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lsp_mcp.cli.options import ServerFlags
-from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.errors import CallerError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
@@ -45,7 +45,7 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
     known = _known_tools()
     in_lua = name.startswith(PREFIX)
     if name not in known and not in_lua:
-        raise CallerError(f"there is no tool {name!r}; there is: {', '.join(known)}")
+        raise CallerError(unknown("tool", name, known))
     if in_lua and not flags.through_neovim:
         raise CallerError(f"{name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
     schema = {} if in_lua else known[name].input_schema

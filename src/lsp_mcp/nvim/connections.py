@@ -90,7 +90,7 @@ class NvimConnections:
                 return connection
             if reason := self._ended.get(connection_id):
                 raise UnavailableError(f"{reason}; call connect again once it runs. {self._listed()}")
-            raise CallerError(f"there is no connection {connection_id!r}. {self._listed()}")
+            raise CallerError(f"unknown connection {connection_id!r}. {self._listed()}")
         if len(self._connections) == 1:
             return next(iter(self._connections.values()))
         if self._connections:

@@ -10,7 +10,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
@@ -20,11 +22,11 @@ from mcp.types import (
 from mcp.types import Tool as McpTool
 
 from lsp_mcp import __version__
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.errors import LspMcpError, unknown
 from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import ResponseFormat, answered, failed
-from lsp_mcp.server.resources import Resources
+from lsp_mcp.server.resources import Resources, refuse_cursor
 from lsp_mcp.toolsets.json_text import readable
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 
@@ -88,7 +90,8 @@ def mcp_server(
     """
     by_name = {tool.name: tool for tool in tools}
 
-    async def list_tools(context: ServerRequestContext, _: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(context: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+        refuse_cursor(params)
         if changes:
             await changes.settled()
             changes.seen(context.session)
@@ -100,7 +103,7 @@ def mcp_server(
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
         if tool is None and more is None:
-            return failed(f"There is no tool {params.name!r}; there is: {', '.join(by_name)}.")
+            raise MCPError(INVALID_PARAMS, unknown("tool", params.name, by_name))
 
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, readable(message))
@@ -137,13 +140,14 @@ def mcp_server(
 
 
 class _Server(Server[dict[str, Any]]):
-    """Says on every transport that its lists may change; the SDK (2.3) asks only stdio's caller."""
+    """Says on every transport whether its lists may change; the SDK (2.3) asks only stdio's caller."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **values: Any
     ) -> InitializationOptions:
         """See `Server`."""
-        return super().create_initialization_options(notification_options or _CHANGING, *args, **values)
+        changing = _CHANGING if self.get_request_handler("subscriptions/listen") else NotificationOptions()
+        return super().create_initialization_options(notification_options or changing, *args, **values)
 
 
 def described(tool: Offered) -> McpTool:

@@ -17,6 +17,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from lsp_mcp.errors import unknown
 from lsp_mcp.sessions.neovims import Neovims
 
 _CONNECTIONS = "nvim-connections://"
@@ -28,8 +29,9 @@ class Resources:
     def __init__(self, neovims: Neovims) -> None:
         self._neovims = neovims
 
-    async def list(self, _: ServerRequestContext, __: PaginatedRequestParams | None) -> ListResourcesResult:
+    async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """All of them."""
+        refuse_cursor(params)
         await self._neovims.begun()
         connections = self._neovims.connections.connected
         named = [
@@ -57,9 +59,19 @@ class Resources:
             for connection in self._neovims.connections.connected
         }
         if not uri.startswith(_CONNECTIONS) or (wanted and wanted not in known):
-            there = ", ".join([_CONNECTIONS, *(f"{_CONNECTIONS}{id_}" for id_ in known)])
-            raise MCPError(INVALID_PARAMS, f"there is no resource {uri}; there is: {there}")
+            there = [_CONNECTIONS, *(f"{_CONNECTIONS}{id_}" for id_ in known)]
+            raise MCPError(INVALID_PARAMS, unknown("resource", uri, there))
         text = json.dumps(known[wanted] if wanted else list(known.values()), separators=(",", ":"))
         return ReadResourceResult(
             contents=[TextResourceContents(uri=params.uri, text=text, mime_type="application/json")]
         )
+
+
+def refuse_cursor(params: PaginatedRequestParams | None) -> None:
+    """Lists are given in one piece, so no cursor is one that this server gave.
+
+    Raises:
+        MCPError: there is one.
+    """
+    if params and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, f"unknown cursor {params.cursor[:80]!r}: this list has one page")

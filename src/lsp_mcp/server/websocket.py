@@ -1,4 +1,4 @@
-"""MCP over a WebSocket, one JSON-RPC message a frame (seeds/002, "WebSocket Connection"; the SDK has none any more)."""
+"""MCP over a WebSocket, one JSON-RPC message a frame (the SDK has none any more)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import anyio
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp.types import jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp.types import INVALID_REQUEST, JSONRPCRequest
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from lsp_mcp.server.messages import Refusal, read_message
 
 log = logging.getLogger(__name__)
 
-_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 _UNSUPPORTED_DATA = 1003
 _UNKNOWN = "agent"
 _WAITING = 64  # messages of one client that wait to be handled
@@ -48,13 +48,16 @@ async def serve_websocket(
                 if text is None:
                     await websocket.close(_UNSUPPORTED_DATA, "send JSON-RPC messages as text frames")
                     return
-                message = _message(text)
-                if isinstance(message, dict):
-                    await websocket.send_text(json.dumps(message))
+                message = read_message(text.encode("utf-8", "surrogatepass"), _amend)
+                if isinstance(message, list):
+                    message = Refusal(None, INVALID_REQUEST, "send one JSON-RPC message in each frame")
+                if isinstance(message, Refusal):
+                    log.info("a message was refused (%d): %s", message.code, message.message)
+                    if message.is_sent:
+                        await websocket.send_text(json.dumps(message.json))
                     continue
-                raw = json.loads(text)
-                if raw.get("method") == "initialize":
-                    introductions[raw.get("id")] = await introduce(key, _client_of(raw))
+                if isinstance(message, JSONRPCRequest) and message.method == "initialize":
+                    introductions[message.id] = await introduce(key, _client_of(message))
                 metadata = ServerMessageMetadata(request_context=websocket)
                 await to_server.send(SessionMessage(message, metadata))
 
@@ -87,30 +90,10 @@ async def _until_closed(work: Callable[[], Awaitable[None]]) -> None:
         log.debug("a WebSocket is closed: %s", error)
 
 
-def _client_of(initialize: dict[str, Any]) -> str:
-    params = initialize.get("params")
-    info = params.get("clientInfo") if isinstance(params, dict) else None
-    return str(info.get("name") or _UNKNOWN) if isinstance(info, dict) else _UNKNOWN
+def _client_of(initialize: JSONRPCRequest) -> str:
+    return str((initialize.params or {})["clientInfo"]["name"] or _UNKNOWN)
 
 
-def _message(text: str) -> Any:
-    """The JSON-RPC message in a frame, or the error that answers a frame that has none."""
-    try:
-        raw = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return _refusal(None, _PARSE_ERROR, f"this frame is no JSON: {error}")
-    if not isinstance(raw, dict):
-        return _refusal(None, _INVALID_REQUEST, "send one JSON-RPC message, an object, in each frame")
-    if raw.get("method") == "initialize" and isinstance(raw.get("params"), dict):
-        # The document's own handshake has none, and MCP wants some.
-        raw["params"].setdefault("capabilities", {})
-    try:
-        return jsonrpc_message_adapter.validate_python(raw, by_name=False)
-    except ValidationError as error:
-        what = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))} {one['msg']}" for one in error.errors()[:2])
-        return _refusal(raw.get("id"), _INVALID_REQUEST, f"this is no JSON-RPC 2.0 message: {what}")
-
-
-def _refusal(request: Any, code: int, message: str) -> dict[str, Any]:
-    known = request if isinstance(request, str | int) else None
-    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
+def _amend(params: dict[str, Any]) -> None:
+    """The published handshake of the board has no capabilities, and MCP wants some."""
+    params.setdefault("capabilities", {})

@@ -38,6 +38,6 @@ def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
     if not fitting:
         names = ", ".join(a.name for a in adapters)
         raise ConfigError(
-            f"nothing in {root} says which language server it needs; name one with --backend (there is: {names})"
+            f"nothing in {root} says which language server it needs; name one with --backend (available: {names})"
         )
     return fitting

@@ -153,7 +153,7 @@ class Neovims:
         if name is not None:
             named = [client for client in clients if client.name == name]
             if not named and name not in adapter_names():
-                raise CallerError(f"there is no language client {name!r} in {host.name}. {_listed(clients)}")
+                raise CallerError(f"unknown language client {name!r} in {host.name}. {_listed(clients)}")
             return sessions.session(await _adapter(host, named[0]) if named else load_adapter(name))
         adapters = await self._answering(host, clients, path)
         able = [(client, adapter) for client, adapter in adapters if client is None or _has(client, provider)]
@@ -265,4 +265,4 @@ async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
 def _listed(clients: Sequence[NvimClient]) -> str:
     if not clients:
         return "None runs there: open a file in it whose language server is enabled."
-    return f"There is: {', '.join(sorted({client.name for client in clients}))}."
+    return f"Available: {', '.join(sorted({client.name for client in clients}))}."

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, unknown
 from lsp_mcp.features.passthrough import home_document
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
@@ -50,7 +50,7 @@ class LspTools:
     def _backend(self, method: str, params: Any, name: str | None) -> Backend:
         backends = {backend.name: backend for backend in self._sessions.backends}
         if name is not None and name not in backends:
-            raise CallerError(f"there is no backend {name!r} here; there is: {', '.join(backends)}.")
+            raise CallerError(unknown("backend", name, backends))
         if name is not None:
             return backends[name]
         if uri := home_document(params):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Json
-from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError
+from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError, unknown
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.toolsets.json_text import readable
 from lsp_mcp.toolsets.questions import Questions
@@ -96,8 +96,7 @@ class LuaTools:
         )
 
     async def _unknown(self, name: str) -> CallerError:
-        names = ", ".join(tool.name for tool in await self.tools())
-        return CallerError(f"there is no tool {name!r}; there is: {names or 'none'}")
+        return CallerError(unknown("tool", name, [tool.name for tool in await self.tools()]))
 
     async def _placed(self, call: Call, name: str, arguments: Json) -> Json:
         """The arguments, with the anchors in them as they are now and names of symbols as anchors."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lsp_mcp.errors import CallerError, ConfigError, LspMcpError
+from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
@@ -137,7 +137,7 @@ def toolset_of(tool: str) -> str:
     for name in TOOLSETS:
         if any(tool == one.name for kind in _declared(name) for one in declared_tools(kind)):
             return name
-    raise CallerError(f"there is no tool {tool!r}")
+    raise CallerError(f"unknown tool {tool!r}")
 
 
 def _chosen(sessions: Sessions, settings: ToolSettings, neovims: Neovims | None) -> list[str]:
@@ -146,7 +146,7 @@ def _chosen(sessions: Sessions, settings: ToolSettings, neovims: Neovims | None)
         of_backends.add("nvim")
     for name in (*settings.toolsets, *settings.without_toolsets):
         if name not in TOOLSETS:
-            raise ConfigError(f"there is no toolset {name!r}; there is: {', '.join(TOOLSETS)}")
+            raise ConfigError(unknown("toolset", name, TOOLSETS))
     for name in settings.toolsets:
         if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, *of_backends):
             running = ", ".join(backend.name for backend in sessions.backends)

@@ -195,7 +195,7 @@ class _Import:
             place = here[-1].id if task.status == "completed" else stage_id(here, "")
             name = next(stage.name for stage in here if stage.id == place)
             file = self._found.file("task", task.id)
-            self._done.notes.append(f"{file}: there is no stage {task.stage[:60]!r}; it is in {name}.")
+            self._done.notes.append(f"{file}: unknown stage {task.stage[:60]!r}; it is in {name}.")
         return replace(task, stage=str(place))
 
     def _new(self, task: Task) -> Task:

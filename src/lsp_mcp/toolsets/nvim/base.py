@@ -201,5 +201,5 @@ async def buffer_of(connection: NvimConnection, number: int) -> dict[str, Any]:
     found: dict[str, Any] | None = await connection.lua.call("buffer", number)
     if found is None:
         numbers: Sequence[int] = await connection.lua.call("buffer_numbers")
-        raise CallerError(f"there is no buffer {number}; there is: {', '.join(map(str, numbers))}. See list_buffers.")
+        raise CallerError(f"unknown buffer {number}; available: {', '.join(map(str, numbers))}. See list_buffers.")
     return found

@@ -1,0 +1,82 @@
+"""Batches of JSON-RPC, which MCP has in 2025-03-26 only: the answers to one go out together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mcp.types import (
+    INVALID_REQUEST,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from lsp_mcp.server.messages import Read, Refusal
+
+_WITH_BATCHES = "2025-03-26"
+
+
+@dataclass
+class _Batch:
+    waits_for: set[RequestId] = field(default_factory=set)
+    answers: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Its answer once it is complete, until then and if nobody is to be answered an empty text."""
+        return f"[{','.join(self.answers)}]" if self.answers and not self.waits_for else ""
+
+
+class Batches:
+    """The batches of one connection. What it returns as text is to be sent, unless it is empty."""
+
+    def __init__(self) -> None:
+        self._agreed = False
+        self._introduction: RequestId | None = None
+        self._open: dict[RequestId, _Batch] = {}
+
+    def introduced(self, initialize: JSONRPCRequest) -> None:
+        """`initialize` is asked; its answer says whether there are batches."""
+        self._introduction = initialize.id
+
+    def opened(self, found: Sequence[Read]) -> tuple[list[JSONRPCMessage], str]:
+        """What is to be handled of a batch, and what is to be sent at once."""
+        if not self._agreed:
+            told = f"there are no batches but in {_WITH_BATCHES}; send one message a line"
+            return [], json.dumps(Refusal(None, INVALID_REQUEST, told).json)
+        batch, handled = _Batch(), list[JSONRPCMessage]()
+        for one in found:
+            if isinstance(one, JSONRPCRequest) and one.id in self._open:
+                one = Refusal(one.id, INVALID_REQUEST, "this id is in use")  # noqa: PLW2901
+            if isinstance(one, Refusal):
+                batch.answers += [json.dumps(one.json)] if one.is_sent else []
+                continue
+            if isinstance(one, JSONRPCRequest):
+                batch.waits_for.add(one.id)
+                self._open[one.id] = batch
+            handled.append(one)
+        return handled, batch.text
+
+    def answered(self, answer: JSONRPCResponse | JSONRPCError, text: str) -> str:
+        """What is to be sent for `answer`, which is `text` by itself."""
+        if self._introduction is not None and answer.id == self._introduction:
+            self._introduction = None
+            self._agreed = isinstance(answer, JSONRPCResponse) and answer.result.get("protocolVersion") == _WITH_BATCHES
+        if answer.id is None or (batch := self._open.pop(answer.id, None)) is None:
+            return text
+        batch.answers.append(text)
+        batch.waits_for.discard(answer.id)
+        return batch.text
+
+    def cancelled(self, notification: JSONRPCNotification) -> str:
+        """What is to be sent now that a request may be cancelled, and so never be answered."""
+        id_ = (notification.params or {}).get("requestId") if notification.method == "notifications/cancelled" else None
+        if not isinstance(id_, str | int) or (batch := self._open.pop(id_, None)) is None:
+            return ""
+        batch.waits_for.discard(id_)
+        return batch.text
