@@ -5,6 +5,7 @@
     │   ├── PointError           a place that is not in the document (line or character past the end)
     │   ├── AnchorError          an anchor that is malformed, on no identifier, or whose symbol is gone
     │   ├── PathError            a file that is missing, outside the workspace, binary, or of no known language
+    │   ├── ConflictError        somebody else changed it since the caller looked
     │   └── ConfigError          a flag, an adapter or a configuration file that cannot be used
     ├── RefusedError             the other program understood and said no: its own message, and its code
     ├── EditError                an edit that was not applied; nothing on disk changed
@@ -41,6 +42,10 @@ class AnchorError(CallerError):
 
 class PathError(CallerError):
     """A path names no file that this program may read and a server can answer for."""
+
+
+class ConflictError(CallerError):
+    """Somebody else changed what the caller wanted to change; nothing was changed now."""
 
 
 class ConfigError(CallerError):

@@ -75,3 +75,23 @@ def test_after_lost_events_all_that_stayed_counts_as_changed(asked: set[str], kn
         ledger.appeared(name)
     ledger.replaced(known, now)
     assert take(ledger) == (now - asked, now & asked, asked - now)
+
+
+@given(st.sets(NAMES), st.lists(st.tuples(st.sampled_from(["touch", "remove", "ask"]), NAMES)))
+def test_changes_one_after_the_other_are_as_if_they_were_asked_for_at_once(
+    there: set[str], steps: list[tuple[str, str]]
+) -> None:
+    whole, part, now = Ledger(), Ledger(), set(there)
+    together = Changes()
+    for step, name in [*steps, ("ask", "")]:
+        if step == "touch":
+            for ledger in (whole, part):
+                (ledger.changed if name in now else ledger.appeared)(name)
+            now.add(name)
+        elif step == "remove" and name in now:
+            for ledger in (whole, part):
+                ledger.vanished(name)
+            now.remove(name)
+        elif step == "ask":
+            together = together.then(part.take(None))
+    assert together == whole.take(None)

@@ -12,7 +12,7 @@ from lsp_mcp.board import fields
 from lsp_mcp.board.ids import kebab_id, slug_of
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import snippets, standards
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, ConflictError
 
 _MOST_LINE = 300  # characters of a description
 
@@ -155,7 +155,7 @@ def _update(
 ) -> dict[str, Any]:
     row = _row(at, table, kind, id_)
     if expected is not None and expected != row["revision"]:
-        raise CallerError(
+        raise ConflictError(
             f"{kind} {row['id']} has revision {row['revision']}, not {expected}: {row['updated_by']} changed it at "
             f"{row['updated_at'][:19]}Z. Nothing was changed: read it with get_{kind}, then try again."
         )

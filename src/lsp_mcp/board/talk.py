@@ -11,7 +11,7 @@ from lsp_mcp.board import fields, tasks
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import notifications, questions
-from lsp_mcp.errors import CallerError, unknown
+from lsp_mcp.errors import CallerError, ConflictError, unknown
 
 Level = Literal["info", "success", "warning"]
 Priority = Literal["normal", "high"]
@@ -105,11 +105,12 @@ def answer(at: Transaction, typed: str, *, option: str | None = None, text: str 
     """The question, answered with one of its options, a text, or both.
 
     Raises:
-        CallerError: it is answered already, or the answer does not fit.
+        ConflictError: it is answered already.
+        CallerError: the answer does not fit.
     """
     found = get(at, typed)
     if found["answered_at"]:
-        raise CallerError(
+        raise ConflictError(
             f"{found['id']} was answered by {found['answered_by']} at {found['answered_at'][:16]}Z: {shown(found)}."
         )
     said = fields.message(text, "answer") if text is not None and text.strip() else None

@@ -13,7 +13,7 @@ from lsp_mcp.board import fields, markdown, stages, tables
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.board.tables import agents, anchors, dependencies, history, questions, task_tags, tasks
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, ConflictError
 
 Task = dict[str, Any]
 Status = Literal["pending", "completed"]
@@ -443,7 +443,7 @@ def _expect(at: Transaction, row: RowMapping, expected: int | None) -> None:
         sa.select(history).where(history.c.task == row["id"], history.c.revision > expected).order_by(history.c.id)
     ).mappings()
     told = "; ".join(f"{one['who']} {one['message']}" for one in since)
-    raise CallerError(
+    raise ConflictError(
         f"{row['id']} has revision {row['revision']}, not {expected}"
         + (f"; since then: {told}" if told else "")
         + ". Nothing was changed: read it with get_task, then try again."

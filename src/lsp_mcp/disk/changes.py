@@ -25,6 +25,15 @@ class Changes:
     def __bool__(self) -> bool:
         return bool(self.created or self.changed or self.deleted)
 
+    def then(self, later: Changes) -> Changes:
+        """The net effect of these changes and `later` ones: come and gone is nothing, gone and back is a change."""
+        if not self:
+            return later
+        created = (self.created - later.deleted) | (later.created - self.deleted)
+        deleted = (self.deleted - later.created) | (later.deleted - self.created)
+        changed = self.changed | later.changed | (self.deleted & later.created)
+        return Changes(created, changed - created - deleted - later.deleted, deleted, later.note)
+
 
 _NOTHING = Changes()
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from lsp_mcp.disk.changes import Changes, Ledger
+from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.watch import Watch
 
 
@@ -79,7 +79,7 @@ class Feed:
 
     def __init__(self, hub: FeedHub) -> None:
         self._hub = hub
-        self._ledger = Ledger()
+        self._pending = Changes()
         self._notes: list[str] = []
 
     async def start(self) -> None:
@@ -89,7 +89,8 @@ class Feed:
     def changes(self) -> Changes:
         """Every change whose system call returned before this call, since the last call."""
         self._hub.pull()
-        return self._ledger.take(None)
+        pending, self._pending = self._pending, Changes()
+        return pending
 
     def take_notes(self) -> list[str]:
         """How the changes are known, if not exactly by the kernel's events; each note once."""
@@ -118,11 +119,6 @@ class Feed:
 
     def take_in(self, changes: Changes) -> None:
         """Changes from the watch."""
-        for path in map(str, changes.created):
-            self._ledger.appeared(path)
-        for path in map(str, changes.changed):
-            self._ledger.changed(path)
-        for path in map(str, changes.deleted):
-            self._ledger.vanished(path)
+        self._pending = self._pending.then(changes)
         if changes.note and changes.note not in self._notes:
             self._notes.append(changes.note)

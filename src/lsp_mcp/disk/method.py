@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from lsp_mcp.prose import first_few
+
 
 class Method(Protocol):
     """A way to learn what happens to files. It writes what it learns to the `Ledger` it was made with.
@@ -52,5 +54,4 @@ def _some(what: str, paths: Iterable[str]) -> str | None:
     ordered = sorted(paths)
     if not ordered:
         return None
-    more = f" and {len(ordered) - 1:,} more" if len(ordered) > 1 else ""
-    return f"{what}: {ordered[0]}{more}"
+    return f"{what}: {first_few(ordered, 1)}"

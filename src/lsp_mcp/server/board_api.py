@@ -17,7 +17,7 @@ from lsp_mcp.board import agents, library, stages, talk, tasks
 from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
-from lsp_mcp.errors import CallerError, LspMcpError, UnavailableError
+from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
 from lsp_mcp.toolsets.board.anchored import looked_up
 
 log = logging.getLogger(__name__)
@@ -299,9 +299,10 @@ def _answering(handler: Handler) -> Handler:
             return JSONResponse({"error": told}, status_code=400)
         except UnavailableError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
+        except ConflictError as error:
+            return JSONResponse({"error": str(error)}, status_code=409)
         except CallerError as error:
-            conflict = "has revision" in str(error) or "was answered by" in str(error)
-            return JSONResponse({"error": str(error)}, status_code=409 if conflict else 400)
+            return JSONResponse({"error": str(error)}, status_code=400)
         except LspMcpError as error:
             return JSONResponse({"error": str(error)}, status_code=500)
 

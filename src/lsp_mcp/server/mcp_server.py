@@ -47,7 +47,7 @@ class Offered(Protocol):
         """What people call it."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What it does."""
 
     @property
@@ -155,7 +155,7 @@ def described(tool: Offered) -> McpTool:
     return McpTool(
         name=tool.name,
         title=tool.title,
-        description=tool.told,
+        description=tool.description,
         input_schema=tool.input_schema,
         annotations=ToolAnnotations(
             read_only_hint=tool.read_only,

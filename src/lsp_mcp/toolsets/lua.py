@@ -37,7 +37,7 @@ class LuaTool:
     title: str
     read_only: bool
     destructive: bool
-    told: str
+    description: str
     input_schema: Json
     anchors: tuple[str, ...]  # the arguments that are anchors
 
@@ -137,7 +137,7 @@ def _tool(entry: Json) -> LuaTool:
         title=str(entry.get("title") or _title(entry["name"])),
         read_only=entry.get("read_only") is True,
         destructive=entry.get("destructive") is True,
-        told=str(entry["description"]),
+        description=str(entry["description"]),
         input_schema=input_schema(args, extra=entry.get("extra")),
         anchors=tuple(name for name, declared in args.items() if declared.get("format") == "anchor"),
     )

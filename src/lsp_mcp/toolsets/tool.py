@@ -61,7 +61,7 @@ class Tool:
     title: str
     read_only: bool
     destructive: bool
-    description: str
+    docstring: str  # of its method, each paragraph on one line
     model: type[BaseModel]
     method: Callable[..., Awaitable[str]]
     listed: Callable[[], bool] = lambda: True  # whether it is shown now; what isn't can be called all the same
@@ -78,9 +78,9 @@ class Tool:
         return schema
 
     @property
-    def told(self) -> str:
-        """What a model is told that it does."""
-        return self._counted(self.description)
+    def description(self) -> str:
+        """What it does, for a model."""
+        return self._counted(self.docstring)
 
     def _counted(self, text: str) -> str:
         """`text`, which says from which number lines and characters count, for the base that counts here."""
@@ -134,7 +134,7 @@ def declared_tools(toolset: type) -> list[Tool]:
             title=title,
             read_only=read_only,
             destructive=destructive,
-            description=_description(function),
+            docstring=_docstring(function),
             model=_model(name, function),
             method=function,
             passes=passes,
@@ -150,7 +150,7 @@ def tools_of(toolset: object, base: Base = 1) -> list[Tool]:
     return [replace(tool, method=getattr(toolset, tool.name), base=base) for tool in declared_tools(type(toolset))]
 
 
-def _description(function: Callable[..., Any]) -> str:
+def _docstring(function: Callable[..., Any]) -> str:
     """Its docstring, each paragraph on one line."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(function.__doc__ or ""))
 

@@ -14,8 +14,8 @@ from lsp_mcp.board.exchange.data import Contents, Problem, Snippet, Standard, Ta
 from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES
 from lsp_mcp.board.exchange.reading import is_former_export
 from lsp_mcp.errors import CallerError, UnavailableError
+from lsp_mcp.prose import first_few
 
-_MOST_NAMED = 5
 _OWN = (".git", ".gitignore", ".gitattributes")  # may lie in a folder that is exported to
 
 
@@ -86,9 +86,8 @@ def _check(folder: Path) -> None:
     ours = {path.name for path in folders.leftovers(folder, ())}.union(_OWN)
     others = sorted({path.name for path in folder.iterdir()} - ours)
     if others and not is_former_export(folder):
-        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
         raise CallerError(
-            f"{folder} has other things in it ({', '.join(others[:_MOST_NAMED])}{more}). Export to a new folder, an "
+            f"{folder} has other things in it ({first_few(others)}). Export to a new folder, an "
             "empty one, or one that has an earlier export."
         )
 
@@ -113,9 +112,8 @@ def _compared(folder: Path, wanted: dict[str, str], contents: Contents, *, force
     elif not force and _stages_edited(folder / STAGES, contents):
         lost.append(STAGES)
     if lost:
-        more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
         raise CallerError(
-            f"edited since the last export to {folder}: {', '.join(lost[:_MOST_NAMED])}{more}. Import that first, or "
+            f"edited since the last export to {folder}: {first_few(lost)}. Import that first, or "
             "overwrite it with --force. Nothing was changed."
         )
     return done, stale

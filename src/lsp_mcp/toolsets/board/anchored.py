@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,25 +87,39 @@ def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
 
 def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
     """An anchor as it is now: `anchor`, `symbol`, `code`, and `state` unless all is well."""
-    anchor = parse_anchor(row["anchor"])
-    shown = {"anchor": row["anchor"], "symbol": row["symbol"], "code": row["code"]}
+    now = located(host, row)
+    shown = {"anchor": str(now.anchor) if now.anchor else row["anchor"], "symbol": row["symbol"], "code": now.code}
+    return {**shown, "state": now.state} if now.state else shown
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where the symbol of an anchor is now, None if it is gone; its line; what is to be said of that."""
+
+    anchor: Anchor | None
+    code: str
+    state: str = ""
+
+
+def located(host: BoardHost, row: dict[str, Any]) -> Located:
+    """Find the symbol of an anchor again, in the text that its file has now."""
+    anchor, code = parse_anchor(row["anchor"]), row["code"]
     try:
         text = _text(host.workspace.file(anchor.file))
     except LspMcpError:
-        return {**shown, "state": "gone: the file is not there"}
+        return Located(None, code, "gone: the file is not there")
     if row["symbol"] is None:
-        return {**shown, "state": "unknown: nobody has looked at it"}  # it was written by hand
+        return Located(anchor, code, "unknown: nobody has looked at it")  # it was written by hand
     points = [span.start for span in text.words(row["symbol"])]
     if not points:
-        return {**shown, "state": f"gone: {anchor.file} no longer has {row['symbol']}"}
+        return Located(None, code, f"gone: {anchor.file} no longer has {row['symbol']}")
     if anchor.point in points:
-        return {**shown, "code": code_at(text, anchor.point)}
-    same = [point for point in points if code_at(text, point) == row["code"]]
+        return Located(anchor, code_at(text, anchor.point))
+    same = [point for point in points if code_at(text, point) == code]
     point = min(same or points, key=lambda point: abs(point.line - anchor.point.line))
-    found = {**shown, "anchor": str(Anchor(anchor.scheme, anchor.file, point)), "code": code_at(text, point)}
-    if len(same or points) > 1:
-        found["state"] = f"moved: the nearest of {len(same or points)} places that have {row['symbol']}"
-    return found
+    several = len(same or points)
+    state = f"moved: the nearest of {several} places that have {row['symbol']}" if several > 1 else ""
+    return Located(Anchor(anchor.scheme, anchor.file, point), code_at(text, point), state)
 
 
 def code_at(text: Text, point: Point) -> str:

@@ -15,12 +15,11 @@ from lsp_mcp.board.store import Transaction
 from lsp_mcp.edits.plan import FileChange, RenameFile, Step
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.features.anchor_memory import moved_point
+from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point, Text
-from lsp_mcp.toolsets.board.anchored import code_at, found_again
+from lsp_mcp.toolsets.board.anchored import code_at, located
 
 log = logging.getLogger(__name__)
-
-_NAMED = 3  # tasks that one line names
 
 
 class CodeLinks:
@@ -39,9 +38,8 @@ class CodeLinks:
         here = await asyncio.to_thread(lambda: [row for row in near if self._is_at(row, point)])
         if not here:
             return None
-        named = ", ".join(f"{row['task']} ({row['title'][:60]})" for row in here[:_NAMED])
-        more = f" and {len(here) - _NAMED} more" if len(here) > _NAMED else ""
-        return f"open tasks on {name}: {named}{more}"
+        named = first_few([f"{row['task']} ({row['title'][:60]})" for row in here])
+        return f"open tasks on {name}: {named}"
 
     async def edited(self, steps: Sequence[Step]) -> None:
         """These edits were made: the anchors of tasks go where they lead."""
@@ -55,8 +53,8 @@ class CodeLinks:
             log.warning("anchors of tasks were not taken along: %s", error)
 
     def _is_at(self, row: dict[str, Any], point: Point) -> bool:
-        found = found_again(self._host, row)
-        return not found.get("state", "").startswith("gone") and parse_anchor(found["anchor"]).point == point
+        anchor = located(self._host, row).anchor
+        return anchor is not None and anchor.point == point
 
     def _follow_all(self, at: Transaction, steps: Sequence[FileChange | RenameFile]) -> None:
         for step in steps:
