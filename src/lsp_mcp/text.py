@@ -16,9 +16,11 @@ A byte order mark at the start of the content belongs to the document but is no 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 from unicodedata import category
 
@@ -31,7 +33,6 @@ Json = dict[str, Any]
 
 BOM = "\ufeff"
 _SPEC_LINE_END = re.compile(r"\r\n|\n|\r")  # LSP 3.17, "Text Documents": no other character ends a line
-_LF_LINE_END = re.compile(r"\n")
 
 
 class Point(NamedTuple):
@@ -87,14 +88,14 @@ class Text:
         Raises:
             PointError: there is no such line.
         """
-        if not 1 <= number <= self.line_count:
+        if not 1 <= number <= len(self._spec_starts):
             raise PointError(f"line {number} is not in the document, which has {_lines(self.line_count)}")
         start, end = self._line_bounds(number)
         return self.content[start:end]
 
     def lines(self) -> list[str]:
         """All lines without their ends, first to last."""
-        if "\r" not in self.content:
+        if self._has_only_lf:
             return self.content.removeprefix(BOM).split("\n")
         return [self.line(number) for number in range(1, self.line_count + 1)]
 
@@ -111,7 +112,7 @@ class Text:
             PointError: the line or the character is past the end; the message has both numbers, from `base`.
         """
         line, character = point
-        if not 1 <= line <= self.line_count:
+        if not 1 <= line <= len(self._spec_starts):
             raise PointError(f"line {_number(line, base)} is not in the document, which has {_lines(self.line_count)}")
         start, end = self._line_bounds(line)
         if not 1 <= character <= end - start + 1:
@@ -274,30 +275,38 @@ class Text:
 
         Nearly every place of an answer is such a one, and this takes a tenth of the time of the way by offsets.
         """
-        line, first, last = range_["start"]["line"], range_["start"]["character"], range_["end"]["character"]
-        starts = self._spec_starts
-        if not self._is_plain or line != range_["end"]["line"] or not 0 <= line < len(starts) - 1:
+        start, end, starts = range_["start"], range_["end"], self._spec_starts
+        line, first, last = start["line"], start["character"], end["character"]
+        if not self._has_only_lf or line != end["line"] or not 0 <= line < len(starts) - 1:
             return None
         if not 0 <= first <= last < starts[line + 1] - starts[line]:
+            return None
+        if not self._is_plain and not self.content[starts[line] : starts[line + 1]].isascii():
             return None
         return Span(Point(line + 1, first + 1), Point(line + 1, last + 1))
 
     @cached_property
     def _is_plain(self) -> bool:
         """Whether each character is one unit in every encoding, and only LF ends lines."""
-        return self.content.isascii() and "\r" not in self.content
+        return self._has_only_lf and self.content.isascii()
+
+    @cached_property
+    def _has_only_lf(self) -> bool:
+        return "\r" not in self.content
 
     # --- line tables -------------------------------------------------------------------------------
 
     @cached_property
-    def _spec_starts(self) -> list[int]:
-        return _line_starts(self.content, _SPEC_LINE_END if "\r" in self.content else _LF_LINE_END)
+    def _spec_starts(self) -> array[int]:
+        if self._has_only_lf:
+            return _lf_line_starts(self.content)
+        return array("I", (0, *(match.end() for match in _SPEC_LINE_END.finditer(self.content))))
 
     @cached_property
-    def _lf_starts(self) -> list[int]:
-        return _line_starts(self.content, _LF_LINE_END) if "\r" in self.content else self._spec_starts
+    def _lf_starts(self) -> array[int]:
+        return self._spec_starts if self._has_only_lf else _lf_line_starts(self.content)
 
-    def _starts(self, encoding: PositionEncoding) -> list[int]:
+    def _starts(self, encoding: PositionEncoding) -> array[int]:
         return self._spec_starts if encoding.lone_cr_ends_line else self._lf_starts
 
     def _line_bounds(self, number: int) -> tuple[int, int]:
@@ -340,11 +349,14 @@ def code_unit_length(content: str, unit: CodeUnit) -> int:
     return _units(content, unit)
 
 
-def _line_starts(content: str, line_end: re.Pattern[str]) -> list[int]:
-    return [0, *(match.end() for match in line_end.finditer(content))]
+def _lf_line_starts(content: str) -> array[int]:
+    """Where each line begins, if only LF ends lines; 4 bytes a line, where a list would take 36."""
+    starts = array("I", accumulate(map((1).__add__, map(len, content.split("\n"))), initial=0))
+    del starts[-1]
+    return starts
 
 
-def _bounds(content: str, starts: list[int], index: int) -> tuple[int, int]:
+def _bounds(content: str, starts: array[int], index: int) -> tuple[int, int]:
     """Offsets of a line without its end."""
     start = starts[index]
     if index == len(starts) - 1:

@@ -54,7 +54,9 @@ class FeedHub:
     def watch_also(self, folders: Iterable[Path]) -> None:
         """Watch these as well, as far as they exist."""
         for folder in folders:
-            if folder.is_dir() and not any(folder.is_relative_to(known) for known in self._folders):
+            if any(folder.is_relative_to(known) for known in self._folders):
+                continue
+            if folder.is_dir():
                 self._watch.add_root(folder)
                 self._folders.append(folder)
 

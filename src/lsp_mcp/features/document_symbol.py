@@ -11,7 +11,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Place, plain_name
 from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
-from lsp_mcp.text import Span, Text
+from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri
 
 
@@ -49,35 +49,44 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 
     For servers that give the whole declaration where the name is wanted.
     """
-    words = re.findall(r"\w+", name)
-    if words:
+    if word := _last_word(name):
         start, end = text.point_offset(span.start), text.point_offset(span.end)
-        if text.content[start:end] == words[-1]:
+        if text.content[start:end] == word:
             return span
-        if found := re.compile(rf"(?<!\w){re.escape(words[-1])}(?!\w)").search(text.content, start, end):
+        if found := re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(text.content, start, end):
             return text.offsets_span(found.start(), found.end())
     return span
+
+
+def _last_word(name: str) -> str:
+    return next(iter(re.findall(r"\w+", name)[::-1]), "")
 
 
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     """A `DocumentSymbol`, or a `SymbolInformation` from a server that knows no hierarchy."""
     name, kind = str(item["name"]), kind_name(item["kind"], backend.adapter)
-    if "selectionRange" in item:
-        selected = text.range_span(item["selectionRange"], backend.encoding)
-        # A name that a macro makes is not there; below its line it would be another's.
-        span = name_span(text, text.clip_to_line(selected), name)
-        if plain_name(name) not in text.slice(span):
-            # clangd 22 may even give a place in the macro's own file; where the whole symbol begins is right.
-            start = text.range_span(item["range"], backend.encoding).start
-            span = name_span(text, text.clip_to_line(Span(start, text.offset_point(len(text.content)))), name)
-    else:
-        span = name_span(text, text.range_span(item["location"]["range"], backend.encoding), name)
-    place = Place(path, span, text, str(item.get("containerName") or ""))
-    children: Any = item.get("children") or []
+    place = Place(path, _own_span(item, name, text, backend.encoding), text, str(item.get("containerName") or ""))
+    children: Any = item.get("children") or ()
     return Symbol(
         name, kind, place, str(item.get("detail") or ""), "",
         tuple(_symbol(child, path, text, backend) for child in children),
     )  # fmt: skip
+
+
+def _own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> Span:
+    """Where the name of a symbol stands."""
+    if "selectionRange" not in item:
+        return name_span(text, text.range_span(item["location"]["range"], encoding), name)
+    selected = text.range_span(item["selectionRange"], encoding)
+    if text.slice(selected) == _last_word(name):
+        return selected
+    # A name that a macro makes is not there; below its line it would be another's.
+    span = name_span(text, text.clip_to_line(selected), name)
+    if plain_name(name) not in text.slice(span):
+        # clangd 22 may even give a place in the macro's own file; where the whole symbol begins is right.
+        start = text.range_span(item["range"], encoding).start
+        span = name_span(text, text.clip_to_line(Span(start, text.offset_point(len(text.content)))), name)
+    return span
 
 
 def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ...]:
@@ -101,6 +110,9 @@ def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ..
 
 def _in_order(symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
     ordered = sorted(symbols, key=lambda symbol: symbol.place.span)
-    return tuple(
-        replace(symbol, children=_in_order(symbol.children)) if symbol.children else symbol for symbol in ordered
-    )
+    return tuple(_with_children_in_order(symbol) if symbol.children else symbol for symbol in ordered)
+
+
+def _with_children_in_order(symbol: Symbol) -> Symbol:
+    children = _in_order(symbol.children)
+    return symbol if children == symbol.children else replace(symbol, children=children)

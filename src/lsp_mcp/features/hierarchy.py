@@ -11,7 +11,7 @@ from typing import Literal
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.places import Place, location_key, place_of
+from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol, kind_name
@@ -121,6 +121,9 @@ class _Walk:
     _seen: set[object] = field(default_factory=set)
     _kept: int = 0
 
+    def __post_init__(self) -> None:
+        self._locator = Locator(self.backend)
+
     async def tree(self, items: list[Json]) -> Tree:
         tree = Tree()
         roots = [_Branch(item, ()) for item in items]
@@ -165,13 +168,13 @@ class _Walk:
 
     async def _node(self, branch: _Branch, parent: Json, tree: Tree) -> Node | None:
         item = branch.item
-        place = await place_of(self.backend, _location(item), str(item["name"]))
+        place = await self._locator.place(_location(item), str(item["name"]))
         if place is None:
             tree.dropped += 1
             return None
         # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
         caller = item if self.end == "from" else parent
-        sites = [await place_of(self.backend, {"uri": caller["uri"], "range": range_}) for range_ in branch.ranges]
+        sites = [await self._locator.place({"uri": caller["uri"], "range": range_}) for range_ in branch.ranges]
         placed = [site for site in sites if site]
         if self.end == "from":
             placed = await self._really_there(parent, placed)
@@ -203,7 +206,7 @@ class _Walk:
         words = re.findall(r"\w+", str(callee["name"]))
         if all(words and site.text.slice(site.span) == words[-1] for site in sites):
             return sites
-        place = await place_of(self.backend, _location(callee))
+        place = await self._locator.place(_location(callee))
         if place is None:
             return []
         uses = await references(self.backend, place.path, place.span.start, _MOST_USES)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
@@ -16,8 +16,7 @@ from lsp_mcp.uris import uri_path
 _CODE_LENGTH = 200  # characters of a source line that are shown
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A stretch of a file, the text it was seen in, and what surrounds it."""
 
     path: Path
@@ -62,13 +61,21 @@ def _file_key(uri: str, root: Path) -> tuple[bool, str]:
     return not path.is_relative_to(root), str(path)
 
 
-def distinct(locations: Iterable[Json], root: Path) -> list[Json]:
-    """`locations` in their stable order, each place once (a file can be in several of a server's packages)."""
-    by_file: dict[tuple[bool, str], dict[tuple[int, int], Json]] = {}
+def distinct_by_file(locations: Iterable[Json], root: Path) -> list[list[Json]]:
+    """`locations` file by file in their stable order, each place once.
+
+    A file can be in several of a server's packages.
+    """
+    by_uri: dict[str, list[Json]] = {}
     for location in locations:
-        start = location["range"]["start"]
-        by_file.setdefault(_file_key(location["uri"], root), {})[start["line"], start["character"]] = location
-    return [by_file[file][start] for file in sorted(by_file) for start in sorted(by_file[file])]
+        by_uri.setdefault(location["uri"], []).append(location)
+    by_file: dict[tuple[bool, str], dict[tuple[int, int], Json]] = {}
+    for uri, inside in by_uri.items():
+        by_start = by_file.setdefault(_file_key(uri, root), {})
+        for location in inside:
+            start = location["range"]["start"]
+            by_start[start["line"], start["character"]] = location
+    return [[by_file[file][start] for start in sorted(by_file[file])] for file in sorted(by_file)]
 
 
 class Locator:
@@ -76,26 +83,33 @@ class Locator:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._texts: dict[Path, Text | None] = {}
+        self._files: dict[str, tuple[Path, Text | None]] = {}  # by URI
 
     async def place(self, location: Json, name: str = "") -> Place | None:
         """The place of an LSP `Location`; None when its file is gone or no longer has that place.
 
         If something called `name` should be there and isn't, the server is mistrusted.
         """
-        path = uri_path(location["uri"])
-        if path not in self._texts:
-            self._texts[path] = await text_or_none(self._backend, path)
-        text = self._texts[path]
-        span = text.contained_range_span(location["range"], self._backend.encoding) if text else None
-        if (plain := plain_name(name)) and not (text and span and plain in text.slice(span)):
+        path, text = await self._file(location["uri"])
+        place = self._place(location, path, text) if text else None
+        if name and (plain := plain_name(name)) and not (text and place and plain in text.slice(place.span)):
             self._backend.mistrust(path, plain)
-        return Place(path, span, text, str(location.get("containerName") or "")) if text and span else None
+        return place
 
+    async def places(self, locations: Sequence[Json]) -> list[Place | None]:
+        """The same for several that lie in one file."""
+        path, text = await self._file(locations[0]["uri"])
+        return [self._place(location, path, text) if text else None for location in locations]
 
-async def place_of(backend: Backend, location: Json, name: str = "") -> Place | None:
-    """See `Locator.place`; for one location alone."""
-    return await Locator(backend).place(location, name)
+    async def _file(self, uri: str) -> tuple[Path, Text | None]:
+        if uri not in self._files:
+            path = uri_path(uri)
+            self._files[uri] = path, await text_or_none(self._backend, path)
+        return self._files[uri]
+
+    def _place(self, location: Json, path: Path, text: Text) -> Place | None:
+        span = text.contained_range_span(location["range"], self._backend.encoding)
+        return Place(path, span, text, str(location.get("containerName") or "")) if span else None
 
 
 async def text_or_none(backend: Backend, path: Path) -> Text | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.features.places import Locator, Place, distinct
+from lsp_mcp.features.places import Locator, Place, distinct_by_file
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
@@ -37,13 +37,14 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
     result: list[Json] = await backend.request("textDocument/references", params) or []
     found: list[Place] = []
     dropped = 0
-    locations = distinct(result, backend.root)
+    files = distinct_by_file(result, backend.root)
     locator = Locator(backend)
-    for location in locations:
-        if len(found) == limit:
-            break
-        if place := await locator.place(location):
-            found.append(place)
-        else:
-            dropped += 1
-    return References(found, len(locations) - dropped, dropped)
+    for locations in files:
+        for place in await locator.places(locations) if len(found) < limit else ():
+            if len(found) == limit:
+                break
+            if place:
+                found.append(place)
+            else:
+                dropped += 1
+    return References(found, sum(map(len, files)) - dropped, dropped)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
@@ -14,6 +16,8 @@ from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
 
+_Parts = tuple[str, ...]
+_TYPE_ARGUMENTS = re.compile(r"\[[^\[\]]+\]|[*()]")
 _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 
@@ -56,11 +60,11 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
         and is_about(str(item["name"]), name)
         and not _is_noise(uri_path(item["location"]["uri"]), backend.adapter, root)
     }
-    result = sorted(by_place.values(), key=lambda item: _order(item, name, root))
+    found = sorted(by_place.items(), key=lambda one: (closeness(str(one[1]["name"]), name), one[0]))
     symbols: list[Symbol] = []
     dropped = 0
     locator = Locator(backend)
-    for item in result:
+    for _, item in found:
         if len(symbols) == limit:
             break
         if place := await locator.place(item["location"], str(item["name"])):
@@ -70,25 +74,13 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     if hover:
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
-    return Found(symbols, len(result) - dropped, dropped, capped)
+    return Found(symbols, len(found) - dropped, dropped, capped)
 
 
 def closeness(name: str, query: str) -> tuple[int, int]:
     """Sorts names by how close they are to `query`: 0 and 1 are the very name or a suffix of its parts."""
-    parts, wanted = _parts(name), _parts(query)
-    last, word = parts[-1], wanted[-1]
-    rules = (
-        parts == wanted,
-        is_named(name, query),
-        is_named(name.casefold(), query.casefold()),
-        last == word,
-        last.casefold() == word.casefold(),
-        last.startswith(word),
-        last.casefold().startswith(word.casefold()),
-        word in last,
-        word.casefold() in last.casefold(),
-    )
-    return next((rank for rank, rule in enumerate(rules) if rule), len(rules)), len(name)
+    rules = _rules(_parts(name), _parts(query))
+    return next(rank for rank, rule in enumerate(rules) if rule), len(name)
 
 
 def is_about(name: str, query: str) -> bool:
@@ -105,17 +97,40 @@ def is_about(name: str, query: str) -> bool:
 
 def is_named(name: str, query: str) -> bool:
     """Whether `query` is `name`, or the last of its dotted parts: `T.M` names `pkg.T.M`."""
-    parts, wanted = _parts(name), _parts(query)
+    return _ends(_parts(name), _parts(query))
+
+
+def _rules(parts: _Parts, wanted: _Parts) -> Iterator[bool]:
+    """From the closest to the farthest; most names need only the first few."""
+    last, word = parts[-1], wanted[-1]
+    yield parts == wanted
+    yield _ends(parts, wanted)
+    yield _ends(_folded(parts), _folded(wanted))
+    yield last == word
+    yield last.casefold() == word.casefold()
+    yield last.startswith(word)
+    yield last.casefold().startswith(word.casefold())
+    yield word in last
+    yield word.casefold() in last.casefold()
+    yield True
+
+
+def _ends(parts: _Parts, wanted: _Parts) -> bool:
     return parts[-len(wanted) :] == wanted
 
 
-def _parts(name: str) -> list[str]:
-    return _plain(name).replace("::", ".").split(".")
+def _folded(parts: _Parts) -> _Parts:
+    return tuple(part.casefold() for part in parts)
+
+
+@lru_cache(1024)  # a search looks several times at each name that the server finds
+def _parts(name: str) -> _Parts:
+    return tuple(_plain(name).replace("::", ".").split("."))
 
 
 def _plain(name: str) -> str:
     """`name` without pointers, parentheses and type arguments: `(*Box[T]).Get` and `Box<T>::Get` are `Box.Get`."""
-    name = re.sub(r"\[[^\[\]]+\]|[*()]", "", name)
+    name = _TYPE_ARGUMENTS.sub("", name)
     while (shorter := _TEMPLATE_ARGUMENTS.sub("", name)) != name:
         name = shorter
     return name
@@ -133,10 +148,6 @@ def _with_whole_name(item: Json, separator: str) -> Json:
     return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
 
 
-def _order(item: Json, query: str, root: Path) -> tuple[tuple[int, int], tuple[bool, str, int, int]]:
-    return closeness(str(item["name"]), query), location_key(item["location"], root)
-
-
 def _ends_path(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
@@ -147,5 +158,5 @@ def _symbol(item: Json, place: Place, adapter: Adapter) -> Symbol:
     return Symbol(
         name,
         kind_name(item["kind"], adapter),
-        replace(place, span=span, container=str(item.get("containerName") or "")),
+        place._replace(span=span, container=str(item.get("containerName") or "")),
     )

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
@@ -24,7 +26,12 @@ def document(answer: Answer, shown: Shown, anchor: AnchorTo, base: Base = 1) -> 
     head = {"message": answer.message, "arguments": answer.arguments}
     body = _Form(shown, anchor, base).body(answer)
     tail = {"status": answer.status, "gaps": gap_objects(answer.gaps, shown)}
-    return json.dumps({**head, **body, **tail}, ensure_ascii=False, separators=(",", ":"))
+    whole = {**head, **body, **tail}
+    try:
+        return msgspec.json.encode(whole).decode()
+    except ValueError:
+        # Thirty times as slow, and takes half a surrogate pair of a caller's or a server's.
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
 
 class _Form:
@@ -34,6 +41,7 @@ class _Form:
         self._shown = shown
         self._anchor = anchor
         self._base = base
+        self._files: dict[Path, tuple[str, str]] = {}  # as they are shown, and the beginnings of their anchors
 
     def body(self, answer: Answer) -> Json:
         match answer:
@@ -61,10 +69,13 @@ class _Form:
         return out
 
     def _place(self, place: Place, with_code: bool) -> Json:
-        start = place.span.start
+        path, start = place.path, place.span.start
+        if path not in self._files:
+            self._files[path] = self._shown(path), self._anchor(path, None)
+        file, anchor = self._files[path]
         out: Json = {
-            "location": {"file": self._shown(place.path), **point_numbers(start, self._base)},
-            "anchor": self._anchor(place.path, start),
+            "location": {"file": file, **point_numbers(start, self._base)},
+            "anchor": f"{anchor}{start.line}:{start.character}",
         }
         if with_code:
             out["code"] = place.code

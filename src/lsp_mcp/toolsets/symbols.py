@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import groupby
 from pathlib import Path
 
 from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
@@ -206,12 +207,10 @@ class Targets:
 
     def remember(self, places: Iterable[Place]) -> None:
         """These places are handed out as anchors: follow them if their files change."""
-        by_text: dict[tuple[Path, Text], list[Point]] = {}
-        for place in places:
-            by_text.setdefault((place.path, place.text), []).append(place.span.start)
-        for (path, text), points in by_text.items():
+        for (path, _), group in groupby(places, key=lambda place: (place.path, id(place.text))):
+            in_file = list(group)
             self._workspace.allow(path)
-            self.sessions.memory.remember(path, text, points)
+            self.sessions.memory.remember(path, in_file[0].text, (place.span.start for place in in_file))
 
 
 def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:

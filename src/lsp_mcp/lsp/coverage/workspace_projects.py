@@ -82,9 +82,8 @@ class WorkspaceProjects:
     def check(self) -> None:
         """Begin to check whether the projects can be loaded at all."""
         if self._rules and self._rules.check_command and not self._closed:
-            for folder in self._folders()[:_MOST_LOADED]:
-                if folder not in self._checks:
-                    self._checks[folder] = asyncio.create_task(self._check(self._rules, folder))
+            for folder in () if self._checks else self._folders()[:_MOST_LOADED]:
+                self._checks[folder] = asyncio.create_task(self._check(self._rules, folder))
 
     def files_to_open(self) -> list[Path]:
         """One file of each project that the server loads only when asked, at most 16."""
@@ -151,7 +150,8 @@ class WorkspaceProjects:
             self.check()
             checks = self._checks_about(path)
             # A caller that gives up must not end a check for the others.
-            await asyncio.gather(*map(asyncio.shield, checks), return_exceptions=True)
+            if pending := [check for check in checks if not check.done()]:
+                await asyncio.gather(*map(asyncio.shield, pending), return_exceptions=True)
             if not any(check.cancelled() for check in checks):
                 return [problem for check in checks if (problem := check.result())]
             # Another caller saw the projects change meanwhile: they are checked again.
@@ -209,7 +209,7 @@ class WorkspaceProjects:
         project = self._projects().of(use.folder / "file")
         # A project's own folder may have any name; others import it by the project's.
         name = project.name.rpartition("/")[2] if project and project.folder == use.folder else use.folder.name
-        importers = await self._words.files_with(name, (scope, use.identifier), users)
+        importers = frozenset(await self._words.files_with(name, (scope, use.identifier), users))
         return tuple(file for file in users if file in importers or file.rpartition(os.sep)[0] == str(use.folder))
 
     async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[Gap]:

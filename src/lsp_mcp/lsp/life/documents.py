@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -211,10 +212,11 @@ class Documents:
 
     def refresh_outside(self, folders: Collection[Path]) -> list[Path]:
         """Refresh the open documents outside `folders`, whose changes no event names; those that changed."""
+        inside = tuple(f"{folder}{os.sep}" for folder in folders)
         changed = [
             path
             for path, document in self._open.items()
-            if not any(path.is_relative_to(folder) for folder in folders) and Signature.of(path) != document.signature
+            if not str(path).startswith(inside) and Signature.of(path) != document.signature
         ]
         self.refresh(changed)
         return changed

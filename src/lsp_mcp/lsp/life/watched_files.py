@@ -45,6 +45,7 @@ class WatchedFiles:
         self._root = root
         self._registrations: dict[str, list[Watcher]] = {}
         self._unheard: dict[Path, int] = {}  # what no watcher wanted, for one that is registered later
+        self._outside: set[Path] | None = None
 
     def register(self, registration_id: str, options: Any) -> None:
         """Take in one registration's `DidChangeWatchedFilesRegistrationOptions`."""
@@ -56,15 +57,19 @@ class WatchedFiles:
                 # The others still count.
                 log.error("a watcher that cannot be understood: %s (%r)", watcher, error)
         self._registrations[registration_id] = watchers
+        self._outside = None
 
     def unregister(self, registration_id: str) -> None:
         """Forget one registration; unknown ids are passed over."""
         self._registrations.pop(registration_id, None)
+        self._outside = None
 
     def outside_folders(self) -> set[Path]:
         """Folders outside the root that the server wants watched, but never a whole file system."""
-        bases = {watcher.base for watcher in self._watchers()}
-        return {base for base in bases if not base.is_relative_to(self._root) and base.parent != base}
+        if self._outside is None:
+            bases = {watcher.base for watcher in self._watchers()}
+            self._outside = {base for base in bases if not base.is_relative_to(self._root) and base.parent != base}
+        return self._outside
 
     def events(self, changes: Changes) -> list[dict[str, Any]]:
         """What to tell the server of `changes`, as LSP `FileEvent`s.
