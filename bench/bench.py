@@ -20,19 +20,21 @@ import measures
 import msgspec
 import through_neovim
 import workload
+from mcp_client import McpClient
 from measures import Cold, Own, Progress, Sizes, Warm
-from questions import Questions
+from questions import Question, Questions
+from raw_client import RawClient
 from report import Table, show
 from rich.console import Console
 from sides import Sides
-from workload import Peers, Workload
+from workload import Peers, Tree, Workload
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.process.programs import find_command
 
 WARM_TARGET = 3.0  # ms over the server alone
-MEMORY_TARGET = 100  # MiB
+MEMORY_TARGET = 90  # MiB
 BYTES_TARGET = 90  # per reference, with its line of code
 BYTES_ONLY_TARGET = 12  # per reference, places only
 TOOLS_TARGET = 4_000  # tokens of the list of tools
@@ -47,8 +49,19 @@ class Results:
     cold_target: float  # times the server alone
     cold: list[Cold]
     warm: list[Warm]
-    nothing: float  # ms
+    nothing: tuple[float, float | None]  # ms, of which CPU
     sizes: list[Sizes]
+    own: Own
+    trees: list[OnTree]
+
+
+@dataclass(frozen=True)
+class OnTree:
+    """The warm questions on one tree, and what lsp-mcp needs there."""
+
+    name: str
+    title: str
+    warm: list[Warm]
     own: Own
 
 
@@ -132,26 +145,54 @@ async def _measure(sides: Sides, asked: Workload, *, quick: bool, progress: Prog
         if asked.opened_first:
             raw.open(sides.root / asked.opened_first)
             raw.wait_until_loaded()
-        questions = Questions(asked, raw)
-        cold = await _cold(sides, questions, runs, progress)
+        first, questions = Questions(raw).references(asked.first), Questions(raw).of(asked)
+        cold = await _cold(sides, first, runs, progress)
         async with sides.ours() as ours:
-            warm = []
-            for question in questions.all:
-                progress(question.name)
-                warm.append(await measures.warm(question, raw, ours, pairs))
+            warm = await _warm(questions, raw, ours, pairs, progress)
             nothing = await measures.nothing(ours, 10 * pairs)
-            sizes = [await measures.sizes(one, raw, ours) for one in questions.all if one.is_references]
+            sizes = [await measures.sizes(one, raw, ours) for one in questions if one.is_references]
             own = await measures.own(ours)
-    return Results(_setting(sides.adapter, sides.command, asked), asked.cold_target, cold, warm, nothing, sizes, own)
+    trees = [OnTree(asked.name, asked.code.title, warm, own)]
+    trees += [await _on_tree(sides, tree, pairs, progress) for tree in asked.trees]
+    setting = _setting(sides.adapter, sides.command, asked)
+    return Results(setting, asked.cold_target, cold, warm, nothing, sizes, own, trees)
 
 
-async def _cold(sides: Sides, questions: Questions, runs: int, progress: Progress) -> list[Cold]:
+async def _on_tree(sides: Sides, tree: Tree, pairs: int, progress: Progress) -> OnTree:
+    """The same warm questions, where projects are nested or files many."""
+    progress(f"fetching {tree.code.title}")
+    there = replace(sides, root=workload.code(tree), cache=sides.cache.with_name("tree"))
+    with there.raw() as raw:
+        progress(f"{tree.name}: loading")
+        raw.initialize()
+        for file in tree.opened:
+            raw.open(there.root / file)
+        async with there.ours() as ours:
+            return OnTree(
+                tree.name,
+                tree.code.title,
+                await _warm(Questions(raw).of(tree), raw, ours, pairs, lambda name: progress(f"{tree.name}: {name}")),
+                await measures.own(ours),
+            )
+
+
+async def _warm(
+    questions: Sequence[Question], raw: RawClient, ours: McpClient, pairs: int, progress: Progress
+) -> list[Warm]:
+    warm = []
+    for question in questions:
+        progress(question.name)
+        warm.append(await measures.warm(question, raw, ours, pairs))
+    return warm
+
+
+async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) -> list[Cold]:
     """The first answers of new processes; of a server that keeps an index, without one and with one."""
     apart = replace(sides, cache=sides.cache.with_name("cold"))
     if not sides.adapter.compilation:
-        return [await measures.cold(apart, questions.first, runs, progress, kept=True, note="")]
+        return [await measures.cold(apart, first, runs, progress, kept=True, note="")]
     return [
-        await measures.cold(apart, questions.first, runs, progress, kept=kept, note=note)
+        await measures.cold(apart, first, runs, progress, kept=kept, note=note)
         for kept, note in ((False, ", no index yet"), (True, ", index kept"))
     ]
 
@@ -179,7 +220,32 @@ def _tables(results: Results) -> Iterator[Table]:
     yield _cold_table(results.cold, results.cold_target)
     yield _warm_table(results.warm, results.nothing)
     yield from _sizes_tables(results.sizes)
+    yield _cpu_table(results.trees)
     yield _own_table(results.own)
+
+
+def _cpu_table(trees: Sequence[OnTree]) -> Table:
+    return Table(
+        "lsp-mcp's own CPU of a warm call on each tree, ms (MCP included)",
+        ["", "hits", "lsp-mcp / server", "CPU", "target", "met"],
+        [row for tree in trees for row in _cpu_rows(tree)],
+        " ".join(f"{tree.name}: {tree.title}." for tree in trees if tree.name),
+    )
+
+
+def _cpu_rows(tree: OnTree) -> Iterator[list[str]]:
+    where = f"{tree.name}: " if tree.name else ""
+    for one in tree.warm:
+        if one.cpu is not None and (target := one.cpu_target) is not None:
+            ratio, cpu = f"{one.ours / one.raw:.1f}", f"{one.cpu:.1f}"
+            yield [f"{where}{one.question}", str(one.facts), ratio, cpu, f"{target:.1f}", _met(one.cpu, target)]
+    if tree.own.rss is not None:
+        yield [f"{where}memory, RSS, MiB", "", "", f"{tree.own.rss:.0f}", f"{MEMORY_TARGET}",
+               _met(tree.own.rss, MEMORY_TARGET)]  # fmt: skip
+
+
+def _met(figure: float, target: float) -> str:
+    return "yes" if figure <= target else "no"
 
 
 def _cold_table(cold: Sequence[Cold], target: float) -> Table:
@@ -196,11 +262,15 @@ def _cold_row(one: Cold, target: float) -> list[str]:
     return [one.question, f"{one.raw_answered:.2f}", f"{one.our_answered:.2f}", f"{one.ratio:.2f}", f"{target:g}", cpu]
 
 
-def _warm_table(warm: Sequence[Warm], nothing: float) -> Table:
+def _warm_table(warm: Sequence[Warm], nothing: tuple[float, float | None]) -> Table:
+    alone, cpu = nothing
     return Table(
         f"Warm, file open, ms (median of {warm[0].pairs} pairs)",
         ["", "hits", "server", "lsp-mcp", "more", "target", "CPU"],
-        [*map(_warm_row, warm), ["nothing (MCP alone)", "", "", f"{nothing:.1f}", "", "", ""]],
+        [
+            *map(_warm_row, warm),
+            ["nothing (MCP alone)", "", "", f"{alone:.1f}", "", "", "" if cpu is None else f"{cpu:.1f}"],
+        ],
         "CPU: what lsp-mcp itself computes. rename: a preview, prepareRename and rename. callers, subtypes: one step.",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -43,7 +43,7 @@ class Cold:
 class Warm:
     """Milliseconds of one question, in the median of the pairs; `difference` is the median of their differences.
 
-    `cpu` is what lsp-mcp itself computes for one, in the mean: on a busy machine the steadiest figure of all.
+    `cpu` is what lsp-mcp itself computes for one, MCP included: on a busy machine the steadiest figure of all.
     """
 
     question: str
@@ -53,6 +53,19 @@ class Warm:
     ours: float
     difference: float
     cpu: float | None
+    tool: str = ""
+
+    @property
+    def cpu_target(self) -> float | None:
+        """What lsp-mcp itself may compute, in milliseconds; None where nothing was promised."""
+        match self.tool:
+            case "find_symbol_references_by_anchor":
+                return 2 + 0.0107 * max(0, self.facts - 26)  # 2 ms for 26 places, 6 ms for 400
+            case "list_symbols_in_file":
+                return 3 * max(1, self.facts / 145)
+            case "find_symbol_definitions_by_name":
+                return 3
+        return None
 
 
 @dataclass(frozen=True)
@@ -102,7 +115,7 @@ async def cold(sides: Sides, question: Question, runs: int, progress: Progress, 
             cpu.append(our_cpu)
     raw_initialized, raw_answered = map(median, zip(*raw_times, strict=True))
     our_initialized, our_answered = map(median, zip(*our_times, strict=True))
-    spent = _mean(cpu)
+    spent = _median(cpu)
     return Cold(name, runs, raw_initialized, raw_answered, our_initialized, our_answered, spent)
 
 
@@ -146,13 +159,14 @@ async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) 
         our_times.append(our_time)
         cpu.append(our_cpu)
     differences = [our - raw for our, raw in zip(our_times, raw_times, strict=True)]
-    return Warm(question.name, facts, pairs, median(raw_times), median(our_times), median(differences), _mean(cpu))
+    times = median(raw_times), median(our_times), median(differences)
+    return Warm(question.name, facts, pairs, *times, _median(cpu), question.tool)
 
 
-def _mean(figures: Sequence[float | None]) -> float | None:
-    """The mean of `figures`; None where the system doesn't tell them."""
+def _median(figures: Sequence[float | None]) -> float | None:
+    """The median of `figures`; None where the system doesn't tell them."""
     known = [figure for figure in figures if figure is not None]
-    return mean(known) if known else None
+    return median(known) if known else None
 
 
 def _ask_raw(question: Question, raw: RawClient) -> tuple[float, Any]:
@@ -170,14 +184,16 @@ async def _ask_ours(question: Question, ours: McpClient) -> tuple[float, float |
     return milliseconds, None if cpu is None or spent is None else (spent - cpu) * 1000, answer
 
 
-async def nothing(ours: McpClient, calls: int) -> float:
-    """Milliseconds of a call that asks nothing of the server."""
+async def nothing(ours: McpClient, calls: int) -> tuple[float, float | None]:
+    """Milliseconds of a call that asks nothing of the server, and those that lsp-mcp computes for it."""
     times = []
+    cpu = ours.cpu()
     for _ in range(calls):
         start = perf_counter()
         await ours.nothing()
         times.append((perf_counter() - start) * 1000)
-    return median(times)
+    spent = ours.cpu()
+    return median(times), None if cpu is None or spent is None else (spent - cpu) * 1000 / calls
 
 
 async def sizes(question: Question, raw: RawClient, ours: McpClient) -> Sizes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from workload import Workload
+from workload import Tree, Workload
 
 from lsp_mcp.adapters import Adapter
 
@@ -80,20 +80,24 @@ class Question:
 
 
 class Questions:
-    """Makes the questions of a workload; where its symbols are is asked of the server."""
+    """Makes the questions about a tree; where its symbols are is asked of the server."""
 
-    def __init__(self, workload: Workload, raw: Server) -> None:
+    def __init__(self, raw: Server) -> None:
         self._raw = raw
         self._root = raw.root
-        self.first = self.references(workload.first)
-        self.all = [
-            *map(self.references, workload.references),
-            *map(self.outline, workload.outlines),
-            *map(self.names, workload.names),
-            self.rename(workload.rename, workload.new_name),
-            *([self.callers(workload.callers)] if workload.callers else []),
-            *([self.subtypes(workload.subtypes)] if workload.subtypes else []),
+
+    def of(self, tree: Tree) -> list[Question]:
+        """All of them."""
+        questions = [
+            *map(self.references, tree.references),
+            *map(self.outline, tree.outlines),
+            *map(self.names, tree.names),
         ]
+        if isinstance(tree, Workload):
+            questions.append(self.rename(tree.rename, tree.new_name))
+            questions += [self.callers(tree.callers)] if tree.callers else []
+            questions += [self.subtypes(tree.subtypes)] if tree.subtypes else []
+        return questions
 
     def references(self, symbol: str) -> Question:
         """Every use of `symbol`."""

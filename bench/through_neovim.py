@@ -170,7 +170,7 @@ async def _milliseconds(ours: McpClient) -> float:
 
 
 def _tasks(nvim: RawNeovim, asked: workload.Workload) -> Iterator[Task]:
-    questions = Questions(asked, nvim)
+    questions = Questions(nvim)
     files = [nvim.root / file for file in asked.outlines]
     few_and_many = [questions.references(symbol) for symbol in asked.references[:2]]
     for question in few_and_many:

@@ -30,11 +30,23 @@ class GoModule(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag
 
     module: str
     version: str
+    nested: dict[str, str] = {}
+    """Modules inside it, `MODULE@VERSION` by folder: a module's zip has none, where its repository has them."""
 
     @property
     def title(self) -> str:
         """For people."""
-        return f"{self.module} {self.version}"
+        inside = "".join(f" with {module.replace('@', ' ')} in {folder}/" for folder, module in self.nested.items())
+        return f"{self.module} {self.version}{inside}"
+
+
+class GoRoot(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="goroot"):
+    """Go's own source, of the Go that runs here."""
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return "Go's own source"
 
 
 class Folder(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="folder"):
@@ -45,20 +57,28 @@ class Folder(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="
     made_by: str
 
 
-class Workload(msgspec.Struct, forbid_unknown_fields=True):
-    """The questions for one backend; the file says what each is."""
+class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Code, and what is asked about it; the file says what each is."""
 
-    code: GoModule | Folder
-    cold_target: float
-    first: str
+    name: str = ""
+    code: GoModule | GoRoot | Folder
     references: list[str]
     outlines: list[str]
     names: list[str]
+    opened: list[str] = []
+
+
+class Workload(Tree, forbid_unknown_fields=True, kw_only=True):
+    """The questions for one backend."""
+
+    cold_target: float
+    first: str
     rename: str
     new_name: str
     callers: str = ""
     subtypes: str = ""
     opened_first: str = ""
+    trees: list[Tree] = []
     peers: Peers | None = None
 
 
@@ -75,32 +95,36 @@ def load(backend: str) -> Workload:
     return msgspec.toml.decode(path.read_bytes(), type=Workload)
 
 
-def code(workload: Workload) -> Path:
-    """The folder with the code of `workload`; what `go` fetches is fetched the first time, then kept.
+def code(tree: Tree) -> Path:
+    """The folder with the code of `tree`; what `go` fetches is fetched the first time, then kept.
 
     Raises:
         RuntimeError: it is not there or cannot be fetched; the message says what to do, or is that of `go`.
     """
-    match workload.code:
+    match tree.code:
         case Folder() as there:
             folder = _TOP / there.folder
             if not folder.is_dir():
                 raise RuntimeError(f"there is no {there.folder}; run: {there.made_by}")
             return folder
+        case GoRoot():
+            return Path(_go("env", "GOROOT", folder=_TOP).strip()) / "src"
         case GoModule() as wanted:
             return _fetched(wanted)
 
 
 def _fetched(wanted: GoModule) -> Path:
-    folder = _CACHE / f"{wanted.module.replace('/', '-')}-{wanted.version}"
+    modules = {".": f"{wanted.module}@{wanted.version}", **wanted.nested}
+    folder = _CACHE / "+".join(module.replace("/", "-").replace("@", "-") for module in modules.values())
     if not folder.is_dir():
         _CACHE.mkdir(parents=True, exist_ok=True)
-        source = _go("mod", "download", "-json", f"{wanted.module}@{wanted.version}", folder=_CACHE)
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(json.loads(source)["Dir"], unfinished)
-        _make_writable(unfinished)
-        _go("mod", "download", folder=unfinished)
+        for place, module in modules.items():
+            source = _go("mod", "download", "-json", module, folder=_CACHE)
+            shutil.copytree(json.loads(source)["Dir"], unfinished / place)
+            _make_writable(unfinished)
+            _go("mod", "download", folder=unfinished / place)
         unfinished.rename(folder)
     return folder
 
