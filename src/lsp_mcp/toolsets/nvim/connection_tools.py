@@ -16,7 +16,11 @@ from lsp_mcp.toolsets.tool import Call, tool
 
 
 class ConnectionTools(NvimToolset):
-    """Offered always."""
+    """They need no connection."""
+
+    def lists(self, name: str) -> bool:
+        """Always."""
+        return True
 
     @tool(title="Find running Neovims", read_only=True)
     async def get_targets(self, call: Call) -> str:

@@ -39,6 +39,10 @@ _LUA_TIMEOUT = 30.0  # seconds
 class EditorTools(NvimToolset):
     """Buffers, the cursor, diagnostics and Lua."""
 
+    def lists(self, name: str) -> bool:
+        """While there is a connection; what is switched off never."""
+        return super().lists(name) and (name != "exec_lua" or self._settings.allow_exec_lua)
+
     @tool(title="Go to a place in Neovim", read_only=False)
     async def navigate(
         self, call: Call, document: Document, line: Line, character: Character, connection_id: ConnectionId = None
