@@ -77,6 +77,7 @@ class EditorTools(NvimToolset):
             {
                 "buffer_id": cursor["number"],
                 "buffer_name": readable(cursor["name"]),
+                "window_id": cursor["window"],
                 "row": row["line"],
                 "col": row["character"],
             }
@@ -192,7 +193,8 @@ class EditorTools(NvimToolset):
                 "on: answers say what they lack."
             )
         assert sessions.host
-        return as_json({"client_name": session.name, "ready": True})
+        message = f"{session.name} knows the workspace"
+        return as_json({"client_name": session.name, "ready": True, "message": message})
 
     @tool(title="Run Lua in Neovim", read_only=False, destructive=True)
     async def exec_lua(
