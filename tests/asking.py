@@ -12,6 +12,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
@@ -33,7 +34,7 @@ def asking(backend: str, root: Path, question: Callable[[Ask], Awaitable[None]])
 
     async def run() -> None:
         sessions = Sessions(Workspace(root), [load_adapter(backend)], {})
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
+        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
 
         async def ask(name: str, **arguments: Any) -> dict[str, Any]:
             return json.loads(await tools[name].call(Call(), arguments))

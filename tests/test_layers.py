@@ -38,6 +38,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"answers"},
         {"questions"},
         {"symbols"},
+        {"context"},
         {"settings", "tool", "json_text"},
     ],
 }

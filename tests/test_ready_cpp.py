@@ -14,6 +14,7 @@ from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
@@ -79,7 +80,7 @@ def test_the_first_answer_is_complete_or_says_what_is_missing(
     async def run() -> dict[str, Any]:
         options = {"clangd": SessionOptions(ready_timeout=ready_timeout)}
         sessions = Sessions(Workspace(tmp_path), [load_adapter("clangd")], options)
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
+        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
         sessions.begin()
         try:
             async with asyncio.timeout(BOUND):
@@ -107,7 +108,7 @@ def test_the_index_lies_in_the_programs_own_folder_and_each_checkout_has_its_own
 
     async def run(root: Path) -> None:
         sessions = Sessions(Workspace(root), [load_adapter("clangd")], {})
-        tools = {tool.name: tool for tool in offered_tools(sessions)}
+        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
         sessions.begin()
         try:
             await tools["find_symbol_definitions_by_name"].call(Call(), {"symbol_name": "target"})

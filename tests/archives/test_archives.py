@@ -157,7 +157,7 @@ class Run:
 @cache
 def with_format() -> frozenset[str]:
     """The tools that let a caller choose the form of the answer; the others answer with JSON."""
-    tools = (tool for kinds in TOOLSETS.values() for kind in kinds for tool in declared_tools(kind))
+    tools = (tool for kinds in TOOLSETS.values() for kind in kinds() for tool in declared_tools(kind))
     return frozenset(tool.name for tool in tools if "format" in tool.model.model_fields)
 
 

@@ -13,6 +13,7 @@ from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Client
@@ -44,7 +45,7 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
     async def open_(root: Path) -> AsyncIterator[CallTool]:
         sessions = Sessions(Workspace(root), [adapter], {})
         settings = ToolSettings(toolsets=tuple(toolsets))
-        tools = {tool.name: tool for tool in offered_tools(sessions, settings)}
+        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
         sessions.begin()
         try:
             yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)
@@ -66,7 +67,7 @@ def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
         async with neovim(root, servers=(backend,), env={"LSP_MCP_TEST_ONE_ROOT": "1"}) as nvim:
             neovims = Neovims(Workspace(root), [adapter], SessionOptions(), str(nvim.socket))
             settings = ToolSettings(toolsets=tuple(toolsets))
-            tools = {tool.name: tool for tool in offered_tools(neovims.code, settings)}
+            tools = {tool.name: tool for tool in offered_tools(ToolContext(neovims.code, settings))}
             neovims.begin()
             try:
                 yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)

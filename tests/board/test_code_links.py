@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,12 @@ from lsp_mcp.board.board import Board
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Store
+from lsp_mcp.edits.plan import Step
+from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.text import Point
+from lsp_mcp.toolsets.context import ToolContext
+from lsp_mcp.toolsets.offered import offered_tools, tool_context
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
@@ -46,7 +50,7 @@ async def both(root: Path, database: Path) -> AsyncIterator[Both]:
     sessions = Sessions(Workspace(root), [load_adapter("gopls")], {})
     sessions.begin()
     try:
-        tools = offered_tools(sessions, ToolSettings(toolsets=("board",)), None, host)
+        tools = offered_tools(tool_context(Running(sessions, board=host), ToolSettings(toolsets=("board",))))
         yield Both({tool.name: tool for tool in tools})
     finally:
         await sessions.close()
@@ -85,3 +89,39 @@ async def test_an_anchor_of_a_task_follows_a_rename(tmp_path: Path) -> None:
         assert all("state" not in one for one in anchors)
         _, remarks = await at.ask("find_symbol_references_by_anchor", symbol_anchor="Lookup")
         assert remarks == [f"open tasks on Lookup: {task['id']} (About Find)"]
+
+
+class Recorded:
+    """Stands in for the board: how often it was told of edits."""
+
+    def __init__(self) -> None:
+        self.edits = 0
+
+    async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
+        return None
+
+    async def edited(self, steps: Sequence[Step]) -> None:
+        self.edits += 1
+
+
+@bounded
+async def test_asking_for_the_list_of_tools_changes_nothing(tmp_path: Path) -> None:
+    skip_without("gopls")
+    (tmp_path / "go.mod").write_text("module ex.com/shelf\n\ngo 1.22\n")
+    (tmp_path / "shelf.go").write_text(SOURCE)
+    sessions = Sessions(Workspace(tmp_path), [load_adapter("gopls")], {})
+    recorded = Recorded()
+    context = ToolContext(sessions, ToolSettings(toolsets=("board",)), links=recorded)
+    before = {name: repr(value) for name, value in vars(sessions).items()}
+    lists = [{tool.name: tool for tool in offered_tools(context)} for _ in range(3)]
+    assert {name: repr(value) for name, value in vars(sessions).items()} == before
+    assert [[*one] for one in lists] == [[*lists[0]]] * 3
+    sessions.begin()
+    try:
+        for count, new_name in enumerate(("Get", "Take"), start=1):
+            await lists[count]["rename_symbol_by_anchor"].call(
+                Call(), {"symbol_anchor": "go://shelf.go#3:6", "new_name": new_name}
+            )
+            assert recorded.edits == count
+    finally:
+        await sessions.close()

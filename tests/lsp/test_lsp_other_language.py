@@ -18,7 +18,7 @@ from fakes.bounded import bounded, gone
 from lsp_mcp.adapters import read_adapter
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -54,7 +54,7 @@ async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Se
     command = json.dumps([sys.executable, str(SERVER), str(root)])
     toml.write_text(ADAPTER.format(command=command, unit=unit), "utf-8")
     sessions = Sessions(Workspace(root), [read_adapter(toml)], {})
-    tools = {tool.name: tool for tool in tools_of(CodeTools(sessions, ToolSettings()))}
+    tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}
 
     async def ask(name: str, **arguments: Any) -> dict[str, Any]:
         return json.loads(await tools[name].call(Call(), arguments))

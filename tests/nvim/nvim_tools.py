@@ -27,6 +27,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
@@ -120,7 +121,8 @@ class Tools:
         self.root = neovims.code.workspace.root
         self.base = base
         self.by_name = {
-            tool.name: tool for tool in offered_tools(neovims.code, ToolSettings(base=base, **settings), neovims)
+            tool.name: tool
+            for tool in offered_tools(ToolContext(neovims.code, ToolSettings(base=base, **settings), neovims))
         }
         self.remarks: list[str] = []  # of the last call
         self.unsaved: dict[str, str] = {}  # the texts of buffers that are not those of their files

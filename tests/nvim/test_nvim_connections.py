@@ -369,6 +369,13 @@ async def test_who_is_disconnected_is_so_at_once_and_stays_so_until_connect(tmp_
             await nv.view()
         assert tools.neovims.connections.connected == []
         assert nv.socket in await tools.error("list_buffers")
+        for call in (
+            ("find_symbol_references_by_anchor", {"symbol_anchor": f"cpp://{CPP}#1:1"}),
+            ("list_symbols_in_file", {"file_path": CPP}),
+        ):
+            message = await tools.error(call[0], **call[1])
+            assert "was disconnected" in message and f"connect with target {nv.socket}" in message
+            assert "ended" not in message
         assert "connect" in await tools.error("disconnect", connection_id=id_)
         await tools("connect", target=nv.socket)
         await tools("list_buffers", connection_id=id_)

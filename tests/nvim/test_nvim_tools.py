@@ -269,6 +269,7 @@ def test_the_cursor_is_told_in_characters(base: Base, shared: Shared) -> None:
         assert cursor == {
             "buffer_id": await buffer_number(shared.nv, GO),
             "buffer_name": str(shared.root / GO),
+            "window_id": await shared.nv.lua("return vim.api.nvim_get_current_win()"),
             "row": row - 1 + base,
             "col": len(line[:column].decode()) + base,
         }
@@ -363,7 +364,7 @@ def test_clients_are_listed_with_what_they_are_for(shared: Shared) -> None:
 @pytest.mark.parametrize("client", ["gopls", "clangd"])
 def test_it_waits_until_a_server_is_ready(client: str, shared: Shared) -> None:
     ready = shared.run(shared.tools()("wait_for_lsp_ready", client_name=client, timeout_ms=20_000))
-    assert ready == {"client_name": client, "ready": True}
+    assert ready == {"client_name": client, "ready": True, "message": f"{client} knows the workspace"}
 
 
 def test_which_server_is_waited_for_must_be_said_if_there_are_two(shared: Shared) -> None:
@@ -406,6 +407,45 @@ async def test_a_place_in_a_file_that_no_buffer_holds_is_shown_with_its_language
             True,
             1,
         ]
+
+
+# How a person came into a window that is not for files, above one that is.
+OTHER_WINDOWS = {
+    "quickfix list": "vim.fn.setqflist({ { text = 'one' } }) vim.cmd.copen()",
+    "terminal": "vim.cmd('split | terminal')",
+    "help": "vim.cmd.help()",
+    "fixed buffer": "vim.cmd('split | enew') vim.wo.winfixbuf = true",
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_WINDOWS)
+@bounded
+async def test_a_place_is_shown_in_the_last_window_that_is_for_files(kind: str, tmp_path: Path) -> None:
+    async with person(tmp_path, CPP, servers=()) as (nv, tools):
+        file_window = await nv.lua("return vim.api.nvim_get_current_win()")
+        await nv.lua(OTHER_WINDOWS[kind])
+        other = await nv.lua("return { vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf() }")
+        await tools("navigate", document=tools.file(GO), **tools.at(GO, "Twice(s"))
+        assert await nv.lua("return vim.api.nvim_win_get_buf(...)", other[0]) == other[1]
+        assert (await tools("cursor_position"))["window_id"] == file_window
+        assert (await tools("cursor_position"))["buffer_name"] == str(tmp_path / GO)
+        await nv.lua("vim.api.nvim_set_current_win(...) vim.cmd.only()", other[0])
+        error = await tools.error("navigate", document=tools.file(CPP), line=1, character=1)
+        assert "open one with :new" in error and "E1513" not in error
+
+
+@bounded
+async def test_who_types_into_a_terminal_goes_on_doing_so_when_a_place_is_shown(tmp_path: Path) -> None:
+    async with person(tmp_path, CPP, servers=(), ui=True) as (nv, tools):
+        window = await nv.lua("return vim.api.nvim_get_current_win()")
+        nv.type(":split | terminal cat\r:startinsert\r")
+        await nv.shows("TERMINAL")
+        shown = await tools("navigate", document=tools.file(GO), **tools.at(GO, "Twice(s"))
+        assert shown["line"] == SOURCES[GO].split("\n")[15]
+        assert (await nv.mode())["mode"] == "t"
+        assert await nv.lua("return vim.api.nvim_win_get_cursor(...)[1]", window) == 16
+        name = await nv.lua("return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(...))", window)
+        assert name == str(tmp_path / GO)
 
 
 @both_bases

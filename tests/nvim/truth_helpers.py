@@ -24,6 +24,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
@@ -145,7 +146,9 @@ class Desk:
     settings: ToolSettings = field(default_factory=lambda: ToolSettings(allow_exec_lua=True))
 
     def __post_init__(self) -> None:
-        self._tools = {tool.name: tool for tool in offered_tools(self.neovims.code, self.settings, self.neovims)}
+        self._tools = {
+            tool.name: tool for tool in offered_tools(ToolContext(self.neovims.code, self.settings, self.neovims))
+        }
 
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
         call = Call()

@@ -14,7 +14,7 @@ from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
-from lsp_mcp.toolsets.offered import offered_tools, tools_without_sessions, toolset_of
+from lsp_mcp.toolsets.offered import offered_tools, tool_context, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
 
 
@@ -75,8 +75,7 @@ def _question(
     Raises:
         CallerError: it is not offered.
     """
-    tools = offered_tools(running.code, flags.settings(), running.neovims, running.board)
-    offered = {tool.name: tool for tool in tools}
+    offered = {tool.name: tool for tool in offered_tools(tool_context(running, flags.settings()))}
     if name not in offered:
         toolset = toolset_of(name)
         left_out = toolset in flags.without_toolsets

@@ -46,7 +46,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     for path in plan.files:
         if not workspace.contains(path):
             raise EditError(f"{path} is outside the workspace root {workspace.root}. Nothing was changed.")
-    await host.buffers.sync()
+    await host.buffers.want(plan.files)
     if any(not isinstance(step, FileChange) for step in plan.steps):
         return await _on_disk(host, plan, workspace)
     changes = _folded(plan)
@@ -54,7 +54,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
         for path in changes:
             if host.buffers.get(path) is None:
                 await host.show(path)
-        await host.buffers.sync()
+        await host.buffers.want(changes)
     buffers = {path: buffer for path in changes if (buffer := host.buffers.get(path))}
     for path, buffer in buffers.items():
         _check(path, buffer, changes[path])

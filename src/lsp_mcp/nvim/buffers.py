@@ -21,7 +21,8 @@ class Buffer:
     number: int
     path: Path
     tick: int  # Neovim's `changedtick`
-    text: Text | None  # None: it is no text
+    text: Text | None  # None: it is no text, or withheld
+    withheld: bool  # large, and no question was about it
     modified: bool  # it has unsaved changes
     conflict: bool  # and its file has been changed on disk since it was read
     gone: bool  # its file is gone, and it has no unsaved changes
@@ -38,6 +39,7 @@ class Buffers:
     def __init__(self, present: Callable[[], NvimConnection], files: Files) -> None:
         self._present = present
         self._files = files
+        self._wanted: set[int] = set()  # the numbers of large ones that a question was about
         self._looked = False  # since the present Neovim is the present one
         self._by_path: dict[Path, Buffer] = {}
         self._held: tuple[int, dict[int, dict[Path, tuple[Text, int]]]] = (0, {})  # by client; with its generation
@@ -72,12 +74,13 @@ class Buffers:
 
     async def _look(self) -> None:
         connection = self._present()
-        known = {str(buffer.number): buffer.tick for buffer in self._by_path.values()}
-        found = await connection.lua.call("sync", known)
+        known = {str(buffer.number): buffer.tick for buffer in self._by_path.values() if not buffer.withheld}
+        found = await connection.lua.call("sync", known, list(self._wanted))
         if self._present() is not connection:
             await self._look()
             return
         before = {buffer.number: buffer for buffer in self._by_path.values()}
+        self._wanted &= {entry["number"] for entry in found}
         now: dict[Path, Buffer] = {}
         for entry in found:
             buffer = _buffer(entry, before.get(entry["number"]))
@@ -102,6 +105,7 @@ class Buffers:
     def replaced(self) -> None:
         """Another Neovim is the present one: nothing of the one before counts."""
         before, self._by_path, self._looked = self._by_path, {}, False
+        self._wanted.clear()
         self._note(before)
 
     def changed_since(self, generation: int) -> set[Path]:
@@ -116,11 +120,33 @@ class Buffers:
         """All of them."""
         return self._by_path.values()
 
+    async def want(self, paths: Iterable[Path]) -> None:
+        """Look at all buffers; from now on, the texts of those of `paths` are known however large they are.
+
+        Raises as `sync`.
+        """
+        await self.sync()
+        if more := {b.number for path in paths if (b := self._by_path.get(path)) and b.withheld}:
+            self._wanted |= more
+            await self.sync()
+
+    async def present_text(self, path: Path) -> Text:
+        """The present text of `path`, large or not; raises as `sync` and `text`."""
+        await self.sync()
+        if (buffer := self._by_path.get(path)) and buffer.withheld and buffer.modified:
+            await self.want([path])
+        return self.text(path)
+
     def text(self, path: Path) -> Text:
         """The text of `path`: its buffer's, else the file's. Raises as `Files.text` does."""
         buffer = self._by_path.get(path)
-        if buffer is None or buffer.gone:
+        if buffer is None or buffer.gone or (buffer.withheld and not buffer.modified):
             return self._files.text(path)
+        if buffer.withheld:
+            raise PathError(
+                f"{path} is large and has unsaved changes in Neovim's buffer {buffer.number}, which no language server "
+                "has open: save it there first"
+            )
         if buffer.text is None:
             raise PathError(f"{path} is no text in Neovim's buffer {buffer.number}: it has a NUL, or is not UTF-8")
         return buffer.text
@@ -149,7 +175,9 @@ class Buffers:
 
 
 def _buffer(entry: dict[str, Any], before: Buffer | None) -> Buffer:
-    if "text" in entry or before is None:
+    if entry["withheld"]:
+        text = None
+    elif "text" in entry or before is None:
         text = None if entry.get("binary") else _text(str(entry.get("text", "")))
     else:
         text = before.text
@@ -158,6 +186,7 @@ def _buffer(entry: dict[str, Any], before: Buffer | None) -> Buffer:
         path=buffer_path(entry["name"]),
         tick=entry["tick"],
         text=text,
+        withheld=entry["withheld"],
         modified=bool(entry["modified"]),
         conflict=bool(entry["conflict"]),
         gone=bool(entry["gone"]),

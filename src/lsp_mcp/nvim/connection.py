@@ -48,6 +48,7 @@ class NvimConnection:
             "attached": self.clients.on_change,
             "detached": self.clients.on_change,
             "died": self.clients.on_death,
+            "working": self.lua.on_work,
             "progress": self.tools.on_progress,
             "tools_changed": lambda *_: on_tools_change(),
         }

@@ -13,6 +13,7 @@ from lsp_mcp.errors import RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.channel import Channel
 
 CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
+_WORK_TIMEOUT = 30.0  # seconds for what is known to be our own Lua's work
 _LATE = 0.5  # seconds that what was asked for in time may still take
 _LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
 _MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
@@ -44,6 +45,7 @@ class LuaModule:
         self._channel = channel
         self._editor = editor  # what messages call it
         self._number = 0  # Neovim's own of the channel
+        self._working: str | None = None  # the name of the file that our Lua is busy with
         self._ahead = 0.0  # seconds that its clock shows more than ours
 
     @property
@@ -69,15 +71,21 @@ class LuaModule:
             RefusedError: it failed; Neovim's message.
             UnavailableError: Neovim is gone, or waits for something: at what.
         """
-        call = asyncio.ensure_future(self._request(function, args, timeout))
+        begun = asyncio.get_running_loop().time()
+        call = asyncio.ensure_future(self._request(function, args, timeout + _WORK_TIMEOUT))
         try:
-            done, _ = await asyncio.wait([call], timeout=min(timeout, _LOOK_AFTER))
-            held_up = None if done else await self.waiting_at()
-            if held_up is None:
-                return await call
+            for within in (min(timeout, _LOOK_AFTER), timeout, timeout + _WORK_TIMEOUT):
+                left = begun + within - asyncio.get_running_loop().time()
+                done, _ = await asyncio.wait([call], timeout=max(left, 0))
+                if done:
+                    return call.result()
+                if self._working is None and (held_up := await self.waiting_at()):
+                    raise SilentError(f"{self._editor} is waiting {held_up}, then ask again.")
+                if self._working is None and within >= timeout:
+                    raise SilentError(f"{self._editor} did not answer within {timeout:g} s. It may be busy.")
         finally:
             call.cancel()
-        raise SilentError(f"{self._editor} is waiting {held_up}, then ask again.")
+        raise SilentError(f"{self._editor} is waiting {await self.waiting_at()}, then ask again.")
 
     async def change(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
         """As `call`, for what must not be done later if this says that it was not done.
@@ -101,6 +109,8 @@ class LuaModule:
 
     async def waiting_at(self) -> str | None:
         """What Neovim waits at, with what a person can do; None if nothing holds it up."""
+        if self._working is not None:
+            return f"for lsp-mcp to read {self._working}"
         try:
             mode = await self._channel.request("nvim_get_mode", timeout=_MODE_TIMEOUT)
         except SilentError:
@@ -110,6 +120,10 @@ class LuaModule:
         if not isinstance(mode, dict) or not (mode.get("blocking") or str(mode.get("mode")) in ("r", "rm", "r?")):
             return None
         return _WAITS.get(str(mode.get("mode")), "for a key to be pressed there")
+
+    def on_work(self, name: str | None) -> None:
+        """Our Lua is busy with the file called `name` from now on; None: with none any more."""
+        self._working = name
 
     async def _request(self, function: str, args: Sequence[Any], timeout: float) -> Any:
         call = [self._number, function, *args]

@@ -18,7 +18,7 @@ from lsp_mcp.server.mcp_server import mcp_server
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
 from lsp_mcp.sessions.running import Running
-from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tools_without_sessions, toolset_of
+from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
@@ -109,10 +109,11 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
     Raises:
         ConfigError: a toolset was asked for that cannot be had.
     """
-    running, settings = served.running, served.settings
+    running = served.running
     neovims, sessions = running.neovims, running.code
-    tools = offered_tools(sessions, settings, neovims, running.board)
-    more = lua_tools(sessions, settings, neovims)
+    context = tool_context(running, served.settings)
+    tools = offered_tools(context)
+    more = lua_tools(context)
     told = instructions(
         sessions.languages,
         ", ".join(backend.name for backend in sessions.backends),

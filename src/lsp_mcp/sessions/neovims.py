@@ -83,12 +83,13 @@ class Neovims:
             await self._work_through(connection)
         return connection
 
-    def disconnect(self, connection_id: str) -> None:
-        """See `NvimConnections.disconnect`; nothing connects again by itself."""
+    def disconnect(self, connection_id: str) -> NvimConnection:
+        """See `NvimConnections.disconnect`; nothing connects again by itself. The connection that was ended."""
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
             self._code_host.connects = False
         self.connections.disconnect(connection_id)
+        return connection
 
     async def connection(self) -> NvimConnection:
         """The Neovim that the code tools work through, else the only connected one.

@@ -56,7 +56,6 @@ class Sessions:
         self._options = options
         self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})
         self._before_choice = before_choice
-        self.edit_followers: list[Callable[[Sequence[Step]], Awaitable[None]]] = []  # who else follows anchors
         self._others: list[Session] = []  # that answer no code tool
         self._sessions = [self._session(adapter) for adapter in adapters]
         for session in self._sessions:
@@ -115,7 +114,7 @@ class Sessions:
         unsaved = [f"{self.workspace.display_path(one.path)} ({one})" for one in done if not one.saved]
         return [f"not saved in Neovim: {', '.join(unsaved)}"] if unsaved else []
 
-    async def remember_edits(self, steps: Sequence[Step]) -> None:
+    def follow_edits(self, steps: Sequence[Step]) -> None:
         """Follow anchors through the steps of a plan that was done."""
         for step in steps:
             match step:
@@ -123,8 +122,6 @@ class Sessions:
                     self.memory.edited(step.path, step.before, Text(step.after), step.changes)
                 case RenameFile():
                     self.memory.moved(step.old, step.new)
-        for edited in self.edit_followers:
-            await edited(steps)
 
     @property
     def languages(self) -> str:

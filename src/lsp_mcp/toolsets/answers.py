@@ -13,9 +13,8 @@ from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
-from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions
-from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.symbols import Targets
 from lsp_mcp.toolsets.tool import Call
 
@@ -29,14 +28,14 @@ SymbolAnchor = Annotated[
 ]
 
 
-class AnchorToolset:
+class AnchorToolset(Toolset):
     """Tools over whatever backends are running, whose answers hold anchors."""
 
-    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
-        self._sessions = sessions
-        self._settings = settings
-        self._targets = Targets(sessions)
-        self._questions = Questions(self._targets, settings.tasks_on)
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        self._sessions = context.sessions
+        self._targets = Targets(context.sessions)
+        self._questions = Questions(self._targets, context.tasks_on)
 
     def _render(self, call: Call, answer: Answer) -> str:
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)

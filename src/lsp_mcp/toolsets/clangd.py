@@ -17,9 +17,8 @@ from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.features.syntax_tree import cut_tree
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
-from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tool
 
 # seeds/003, "Allowed methods (effective default read-only set)".
@@ -36,13 +35,13 @@ FileUri = Annotated[str, Field(description="File URI (file:///path/to/file.cpp) 
 Depth = Annotated[int, Field(ge=0, le=50, description="Levels to resolve")]
 
 
-class _Tools:
+class _Tools(Toolset):
     """Asks the backend that speaks clangd's extensions."""
 
-    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
-        self._sessions = sessions
-        self._settings = settings
-        self._passing = Passing(sessions, settings.base)
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        self._sessions = context.sessions
+        self._passing = Passing(context.sessions, context.settings.base)
 
     @property
     def _backend(self) -> Backend:

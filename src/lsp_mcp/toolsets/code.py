@@ -53,7 +53,7 @@ class CodeTools(AnchorToolset):
         answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)
         symbols, total = answered.value
         listed = flat(symbols)
-        self._targets.remember(symbol.place for symbol in listed)
+        self._targets.hand_out_readable(symbol.place for symbol in listed)
         message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."
         return self._render(
             call,
@@ -90,7 +90,7 @@ class CodeTools(AnchorToolset):
             total += answered.value.total
             gaps += answered.gaps
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
-        self._targets.remember(symbol.place for symbol in symbols)
+        self._targets.hand_out_readable(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:
             place = symbol.place
             if identifier := place.text.identifier_at(place.span.start):
@@ -223,7 +223,7 @@ class CodeTools(AnchorToolset):
 
     def _doubts(self, doubts: Sequence[rename.Doubt]) -> list[Gap]:
         """What a rename may get wrong, with the anchors of the places; they can be handed back."""
-        self._targets.remember(doubt.place for doubt in doubts)
+        self._targets.hand_out_readable(doubt.place for doubt in doubts)
         if not doubts:
             return []
         listed = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
@@ -234,5 +234,5 @@ class CodeTools(AnchorToolset):
     async def _apply(self, plan: EditPlan) -> list[str]:
         """Do the plan, and follow anchors through it; what is to be said of it."""
         done = await self._sessions.apply(plan)
-        await self._sessions.remember_edits(plan.steps)
+        await self._context.follow_edits(self._sessions, plan.steps)
         return done

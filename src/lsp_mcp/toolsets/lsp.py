@@ -10,20 +10,19 @@ from pydantic import Field
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, unknown
 from lsp_mcp.features.passthrough import home_document
-from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
-from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, tool
 from lsp_mcp.uris import uri_path
 
 
-class LspTools:
+class LspTools(Toolset):
     """The pass-through."""
 
-    def __init__(self, sessions: Sessions, settings: ToolSettings) -> None:
-        self._sessions = sessions
-        self._settings = settings
-        self._passing = Passing(sessions, settings.base)
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        self._sessions = context.sessions
+        self._passing = Passing(context.sessions, context.settings.base)
 
     @tool(title="Send an LSP request", read_only=True, passes=True)
     async def lsp_request(

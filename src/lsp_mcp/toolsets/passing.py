@@ -30,7 +30,7 @@ from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 
 MOST_MS = 600_000  # the longest wait that a caller may ask for, milliseconds
-_MOST = 100_000  # characters of a result
+MOST_CHARACTERS = 100_000  # characters of a result
 _URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")
 
 
@@ -167,18 +167,20 @@ class Passing:
             RefusedError: it is no list whose first elements could be given.
         """
         result = passed.result
-        if _fits(result) or (total := _size(result)) <= _MOST:
+        if _fits(result) or (total := _size(result)) <= MOST_CHARACTERS:
             return passed
         items = result.get("items") if isinstance(result, dict) else result
         if not isinstance(items, list):
             raise RefusedError(f"the answer has {total:,} characters, too many to read; ask about a smaller range")
-        kept, room = [], _MOST
+        kept, room = [], MOST_CHARACTERS
         for item in items:
             room -= _size(item)
             if room < 0:
                 break
             kept.append(item)
-        capped = Gap("capped", f"capped at {len(kept):,} of {len(items):,}, more than {_MOST:,} characters in all")
+        capped = Gap(
+            "capped", f"capped at {len(kept):,} of {len(items):,}, more than {MOST_CHARACTERS:,} characters in all"
+        )
         shorter = {**result, "items": kept} if isinstance(result, dict) else kept
         return replace(passed, result=shorter, gaps=[*passed.gaps, capped])
 
@@ -211,9 +213,9 @@ def _own_gaps(sent: Sent, backend: Backend) -> list[Gap]:
 
 
 def _fits(value: Any) -> bool:
-    """Whether `value` has surely no more than `_MOST` characters: a quick look, at bytes."""
+    """Whether `value` has surely no more than `MOST_CHARACTERS` characters: a quick look, at bytes."""
     try:
-        return len(msgspec.json.encode(value)) <= _MOST
+        return len(msgspec.json.encode(value)) <= MOST_CHARACTERS
     except (TypeError, ValueError):  # what only a slow look can tell
         return False
 

@@ -14,7 +14,7 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import outside_use
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
-from lsp_mcp.toolsets.settings import TasksOn
+from lsp_mcp.toolsets.context import TasksOn
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
 
@@ -81,7 +81,7 @@ class Questions:
 
         answered = await settled(handle.backend, ask_target, gaps)
         target, value = answered.value
-        self._targets.remember(places(value))
+        self._targets.hand_out_readable(places(value))
         await self.tell_tasks(call, target.path, target.identifier.start, target.name)
         return SymbolAnswer(target, value, (*answered.gaps, *target.resolved))
 

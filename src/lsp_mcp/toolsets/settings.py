@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from lsp_mcp.text import Base, Point
-
-TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
-"""Called with a symbol's file, place and name; a line for whoever asks about it."""
+from lsp_mcp.text import Base
 
 
 @dataclass(frozen=True)
@@ -21,4 +16,3 @@ class ToolSettings:
     allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # besides those that fit the backends
     without_toolsets: tuple[str, ...] = ()
-    tasks_on: TasksOn | None = None  # what tells of tasks about a symbol

@@ -172,7 +172,7 @@ class Targets:
             raise await self._unknown(name, similar)
         backend, symbol = found[0]
         place = symbol.place
-        self.remember([place])
+        self.hand_out_readable([place])
         anchor = self.anchor(place.path, place.span.start)
         return Handle(backend, place.path, place.span.start, (news("resolved", f"{name.strip()} is {anchor}"),))
 
@@ -198,15 +198,15 @@ class Targets:
 
     def _listed(self, symbols: list[Symbol]) -> str:
         shown = symbols[:_LISTED]
-        self.remember(symbol.place for symbol in shown)
+        self.hand_out_readable(symbol.place for symbol in shown)
         listed = (
             f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}: {s.place.code[:_CODE]}" for s in shown
         )
         more = [f"and {len(symbols) - _LISTED} more"] if len(symbols) > _LISTED else []
         return "".join(f"\n{line}" for line in [*listed, *more])
 
-    def remember(self, places: Iterable[Place]) -> None:
-        """These places are handed out as anchors: follow them if their files change."""
+    def hand_out_readable(self, places: Iterable[Place]) -> None:
+        """These places are handed out as anchors: follow them if their files change, and let their files be read."""
         for (path, _), group in groupby(places, key=lambda place: (place.path, id(place.text))):
             in_file = list(group)
             self._workspace.allow(path)

@@ -10,7 +10,8 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from functools import partial
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -145,9 +146,19 @@ def declared_tools(toolset: type) -> list[Tool]:
     ]
 
 
-def tools_of(toolset: object, base: Base = 1) -> list[Tool]:
+class Lists(Protocol):
+    """A toolset, as far as a list of tools is concerned."""
+
+    def lists(self, name: str) -> bool:
+        """Whether the tool called `name` is listed now."""
+
+
+def tools_of(toolset: Lists, base: Base = 1) -> list[Tool]:
     """The tools of a toolset, ready to be called; lines and characters count from `base`."""
-    return [replace(tool, method=getattr(toolset, tool.name), base=base) for tool in declared_tools(type(toolset))]
+    return [
+        replace(tool, method=getattr(toolset, tool.name), listed=partial(toolset.lists, tool.name), base=base)
+        for tool in declared_tools(type(toolset))
+    ]
 
 
 def _docstring(function: Callable[..., Any]) -> str:

@@ -3,14 +3,19 @@ local M = ...
 
 local uv = vim.uv
 local seen = {} -- by buffer: what `stat` said of its file when they were last compared; '' for no file
-local digests = {} -- by buffer: of its file, when the buffer last had no unsaved changes
+local digests = {} -- by buffer with unsaved changes: of the file that they are changes of
 local hidden = {} -- buffers that were loaded by us, and have no swap file
 local detached = {} -- by buffer: the clients that were taken away from it because its file was deleted
 M.detached = detached
+local LARGE = 1024 * 1024 -- bytes; what is larger is not looked into unless a question is about it
 local CONFLICT = 'lsp_mcp_conflict' -- a variable of the buffer: every connection shall know of it
 
---- The text of a buffer as its servers have it. Raises nothing: `binary` if it is none.
-function M.text(buffer)
+-- Bytes of a buffer's text.
+local function size(buffer)
+  return vim.api.nvim_buf_get_offset(buffer, vim.api.nvim_buf_line_count(buffer))
+end
+
+local function text(buffer)
   local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
   if #lines == 1 and lines[1] == '' then
     return { text = '' } -- servers are told of one empty line, which is no difference but for what is put there
@@ -24,6 +29,16 @@ function M.text(buffer)
   return { text = table.concat(lines, ending) .. (vim.bo[buffer].eol and ending or '') }
 end
 
+--- The text of a buffer as its servers have it. Raises nothing: `binary` if it is none.
+function M.text(buffer)
+  if size(buffer) <= LARGE then
+    return text(buffer)
+  end
+  return M.at_work(vim.api.nvim_buf_get_name(buffer), function()
+    return text(buffer)
+  end)
+end
+
 local function of_a_file(buffer)
   return vim.api.nvim_buf_is_loaded(buffer)
     and vim.bo[buffer].buftype == ''
@@ -31,8 +46,13 @@ local function of_a_file(buffer)
     and not vim.api.nvim_buf_get_name(buffer):find('^%a[%w+.-]+://')
 end
 
+-- What stands in a file, as a hash; nil if that would take long.
 local function digest(name)
-  local file = io.open(name, 'rb')
+  local stat = uv.fs_stat(name)
+  if stat and stat.size > LARGE then
+    return nil
+  end
+  local file = stat and io.open(name, 'rb')
   if not file then
     return ''
   end
@@ -117,6 +137,11 @@ local function conflict(buffer, now)
   vim.b[buffer][CONFLICT] = now or nil
 end
 
+-- Remember what a buffer's unsaved changes are changes of.
+local function remember(buffer, name)
+  digests[buffer] = digests[buffer] or digest(name)
+end
+
 local function look(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
   local before, now = seen[buffer], signature(name)
@@ -130,6 +155,11 @@ local function look(buffer)
     M.read_again({ buffer })
     before = nil
   end
+  if not modified then
+    digests[buffer] = nil
+  elseif before == now and not vim.b[buffer][CONFLICT] then
+    remember(buffer, name)
+  end
   if before == now then
     return
   end
@@ -137,14 +167,13 @@ local function look(buffer)
   local reason = M.check(buffer)
   if modified then
     if reason == 'conflict' or reason == 'changed' then
-      -- Neovim calls it a conflict too if a file was only touched.
-      conflict(buffer, digest(name) ~= digests[buffer] or nil)
+      -- Neovim calls it a conflict too if a file was only touched. Of a large one that is not looked into.
+      conflict(buffer, not digests[buffer] or digest(name) ~= digests[buffer] or nil)
     elseif not reason then
-      digests[buffer] = digest(name) -- what Neovim has read, and not changed since then
+      remember(buffer, name) -- what Neovim has read, and not changed since then
     end
     return
   end
-  digests[buffer] = digest(name)
   if now == '' and (reason == 'deleted' or (before or '') ~= '') then
     detach(buffer)
   end
@@ -158,9 +187,15 @@ M.on({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, function(event)
   if event.event == 'BufUnload' then
     seen[buffer], digests[buffer], hidden[buffer], detached[buffer] = nil, nil, nil, nil
   else
-    local name = vim.api.nvim_buf_get_name(buffer)
-    digests[buffer] = seen[buffer] and digest(name) or nil
+    digests[buffer] = nil
     attach(buffer)
+  end
+end)
+
+M.on('BufModifiedSet', function(event)
+  local buffer, name = event.buf, vim.api.nvim_buf_get_name(event.buf)
+  if seen[buffer] and vim.bo[buffer].modified and signature(name) == seen[buffer] then
+    remember(buffer, name)
   end
 end)
 
@@ -186,16 +221,32 @@ M.at_leave(function()
   end
 end)
 
+-- Whether a question may be about a buffer's text. A large one is handed over only to be asked about: it takes
+-- Neovim's time, which is a person's.
+local function matters(buffer, clients)
+  if size(buffer) <= LARGE then
+    return true
+  end
+  for _, client in ipairs(clients) do
+    if M.follows(client.id) then
+      return true
+    end
+  end
+  return vim.bo[buffer].modified and M.follows_filetype(vim.bo[buffer].filetype)
+end
+
 --- What a program may know of the buffers of files, after each was compared with its file. `known` has the tick of
---- each buffer (by its number as a string) whose text is known already.
-function M.sync(known)
+--- each buffer (by its number as a string) whose text is known already, `wanted` the numbers of those whose text is
+--- wanted even if it is large and no server has it; of others like that it is `withheld`.
+function M.sync(known, wanted)
   local found = {}
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     if of_a_file(buffer) then
       look(buffer)
       local tick = vim.api.nvim_buf_get_changedtick(buffer)
       local versions = {}
-      for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer })) do
+      local clients = vim.lsp.get_clients({ bufnr = buffer })
+      for _, client in ipairs(clients) do
         if known[tostring(buffer)] ~= tick then
           M.flush(client, buffer) -- or its server would be told of the present text only later
         end
@@ -212,7 +263,8 @@ function M.sync(known)
         versions = versions,
         filetype = vim.bo[buffer].filetype,
       }
-      if known[tostring(buffer)] ~= tick then
+      entry.withheld = not vim.list_contains(wanted, buffer) and not matters(buffer, clients)
+      if known[tostring(buffer)] ~= tick and not entry.withheld then
         local content = M.text(buffer)
         entry.text, entry.binary = content.text, content.binary
       end

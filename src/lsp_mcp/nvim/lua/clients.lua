@@ -173,6 +173,21 @@ local function errors_of(id)
   return found
 end
 
+--- Whether lsp-mcp asks a client's server.
+function M.follows(id)
+  return hooks[id] ~= nil and hooks[id].alive
+end
+
+--- Whether lsp-mcp asks a server that is for files of a type.
+function M.follows_filetype(filetype)
+  for id, hook in pairs(hooks) do
+    if M.follows(id) and vim.list_contains(hook.config.filetypes or {}, filetype) then
+      return true
+    end
+  end
+  return false
+end
+
 --- Hear what a client hears from now on; its summary with `errors`, or nil if there is none of that id.
 function M.follow(id)
   local client = client_of(id)

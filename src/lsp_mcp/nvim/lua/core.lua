@@ -9,6 +9,18 @@ function M.tell(...)
   return (pcall(vim.rpcnotify, M.channel, 'lsp-mcp', ...))
 end
 
+--- What `callback` returns, which may take long: lsp-mcp is told meanwhile that it is itself what Neovim is busy with,
+--- `what` says with which file. A notification is on its way before Lua goes on.
+function M.at_work(what, callback)
+  M.tell('working', what)
+  local ok, result = pcall(callback)
+  M.tell('working', vim.NIL)
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
 --- Whether lsp-mcp is still connected. Channel numbers are never given twice.
 function M.connected()
   return vim.api.nvim_get_chan_info(M.channel).id ~= nil

@@ -52,6 +52,7 @@ function M.cursor()
   local cursor = vim.api.nvim_win_get_cursor(0)
   return {
     number = buffer,
+    window = vim.api.nvim_get_current_win(),
     name = vim.api.nvim_buf_get_name(buffer),
     row = cursor[1],
     byte = cursor[2],
@@ -59,7 +60,31 @@ function M.cursor()
   }
 end
 
---- Show a buffer, or a file, in the current window with the cursor at a line from 0 and a byte in it from 0.
+-- Whether a window shows files, any of them: no terminal, quickfix list, help or popup.
+local function is_ordinary(window)
+  return vim.api.nvim_win_get_config(window).relative == ''
+    and vim.bo[vim.api.nvim_win_get_buf(window)].buftype == ''
+    and not vim.wo[window].winfixbuf
+    and not vim.wo[window].previewwindow
+end
+
+-- The window to show a buffer in: the current one, else the last ordinary one.
+local function window_for(buffer)
+  local current = vim.api.nvim_get_current_win()
+  if vim.api.nvim_win_get_buf(current) == buffer or is_ordinary(current) then
+    return current
+  end
+  local last = vim.fn.win_getid(vim.fn.winnr('#'))
+  for _, window in ipairs({ last, unpack(vim.api.nvim_tabpage_list_wins(0)) }) do
+    if window ~= 0 and is_ordinary(window) then
+      return window
+    end
+  end
+  error("no window there may show a file: all are terminals, lists or help, or have 'winfixbuf'; open one with :new", 0)
+end
+
+--- Show a buffer, or a file, with the cursor at a line from 0 and a byte in it from 0: in the current window, or the last
+--- one that shows files. Who types into a terminal goes on doing so.
 function M.navigate(number, name, row, byte)
   local buffer = M.given(number) or vim.fn.bufadd(name)
   local shortmess = vim.o.shortmess
@@ -69,13 +94,20 @@ function M.navigate(number, name, row, byte)
   if not ok then
     error(err, 0)
   end
-  vim.cmd("normal! m'")
+  local window, typing = window_for(buffer), vim.api.nvim_get_mode().mode == 't'
+  vim.api.nvim_win_call(window, function()
+    vim.cmd(typing and "mark '" or "normal! m'") -- there is no :normal in terminal mode
+  end)
   vim.bo[buffer].buflisted = true
-  if vim.api.nvim_get_current_buf() ~= buffer then
-    vim.api.nvim_win_set_buf(0, buffer)
+  if vim.api.nvim_win_get_buf(window) ~= buffer then
+    vim.api.nvim_win_set_buf(window, buffer)
   end
-  vim.api.nvim_win_set_cursor(0, { row + 1, byte })
-  return { name = vim.api.nvim_buf_get_name(buffer), line = vim.api.nvim_get_current_line() }
+  vim.api.nvim_win_set_cursor(window, { row + 1, byte })
+  if not typing then
+    vim.api.nvim_set_current_win(window)
+  end
+  local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
+  return { name = vim.api.nvim_buf_get_name(buffer), line = line or '' }
 end
 
 local MOST = 200000 -- values in one answer

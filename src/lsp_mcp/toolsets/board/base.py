@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Work
+from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call
 
@@ -23,11 +23,13 @@ Revision = Annotated[
 ]
 
 
-class BoardToolset:
+class BoardToolset(Toolset):
     """Tools over one board."""
 
-    def __init__(self, host: BoardHost) -> None:
-        self._host = host
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        assert context.board
+        self._host = context.board
 
     async def _actor(self, call: Call) -> Actor:
         return await self._host.participants.actor(call.client.key, call.client.name)

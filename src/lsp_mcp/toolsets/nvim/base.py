@@ -24,9 +24,9 @@ from lsp_mcp.objects.walker import documents
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, numbers_point
+from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import Passed, Passing
-from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 
@@ -88,12 +88,17 @@ class Asked:
         return path_uri(self.path)
 
 
-class NvimToolset:
+class NvimToolset(Toolset):
     """Tools over whatever Neovims are connected."""
 
-    def __init__(self, sessions: Sessions, settings: ToolSettings, neovims: Neovims) -> None:
-        self._neovims = neovims
-        self._settings = settings
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        assert context.neovims
+        self._neovims: Neovims = context.neovims
+
+    def lists(self, name: str) -> bool:
+        """While there is a connection."""
+        return bool(self._neovims.connections.connected)
 
     @property
     def _base(self) -> Base:

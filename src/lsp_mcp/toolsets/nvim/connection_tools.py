@@ -16,7 +16,11 @@ from lsp_mcp.toolsets.tool import Call, tool
 
 
 class ConnectionTools(NvimToolset):
-    """Offered always."""
+    """They need no connection."""
+
+    def lists(self, name: str) -> bool:
+        """Always."""
+        return True
 
     @tool(title="Find running Neovims", read_only=True)
     async def get_targets(self, call: Call) -> str:
@@ -51,8 +55,8 @@ class ConnectionTools(NvimToolset):
     @tool(title="Disconnect from a Neovim", read_only=False)
     async def disconnect(self, call: Call, connection_id: Annotated[str, Field(description="From connect")]) -> str:
         """End a connection; the Neovim goes on."""
-        self._neovims.disconnect(connection_id)
-        return as_json({"connection_id": connection_id, "disconnected": True})
+        connection = self._neovims.disconnect(connection_id)
+        return as_json({"connection_id": connection_id, "target": connection.address.text, "disconnected": True})
 
     async def _connect(self, target: str) -> str:
         named = parse_address(target.strip())

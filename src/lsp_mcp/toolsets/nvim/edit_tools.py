@@ -193,7 +193,7 @@ class EditTools(NvimToolset):
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
         plan = plan_workspace_edit(raw, host.buffers.text, session.encoding, session.version)
         done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
-        await sessions.remember_edits(plan.steps)
+        await self._context.follow_edits(sessions, plan.steps)
         files = [
             {
                 "path": sessions.workspace.display_path(one.path),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -26,6 +27,7 @@ from lsp_mcp.toolsets.nvim.base import (
     NvimToolset,
     buffer_of,
 )
+from lsp_mcp.toolsets.passing import MOST_CHARACTERS
 from lsp_mcp.toolsets.tool import Call, tool
 
 _BYTES = PositionEncoding("utf-8", lone_cr_ends_line=False)  # how Neovim counts
@@ -36,6 +38,10 @@ _LUA_TIMEOUT = 30.0  # seconds
 
 class EditorTools(NvimToolset):
     """Buffers, the cursor, diagnostics and Lua."""
+
+    def lists(self, name: str) -> bool:
+        """While there is a connection; what is switched off never."""
+        return super().lists(name) and (name != "exec_lua" or self._settings.allow_exec_lua)
 
     @tool(title="Go to a place in Neovim", read_only=False)
     async def navigate(
@@ -54,8 +60,7 @@ class EditorTools(NvimToolset):
             path = await self._path(sessions, document)
             number, name, text = None, str(path), None
         if text is None:
-            await sessions.host.buffers.sync()
-            text = sessions.host.buffers.text(buffer_path(name))
+            text = await sessions.host.buffers.present_text(buffer_path(name))
         text.point_offset(point, self._base)
         at = text.point_position(point, _BYTES)
         shown = await connection.lua.change("navigate", number, name, at["line"], at["character"])
@@ -72,6 +77,7 @@ class EditorTools(NvimToolset):
             {
                 "buffer_id": cursor["number"],
                 "buffer_name": readable(cursor["name"]),
+                "window_id": cursor["window"],
                 "row": row["line"],
                 "col": row["character"],
             }
@@ -100,12 +106,11 @@ class EditorTools(NvimToolset):
             name, number = buffer["name"], buffer["number"]
             if not name or buffer["type"]:
                 found = await host.present().lua.call("text", number)
-                return self._lines(_text(found, f"buffer {number}"), start, end)
+                return self._lines(call, _text(found, f"buffer {number}"), start, end)
             path = buffer_path(name)
         else:
             path = await self._path(sessions, document)
-        await host.buffers.sync()
-        text = host.buffers.text(path)
+        text = await host.buffers.present_text(path)
         if held := host.buffers.get(path):
             if held.conflict:
                 call.remark(
@@ -114,7 +119,7 @@ class EditorTools(NvimToolset):
                 )
             elif held.modified:
                 call.remark(f"status: unsaved text of buffer {held.number}; the file on disk differs")
-        return self._lines(text, start, end)
+        return self._lines(call, text, start, end)
 
     @tool(title="Diagnostics of a buffer", read_only=True)
     async def buffer_diagnostics(
@@ -147,7 +152,7 @@ class EditorTools(NvimToolset):
                 )
         if not buffer["loaded"]:
             call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")
-        return as_json(await self._diagnostics(host.present(), buffer["number"], host.buffers.text(path)))
+        return as_json(await self._diagnostics(host.present(), buffer["number"], await host.buffers.present_text(path)))
 
     @tool(title="Language clients", read_only=True)
     async def lsp_clients(self, call: Call, connection_id: ConnectionId = None) -> str:
@@ -188,7 +193,8 @@ class EditorTools(NvimToolset):
                 "on: answers say what they lack."
             )
         assert sessions.host
-        return as_json({"client_name": session.name, "ready": True})
+        message = f"{session.name} knows the workspace"
+        return as_json({"client_name": session.name, "ready": True, "message": message})
 
     @tool(title="Run Lua in Neovim", read_only=False, destructive=True)
     async def exec_lua(
@@ -230,8 +236,8 @@ class EditorTools(NvimToolset):
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _lines(self, text: Text, start: int | None, end: int) -> str:
-        """The lines from `start` to before `end`, in the caller's numbers."""
+    def _lines(self, call: Call, text: Text, start: int | None, end: int) -> str:
+        """The lines from `start` to before `end`, in the caller's numbers: as many as a reader can take."""
         lines = text.lines()
         if len(lines) > 1 and not lines[-1]:
             lines.pop()
@@ -241,7 +247,17 @@ class EditorTools(NvimToolset):
             raise CallerError(f"start {start}, end {end}: lines count from {self._base}, and only end may be -1.")
         if first > self._base + len(lines):
             raise CallerError(f"start is {first}, and the last line is {self._base + len(lines) - 1}.")
-        return "\n".join(lines[first - self._base : max(last - self._base, 0)])
+        wanted = lines[first - self._base : max(last - self._base, 0)]
+        given, cut = _within(wanted, MOST_CHARACTERS)
+        if cut:
+            after = first + len(given)
+            count = f"capped at {MOST_CHARACTERS:,} characters; the document has {len(lines):,} lines"
+            if given:
+                call.remark(f"status: {count}. Go on with start={after}")
+            else:
+                call.remark(f"status: {count}, and line {first} is longer. The next one is start={first + 1}")
+                given = [wanted[0][:MOST_CHARACTERS]]
+        return "\n".join(given)
 
     async def _diagnostics(self, connection: NvimConnection, number: int, text: Text) -> list[dict[str, Any]]:
         found = await connection.lua.call("diagnostics", number)
@@ -254,6 +270,16 @@ class EditorTools(NvimToolset):
                 point = text.unclamped_position_point({"line": out[line], "character": out.get(column, 0)}, _BYTES)
                 out[line], out[column] = point_numbers(point, self._base).values()
         return out
+
+
+def _within(lines: Sequence[str], most: int) -> tuple[list[str], bool]:
+    """The first of `lines` that have at most so many characters, and whether others are left."""
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + (number > 0)
+        if size > most:
+            return list(lines[:number]), True
+    return list(lines), False
 
 
 def _text(found: dict[str, Any], what: str) -> Text:

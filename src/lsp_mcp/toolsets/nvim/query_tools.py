@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,7 +17,6 @@ from lsp_mcp.toolsets.nvim.base import (
     ClientName,
     ConnectionId,
     Document,
-    DocumentId,
     Line,
     NvimToolset,
     Object,
@@ -27,6 +27,44 @@ from lsp_mcp.toolsets.tool import Call, tool
 _RESOLVE = "codeActionProvider.resolveProvider"
 _METHOD_NOT_FOUND = -32601  # JSON-RPC
 Item = Annotated[Object, Field(description="From the prepare step, as it was given")]
+
+
+def _at_place(title: str, method: str, description: str) -> Callable[..., Awaitable[str]]:
+    """The tool that asks `textDocument/METHOD` about a place."""
+    capability = method.removeprefix("prepare")
+    provider = f"{capability[0].lower()}{capability[1:]}Provider"
+
+    async def ask(
+        self: QueryTools,
+        call: Call,
+        document: Document,
+        line: Line,
+        character: Character,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        asked = await self._asked(connection_id, document, lsp_client_name, provider)
+        return await self._answer(call, asked, f"textDocument/{method}", self._at(asked, line, character))
+
+    ask.__doc__ = description
+    return tool(title=title, read_only=True)(ask)
+
+
+def _of_item(title: str, method: str, description: str) -> Callable[..., Awaitable[str]]:
+    """The tool that asks `method` about an item of a hierarchy."""
+    provider = f"{method.partition('/')[0]}Provider"
+
+    async def ask(
+        self: QueryTools,
+        call: Call,
+        item: Item,
+        lsp_client_name: ClientName = None,
+        connection_id: ConnectionId = None,
+    ) -> str:
+        return await self._of_client(call, connection_id, lsp_client_name, method, {"item": item}, provider)
+
+    ask.__doc__ = description
+    return tool(title=title, read_only=True)(ask)
 
 
 class QueryTools(NvimToolset):
@@ -98,18 +136,7 @@ class QueryTools(NvimToolset):
                 raise
         return as_json(code_action)  # nothing is missing in it
 
-    @tool(title="Hover", read_only=True)
-    async def lsp_hover(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Get what the language server says about a place."""
-        return await self._place(call, connection_id, document, lsp_client_name, line, character, "hover")
+    lsp_hover = _at_place("Hover", "hover", "Get what the language server says about a place.")
 
     @tool(title="References", read_only=True)
     async def lsp_references(
@@ -127,136 +154,38 @@ class QueryTools(NvimToolset):
         params = {**self._at(asked, line, character), "context": {"includeDeclaration": include_declaration}}
         return await self._answer(call, asked, "textDocument/references", params)
 
-    @tool(title="Definition", read_only=True)
-    async def lsp_definition(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Find where the symbol at a place is defined."""
-        return await self._place(call, connection_id, document, lsp_client_name, line, character, "definition")
-
-    @tool(title="Type definition", read_only=True)
-    async def lsp_type_definition(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Find where the type of the symbol at a place is defined."""
-        return await self._place(call, connection_id, document, lsp_client_name, line, character, "typeDefinition")
-
-    @tool(title="Implementations", read_only=True)
-    async def lsp_implementations(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Find the implementations of the symbol at a place."""
-        return await self._place(call, connection_id, document, lsp_client_name, line, character, "implementation")
-
-    @tool(title="Declaration", read_only=True)
-    async def lsp_declaration(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Find where the symbol at a place is declared."""
-        return await self._place(call, connection_id, document, lsp_client_name, line, character, "declaration")
-
-    @tool(title="Prepare a call hierarchy", read_only=True)
-    async def lsp_call_hierarchy_prepare(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Get the call hierarchy item at a place, for incoming and outgoing calls."""
-        return await self._place(
-            call, connection_id, document, lsp_client_name, line, character, "prepareCallHierarchy"
-        )
-
-    @tool(title="Incoming calls", read_only=True)
-    async def lsp_call_hierarchy_incoming_calls(
-        self, call: Call, item: Item, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
-    ) -> str:
-        """Find who calls a call hierarchy item."""
-        return await self._of_item(call, connection_id, lsp_client_name, "callHierarchy/incomingCalls", item)
-
-    @tool(title="Outgoing calls", read_only=True)
-    async def lsp_call_hierarchy_outgoing_calls(
-        self, call: Call, item: Item, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
-    ) -> str:
-        """Find what a call hierarchy item calls."""
-        return await self._of_item(call, connection_id, lsp_client_name, "callHierarchy/outgoingCalls", item)
-
-    @tool(title="Prepare a type hierarchy", read_only=True)
-    async def lsp_type_hierarchy_prepare(
-        self,
-        call: Call,
-        document: Document,
-        line: Line,
-        character: Character,
-        lsp_client_name: ClientName = None,
-        connection_id: ConnectionId = None,
-    ) -> str:
-        """Get the type hierarchy item at a place, for supertypes and subtypes."""
-        return await self._place(
-            call, connection_id, document, lsp_client_name, line, character, "prepareTypeHierarchy"
-        )
-
-    @tool(title="Supertypes", read_only=True)
-    async def lsp_type_hierarchy_supertypes(
-        self, call: Call, item: Item, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
-    ) -> str:
-        """Find the supertypes of a type hierarchy item."""
-        return await self._of_item(call, connection_id, lsp_client_name, "typeHierarchy/supertypes", item)
-
-    @tool(title="Subtypes", read_only=True)
-    async def lsp_type_hierarchy_subtypes(
-        self, call: Call, item: Item, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
-    ) -> str:
-        """Find the subtypes of a type hierarchy item."""
-        return await self._of_item(call, connection_id, lsp_client_name, "typeHierarchy/subtypes", item)
+    lsp_definition = _at_place("Definition", "definition", "Find where the symbol at a place is defined.")
+    lsp_type_definition = _at_place(
+        "Type definition", "typeDefinition", "Find where the type of the symbol at a place is defined."
+    )
+    lsp_implementations = _at_place(
+        "Implementations", "implementation", "Find the implementations of the symbol at a place."
+    )
+    lsp_declaration = _at_place("Declaration", "declaration", "Find where the symbol at a place is declared.")
+    lsp_call_hierarchy_prepare = _at_place(
+        "Prepare a call hierarchy",
+        "prepareCallHierarchy",
+        "Get the call hierarchy item at a place, for incoming and outgoing calls.",
+    )
+    lsp_call_hierarchy_incoming_calls = _of_item(
+        "Incoming calls", "callHierarchy/incomingCalls", "Find who calls a call hierarchy item."
+    )
+    lsp_call_hierarchy_outgoing_calls = _of_item(
+        "Outgoing calls", "callHierarchy/outgoingCalls", "Find what a call hierarchy item calls."
+    )
+    lsp_type_hierarchy_prepare = _at_place(
+        "Prepare a type hierarchy",
+        "prepareTypeHierarchy",
+        "Get the type hierarchy item at a place, for supertypes and subtypes.",
+    )
+    lsp_type_hierarchy_supertypes = _of_item(
+        "Supertypes", "typeHierarchy/supertypes", "Find the supertypes of a type hierarchy item."
+    )
+    lsp_type_hierarchy_subtypes = _of_item(
+        "Subtypes", "typeHierarchy/subtypes", "Find the subtypes of a type hierarchy item."
+    )
 
     # --- inside ------------------------------------------------------------------------------------
-
-    async def _place(
-        self,
-        call: Call,
-        connection_id: str | None,
-        document: DocumentId,
-        client: str | None,
-        line: int,
-        character: int,
-        what: str,
-    ) -> str:
-        """The answer to `textDocument/WHAT` at a place."""
-        provider = f"{what.removeprefix('prepare')[:1].lower()}{what.removeprefix('prepare')[1:]}Provider"
-        asked = await self._asked(connection_id, document, client, provider)
-        return await self._answer(call, asked, f"textDocument/{what}", self._at(asked, line, character))
-
-    async def _of_item(self, call: Call, connection_id: str | None, client: str | None, method: str, item: Json) -> str:
-        provider = f"{method.partition('/')[0]}Provider"
-        return await self._of_client(call, connection_id, client, method, {"item": item}, provider)
 
     async def _of_client(
         self, call: Call, connection_id: str | None, client: str | None, method: str, params: Json, provider: str

@@ -1,0 +1,64 @@
+"""What every toolset is built from: `ToolContext`; and what they all are: `Toolset`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from lsp_mcp.edits.plan import Step
+from lsp_mcp.sessions.neovims import Neovims
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.text import Point
+from lsp_mcp.toolsets.settings import ToolSettings
+
+if TYPE_CHECKING:
+    from lsp_mcp.board.host import BoardHost
+
+TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
+"""Called with a symbol's file, place and name; a line for whoever asks about it."""
+
+
+class Links(Protocol):
+    """What the code tools know of the board, and tell it."""
+
+    async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
+        """One line on the pending tasks about the symbol called `name` at `point` of `path`; None if there are none."""
+
+    async def edited(self, steps: Sequence[Step]) -> None:
+        """These edits were made."""
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What runs, and what the user chose; nothing changes it."""
+
+    sessions: Sessions
+    settings: ToolSettings = field(default_factory=ToolSettings)
+    neovims: Neovims | None = None
+    board: BoardHost | None = None
+    links: Links | None = None  # None: there is no board, or it is not wanted
+
+    @property
+    def tasks_on(self) -> TasksOn | None:
+        """What tells of tasks about a symbol."""
+        return self.links.tasks_on if self.links else None
+
+    async def follow_edits(self, sessions: Sessions, steps: Sequence[Step]) -> None:
+        """Take anchors along with edits that were made in the workspace of `sessions`."""
+        sessions.follow_edits(steps)
+        if self.links:
+            await self.links.edited(steps)
+
+
+class Toolset:
+    """Tools over what runs; a subclass marks its methods with `tool`."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._settings = context.settings
+
+    def lists(self, name: str) -> bool:
+        """Whether the tool called `name` is listed now; what isn't can be called all the same."""
+        return True
