@@ -11,6 +11,7 @@ import pytest
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
@@ -29,11 +30,13 @@ def skip_without(backend: str) -> None:
         pytest.skip(f"{backend}: {error}", allow_module_level=True)
 
 
-def asking(backend: str, root: Path, question: Callable[[Ask], Awaitable[None]]) -> None:
+def asking(
+    backend: str, root: Path, question: Callable[[Ask], Awaitable[None]], options: SessionOptions | None = None
+) -> None:
     """Run `question` with a way to call tools on a fresh server `backend` in `root`."""
 
     async def run() -> None:
-        sessions = Sessions(Workspace(root), [load_adapter(backend)], {})
+        sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: options} if options else {})
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
 
         async def ask(name: str, **arguments: Any) -> dict[str, Any]:

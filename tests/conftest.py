@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).parent
 TOOLS = (HERE.parent / ".tools" / "bin", Path(sys.prefix) / "bin")
@@ -15,6 +16,10 @@ TOOLS = (HERE.parent / ".tools" / "bin", Path(sys.prefix) / "bin")
 _CACHE = tempfile.TemporaryDirectory(prefix="lsp-mcp-cache-")
 os.environ["LSP_MCP_CACHE"] = _CACHE.name
 os.environ["PATH"] = os.pathsep.join([*map(str, TOOLS), os.environ["PATH"]])
+
+# How long an example takes says nothing on a machine that does other things too.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 unlisted_skips = pytest.StashKey[list[str]]()
 

@@ -89,6 +89,23 @@ class Changes(_Data, frozen=True):
     load_most: int = 0  # of more files at once than this, all is loaded anew
 
 
+class Documents(_Data, frozen=True):
+    """How the server is told of open documents, where the specification leaves it open or is not enough."""
+
+    change_fields: dict[str, Any] = {}  # sent with each `didChange`, besides what LSP has
+    tell_saved: bool = True  # `didSave` follows each `didChange`
+    close_when_read: bool = False  # `didClose` only after diagnostics of the last version have come
+    reread_fields: dict[str, Any] = {}  # of a `didChange` that makes it read what is included again; none: reopened
+    reread_times: int = 1  # such changes in a row, each after the answer to the one before, until one is fresh
+
+
+class InactiveRegions(_Data, frozen=True):
+    """How the server says what the preprocessor leaves out of an open document."""
+
+    method: str = ""  # of the notification: `textDocument`, and `regions` as ranges; empty: it doesn't
+    capability: tuple[str, ...] = ()  # the client's that asks for it: keys, the outermost first
+
+
 class Positions(_Data, frozen=True):
     """How the server counts."""
 
@@ -107,7 +124,8 @@ class Ready(_Data, frozen=True):
 class Diagnostics(_Data, frozen=True):
     """How the server says what is wrong."""
 
-    command: str = ""  # makes it look at {"Files": [URI]} again: by itself it takes its time where others changed
+    command: str = ""  # makes it look at files again: by itself it takes its time where others changed
+    command_field: str = ""  # of that command's argument: the URIs of the files
     syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
     syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
 
@@ -119,6 +137,7 @@ class Symbols(_Data, frozen=True):
     workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol, None: no cap
     knows_libraries: bool = False  # workspace/symbol gives those of the system's libraries too
     kinds: dict[str, str] = {}  # what it means by a kind of symbol, by LSP's name of that kind
+    names_in_text: tuple[str, ...] = ()  # kinds that a call hierarchy gives another name than the text has there
     scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
 
 
@@ -178,6 +197,8 @@ class Adapter(_Data, frozen=True):
     projects: Projects | None = None
     compilation: Compilation | None = None
     changes: Changes = Changes()
+    documents: Documents = Documents()
+    inactive_regions: InactiveRegions = InactiveRegions()
     positions: Positions = Positions()
     ready: Ready = Ready()
     diagnostics: Diagnostics = Diagnostics()
@@ -186,6 +207,7 @@ class Adapter(_Data, frozen=True):
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own
+    capabilities: dict[str, Any] = {}  # of the client, besides what every server is offered
     initialization_options: dict[str, Any] = {}
     install: Install | None = None
 

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from fakes.bounded import bounded, gone, told
 from fakes.workspace import FakeWorkspace, do, request
 from lsp_mcp.adapters import Adapter, Language
+from lsp_mcp.adapters import Documents as DocumentRules
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life import documents as documents_module
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.uris import uri_path
 
 WATCH_ALL = do(
     request(
@@ -199,6 +201,52 @@ def test_any_sequence_of_questions_leaves_the_last_ones_and_the_pinned_ones_open
             assert open_there == {(folder / f"{name}.txt").as_uri() for name in {*used, *pinned}}
 
 
+@given(st.lists(st.tuples(st.sampled_from(["open", "read", "end", "write", "said"]), st.sampled_from("abc"))))
+def test_no_document_is_closed_before_the_server_has_read_it(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("documents")
+    told: dict[Path, int] = {}  # the version of each document that the server has open
+    said: dict[Path, int] = {}
+    files = Files()
+
+    def notify(method: str, params: Any) -> None:
+        path = uri_path(params["textDocument"]["uri"])
+        if method == "textDocument/didClose":
+            assert told.pop(path) <= said.get(path, -1)
+        else:
+            assert (method == "textDocument/didOpen") == (path not in told)
+            told[path] = params["textDocument"]["version"]
+
+    language = Language(id="plaintext", name="Text", scheme="txt", extensions=(".txt",))
+    rules = DocumentRules(close_when_read=True, tell_saved=False)
+    documents = Documents(
+        Adapter(name="fake", title="", command=(), languages=(language,), documents=rules), files, notify
+    )
+    for number, (step, name) in enumerate(steps):
+        path = folder / f"{name}.txt"
+        if step == "write" or not path.exists():
+            path.write_text(str(number))
+            files.forget([path])
+            documents.refresh([path])
+        match step:
+            case "open":
+                assert documents.open(path).content == path.read_text()
+            case "read" if documents.unread_version(path) is None:
+                assert documents.open_to_read(path) == told[path]
+            case "end":
+                documents.close_if_only_read(path)
+            case "said" if path in told:
+                said[path] = told[path]
+                documents.published(path, told[path])
+        assert all(path in documents for path in told)
+    for path, version in list(told.items()):
+        documents.close_if_only_read(path)
+        said[path] = version
+        documents.published(path, version)
+    assert not any(document.passing for document in documents._open.values())
+
+
 # --- the disk changes --------------------------------------------------------------------------------
 
 
@@ -222,12 +270,10 @@ async def test_a_changed_text_is_told_with_the_next_version_before_the_next_ques
     assert second is not None
     assert third is not None
     assert first < second < third
-    # The last field is clangd's: diagnostics for this text shall come, and at once.
     assert fake.params("textDocument/didChange") == [
         {
             "textDocument": {"uri": path.as_uri(), "version": version},
             "contentChanges": [{"text": text}],
-            "wantDiagnostics": True,
         }
         for version, text in ((second, "two"), (third, "three"))
     ]

@@ -31,6 +31,9 @@ load_most = 3
 [ready]
 incomplete_pattern = 'Failed to compile (.+), index may be incomplete'
 
+[inactive_regions]
+method = "textDocument/inactiveRegions"
+
 [compilation]
 database = "commands.json"
 folders = [".", "build"]
@@ -265,6 +268,55 @@ async def test_an_open_document_that_includes_what_changed_is_opened_again_and_s
         "-a.txt",
         '+a.txt #include "b.txt"',
     ]
+
+
+@bounded
+async def test_a_document_is_closed_when_the_server_has_read_the_last_text_that_it_was_told(
+    fake: ReadingWorkspace,
+) -> None:
+    fake.write("b.txt", "one")
+    path = fake.write("a.txt", '#include "b.txt"')
+    fake.build("a.txt")
+    fifo = fake.silent_about("a.txt")
+    rules = [["for", "a.txt", [["tell", str(fifo)]]], ["for", "b.txt", [["read"]]]]
+    fake.script({"rules": dict.fromkeys(READS, rules)})
+    async with fake.reading(TABLES + "\n[documents]\nclose_when_read = true\n") as session:
+        await session.open(path)
+        await told(fifo)
+        path.write_text('#include "b.txt"\n')
+        fake.write("b.txt", "two")
+        syncing = asyncio.create_task(session.sync())
+        await told(fifo)
+        version = fake.version("a.txt")
+        for said in (version - 1, version):
+            await steps()
+            assert "-a.txt" not in fake.told()
+            await session.request("fake/do", do(fake.diagnostics("a.txt", said)))
+        await told(fifo)  # it was closed and opened, so that what it includes is read again
+        await session.request("fake/do", do(fake.diagnostics("a.txt", fake.version("a.txt"))))
+        await syncing
+    assert [one.partition(" ")[0] for one in fake.told() if "a.txt" in one] == ["+a.txt", "~a.txt", "-a.txt", "+a.txt"]
+
+
+@bounded
+async def test_what_is_open_only_to_be_read_is_closed_when_it_was_though_nobody_waits_any_more(
+    fake: ReadingWorkspace,
+) -> None:
+    path = fake.write("a.txt", "one")
+    fake.build("a.txt")
+    fifo = fake.silent_about("a.txt")
+    async with fake.reading(TABLES + "\n[documents]\nclose_when_read = true\n") as session:
+        path.write_text("two")
+        syncing = asyncio.create_task(session.sync())
+        await told(fifo)
+        syncing.cancel()
+        await asyncio.wait([syncing])
+        await session.request("fake/do", do())
+        assert fake.told() == ["+a.txt two"]
+        await session.request("fake/do", do(fake.diagnostics("a.txt", fake.version("a.txt"))))
+        await session.request("fake/do", do())
+        assert session.version(path) is None
+    assert fake.told() == ["+a.txt two", "-a.txt"]
 
 
 @bounded

@@ -21,7 +21,6 @@ from lsp_mcp.uris import path_uri
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
 
-_VARIABLE = 13  # LSP's SymbolKind
 _AT_ONCE = 8  # requests in flight
 _MOST_USES = 10_000  # looked at to see where calls are
 
@@ -195,11 +194,12 @@ class _Walk:
 
     def _name(self, item: Json, place: Place) -> str:
         """Its whole name, which some servers give as a detail."""
-        separator, name, detail = self.backend.adapter.symbols.scope_separator, str(item["name"]), item.get("detail")
+        adapter, name, detail = self.backend.adapter, str(item["name"]), item.get("detail")
+        separator = adapter.symbols.scope_separator
         if separator and f"{detail}".endswith(f"{separator}{name}"):
             return str(detail)
-        # gopls calls a variable `init`, by Go's function that gives it its value.
-        return place.text.slice(place.span) if item["kind"] == _VARIABLE else name
+        is_in_text = kind_name(item["kind"], adapter) in adapter.symbols.names_in_text
+        return place.text.slice(place.span) if is_in_text else name
 
     async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
         """Those of `sites` that spell the callee, or are else among its references (a macro, an operator)."""

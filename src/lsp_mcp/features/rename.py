@@ -106,17 +106,22 @@ async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, ne
     # A server may give a definition's declaration as its definition.
     definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
     named = (await workspace_symbols(backend, name, _MOST_USES)).symbols
-    scopes = {_scope(symbol.name) for symbol in named if (symbol.place.path, symbol.place.span.start) in definitions}
+    separator = backend.adapter.symbols.scope_separator
+    scopes = {
+        _scope(symbol.name, separator)
+        for symbol in named
+        if (symbol.place.path, symbol.place.span.start) in definitions
+    }
     others = (await workspace_symbols(backend, new_name, _MOST_USES)).symbols if scopes else []
     return [
         Doubt(symbol.place, f"{symbol.name} is there already")
         for symbol in others
-        if is_named(symbol.name, new_name) and _scope(symbol.name) in scopes
+        if is_named(symbol.name, new_name) and _scope(symbol.name, separator) in scopes
     ]
 
 
-def _scope(name: str) -> str:
-    return name.rpartition("::")[0]
+def _scope(name: str, separator: str) -> str:
+    return name.rpartition(separator)[0] if separator else ""
 
 
 def _in_order(steps: Iterable[Step]) -> Iterator[Step]:

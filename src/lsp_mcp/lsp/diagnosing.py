@@ -11,6 +11,7 @@ from lsp_mcp.errors import SilentError
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.uris import path_uri
 
 _TIMEOUT = 10.0  # seconds for a server to look at a text
@@ -39,17 +40,16 @@ class Diagnosing:
         if (command := self._adapter.diagnostics.command) and self._asked.get(path) != self._freshness.generation:
             # Whatever it depends on may have changed.
             generation = self._freshness.generation
-            params = {"command": command, "arguments": [{"Files": [path_uri(path)]}]}
+            params = {"command": command, "arguments": [{self._adapter.diagnostics.command_field: [path_uri(path)]}]}
             try:
                 await connection.request("workspace/executeCommand", params, timeout=self._timeout)
             except SilentError:
                 return False
             self._asked[path] = generation
-        document = None if self._documents.is_uncertain(path) else self._documents.get(path)
-        version = document.version if document else self._documents.show(path)
+        read = read_again if self._documents.is_uncertain(path) else read_told
         try:
             async with asyncio.timeout(_TIMEOUT):
-                return await connection.notifications.diagnostics.of(path, version)
+                return await read(path, self._documents, connection.notifications.diagnostics)
         except TimeoutError:
             return False
 

@@ -120,7 +120,7 @@ class Freshness:
         changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
         edited = {path for path in changed if self._adapter.language_of(path)}
         for path in edited:
-            self._documents.get(path)  # its version takes its place before the server says anything about it
+            self._documents.note_version(path)  # it takes its place before the server says anything about it
         return edited
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:

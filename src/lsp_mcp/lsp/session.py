@@ -17,7 +17,7 @@ from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.compilation.build import Build, IndexHome
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
 from lsp_mcp.lsp.diagnosing import Diagnosing
 from lsp_mcp.lsp.editor.connection import HostedConnection
@@ -93,7 +93,7 @@ class Session:
             before=self._prepare,
             started=self._started,
             # It may be one of the documents that the server dies of.
-            given_up=self._documents.forget,
+            given_up=lambda: self._documents.keep_last(0),
         )
         self._readiness = Readiness(adapter, self._lifetime, self._build, options.ready_timeout)
         known, timeout = self._readiness.wait, options.request_timeout
@@ -201,8 +201,8 @@ class Session:
 
     async def text(self, path: Path) -> Text:
         """See `Backend.text`."""
-        document = self._documents.get(path)
-        return document.text if document else self._files.text(path)
+        text = self._documents.get(path)
+        return self._files.text(path) if text is None else text
 
     def version(self, path: Path) -> int | None:
         """See `Backend.version`."""
@@ -310,7 +310,7 @@ class Session:
         await self._feed.start()
         if self._build:
             if self._hosted:
-                self._build.hosted_as(self._hosted.command)
+                self._build.started_by(self._hosted.command)
             await self._build.prepare()
 
     async def _sample(self) -> Path | None:
@@ -330,13 +330,14 @@ class Session:
         self._reloading.started()
         connection = self._connection
         assert connection
-        connection.notifications.diagnostics.serial = self._documents.serial
+        diagnostics = connection.notifications.diagnostics
+        diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
         if isinstance(connection, HostedConnection):
             connection.listen()
         if self._build:
-            connection.notifications.diagnostics.on_incomplete = self._build.incomplete
+            diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():
-                self._documents.show(first)
+                self._documents.open_to_read(first)
 
 
 def _build(
@@ -345,5 +346,5 @@ def _build(
     rules = adapter.compilation
     if rules is None:
         return None
-    shared = options.shared_index or hosted
-    return Build(adapter, rules, workspace, feed, options.database, shared=shared, hosted=hosted)
+    home = IndexHome.EDITORS if hosted else IndexHome.SHARED if options.shared_index else IndexHome.OURS
+    return Build(adapter, rules, workspace, feed, options.database, home)

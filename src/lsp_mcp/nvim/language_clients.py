@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError
 from lsp_mcp.nvim.lua_module import LuaModule
 from lsp_mcp.nvim.paths import buffer_path
@@ -80,6 +81,7 @@ class LanguageClients:
     async def follow(
         self,
         client: NvimClient,
+        adapter: Adapter,
         on_notification: Callable[[str, Any], None],
         on_stderr_line: Callable[[str], None],
         on_death: Callable[[bool], None],
@@ -89,7 +91,13 @@ class LanguageClients:
         self._followed[client.id] = _Followed(on_notification, on_stderr_line, on_death, program, set())
         for line in self._stderr.get(program, ()):
             on_stderr_line(line)
-        entry = await self._lua.call("follow", client.id)
+        inactive = adapter.inactive_regions
+        extension = {
+            "methods": [inactive.method] if inactive.method else [],
+            "capability": list(inactive.capability),
+            "reread_fields": adapter.documents.reread_fields,
+        }
+        entry = await self._lua.call("follow", client.id, extension)
         return _client(entry) if entry else None
 
     async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
@@ -115,9 +123,9 @@ class LanguageClients:
         """See `Clients.notify`; nothing happens if Neovim is gone."""
         self._lua.tell("notify", client, method, params)
 
-    def reopen(self, client: int, path: Path, version: int) -> None:
-        """See `Clients.reopen`."""
-        self._lua.tell("reopen", client, path_uri(path), version)
+    def reread(self, client: int, path: Path, version: int) -> None:
+        """See `Clients.reread`."""
+        self._lua.tell("reread", client, path_uri(path), version)
 
     def stop(self, client: int) -> None:
         """See `Clients.stop`."""
@@ -180,6 +188,6 @@ def _client(entry: dict[str, Any]) -> NvimClient:
         work=tuple((work["token"], work["title"]) for work in entry["work"]),
         done=tuple(map(str, entry["ended"])),
         known_from_start=not entry["before_us"],
-        tells_inactive=entry["tells_inactive"],
+        tells_inactive=bool(entry.get("offers")),
         errors=tuple((buffer_path(name), source, message) for name, source, message in entry.get("errors", ())),
     )

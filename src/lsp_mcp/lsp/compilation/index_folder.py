@@ -43,10 +43,16 @@ def cache_folder() -> Path:
 
 
 class IndexFolder:
-    """A folder for the index of `root` by the server `name`, locked until `close`. With `shared`, that folder."""
+    """A folder for the index of `root` by the server `name`, locked until `close`. With `shared`, that folder.
 
-    def __init__(self, root: Path, name: str, rules: Compilation, shared: Path | None = None) -> None:
+    With `in_use`, a server has the index already: nothing is taken out of it before the next one begins.
+    """
+
+    def __init__(
+        self, root: Path, name: str, rules: Compilation, shared: Path | None = None, *, in_use: bool = False
+    ) -> None:
         self._rules = rules
+        self._in_use = in_use
         self._lock: int | None = None
         self._temporary = False
         digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
@@ -75,14 +81,11 @@ class IndexFolder:
         sources: Iterable[Path],
         database: Database | None,
         includes: Includes,
-        *,
-        keep: bool = False,
     ) -> None:
         """Make the folder ready for a server that begins now: the database, and an index without stale parts.
 
         `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of
-        them afterwards; only those that are not as they were are read. With `keep`, a server has the index already:
-        nothing is taken out.
+        them afterwards; only those that are not as they were are read.
         """
         before = self._read()
         self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
@@ -91,13 +94,13 @@ class IndexFolder:
         for path in same:
             _, spelled, conditional = before[str(path)]
             includes.known[path] = Scan(frozenset(spelled), conditional)
-        if not keep and any(path.name in self._rules.config_files for path in now.keys() - same):
+        if not self._in_use and any(path.name in self._rules.config_files for path in now.keys() - same):
             shutil.rmtree(self.index, ignore_errors=True)
         includes.forget(now.keys() - same)
         includes.update(files, sources)
         stale = includes.affected(now.keys() - same)
         # The part of a header says where its functions are defined, as far as the file that was indexed with it does.
-        if not keep:
+        if not self._in_use:
             self._remove({*includes.reached(stale), *self._take_incomplete()})
         if database and not database.problem and self.folder == self._home:
             _write(self._home / self._rules.database, database.text.encode())
@@ -108,6 +111,7 @@ class IndexFolder:
         }
         # Not msgspec: names need not be text.
         _write(self._files, json.dumps(known, separators=(",", ":")).encode())
+        self._in_use = False
 
     def indexed_names(self) -> Counter[str]:
         """How many files of each name are in the index."""

@@ -52,7 +52,9 @@ class HostedConnection:
             RefusedError: it counts in something unknown.
         """
         self._clients = self._host.clients
-        found = await self._clients.follow(client, self._on_notification, self.notifications.on_stderr_line, self._died)
+        found = await self._clients.follow(
+            client, self._adapter, self._on_notification, self.notifications.on_stderr_line, self._died
+        )
         if found is None:
             raise DiedError(f"{self._adapter.name} is gone from {self._host.name}")
         self.client = found

@@ -23,10 +23,10 @@ class HeldDocuments:
         client = self._client()
         return {} if client is None else self._host.buffers.held(client)
 
-    def reopen(self, path: Path, version: int) -> None:
-        """See `Holder.reopen`."""
+    def reread(self, path: Path, version: int) -> None:
+        """See `Holder.reread`."""
         if (client := self._client()) is not None:
-            self._host.clients.reopen(client, path, version)
+            self._host.clients.reread(client, path, version)
 
     def _client(self) -> int | None:
         connection = self._connection()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.text import Text
 
 
@@ -59,7 +60,7 @@ class Client(Protocol):
 
     @property
     def tells_inactive(self) -> bool:
-        """See `Connection`."""
+        """See `Connection`; known from `Host.follow` on."""
 
     @property
     def errors(self) -> Sequence[tuple[Path, str, str]]:
@@ -79,11 +80,12 @@ class Clients(Protocol):
     async def follow(
         self,
         client: Any,
+        adapter: Adapter,
         on_notification: Callable[[str, Any], None],
         on_stderr_line: Callable[[str], None],
         on_death: Callable[[bool], None],
     ) -> Client | None:
-        """Follow the client's server; None if there is no such client any more.
+        """Follow the client's server, which is the adapter's; None if there is no such client any more.
 
         `on_notification` gets its notifications, `on_stderr_line` its stderr as far as the editor has it, and
         `on_death` whether it crashed, once it is gone.
@@ -95,8 +97,11 @@ class Clients(Protocol):
     def notify(self, client: int, method: str, params: Any) -> None:
         """As `Peer.notify`, but for documents that the editor has open with that server."""
 
-    def reopen(self, client: int, path: Path, version: int) -> None:
-        """Have the server of `client` read again a document that the editor has open with it, as `version`."""
+    def reread(self, client: int, path: Path, version: int) -> None:
+        """Have the server of `client` read again a document that the editor has open with it, as `version`.
+
+        By a change of nothing with the adapter's `reread_fields`; if it has none, by closing and opening it.
+        """
 
     def stop(self, client: int) -> None:
         """End a client's server."""

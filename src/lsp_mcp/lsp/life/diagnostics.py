@@ -31,6 +31,7 @@ class Diagnostics:
         self._errors: dict[Path, str] = {}
         self.ended = False
         self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
+        self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
 
     def publish(self, params: Any) -> None:
@@ -53,6 +54,8 @@ class Diagnostics:
         self._errors.pop(path, None)
         if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
             self._errors[path] = _first_line(error["message"])
+        if self.on_published:
+            self.on_published(path, serial)
         self._wake()
 
     def _hides(self, diagnostic: Any) -> bool:

@@ -28,6 +28,7 @@ class Notifications:
         self.watched = WatchedFiles(root)
         self.last_error = ""  # the last error that the server wanted a person to see
         self._name = adapter.name
+        self._inactive_regions = adapter.inactive_regions.method
         self._incomplete = adapter.ready.incomplete_pattern
 
     def on_notification(self, method: str, params: Any) -> None:
@@ -37,7 +38,7 @@ class Notifications:
                 self.progress.update(params["token"], params["value"])
             case "textDocument/publishDiagnostics":
                 self.diagnostics.publish(params)
-            case "textDocument/inactiveRegions":  # clangd's
+            case _ if method == self._inactive_regions:
                 self.inactive[uri_path(params["textDocument"]["uri"])] = params["regions"]
             case "window/showMessage":
                 if params.get("type") == _ERROR:

@@ -28,8 +28,6 @@ _LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pip
 class ProcessConnection:
     """A started server that is being, or has been, initialized. See `Connection`."""
 
-    tells_inactive = True  # we ask for it in `initialize`
-
     def __init__(self, adapter: Adapter, child: Child, root: Path) -> None:
         self.adapter = adapter
         self.root = root
@@ -37,6 +35,7 @@ class ProcessConnection:
         self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
         self._child = child
+        self.tells_inactive = bool(adapter.inactive_regions.method)  # the capability is the adapter's too
         self._ending = False
 
     async def start(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,22 @@ def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
         "rootUri": uri,
         "workspaceFolders": workspace_folders(root),
         "initializationOptions": adapter.initialization_options or adapter.settings.values,
-        "capabilities": _capabilities(adapter),
+        "capabilities": _merged(_capabilities(adapter), adapter.capabilities),
     }
 
 
 def workspace_folders(root: Path) -> list[dict[str, Any]]:
     """`WorkspaceFolder[]`: the one that there is."""
     return [{"uri": path_uri(root), "name": root.name}]
+
+
+def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, key by key; where both have a value that is no table, the other's."""
+    merged = dict(one)
+    for key, value in other.items():
+        before = one.get(key)
+        merged[key] = _merged(before, value) if isinstance(before, dict) and isinstance(value, Mapping) else value
+    return merged
 
 
 def _capabilities(adapter: Adapter) -> dict[str, Any]:
@@ -66,11 +76,10 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
             "declaration": link,
             "typeDefinition": link,
             "implementation": link,
-            "references": {"container": True},  # clangd's extension: `containerName` of each reference
+            "references": {},
             "rename": {"prepareSupport": True, "prepareSupportDefaultBehavior": 1},
             "callHierarchy": {},
             "typeHierarchy": {},
-            "inactiveRegionsCapabilities": {"inactiveRegions": True},  # clangd's extension
             "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
         },
     }

@@ -16,15 +16,15 @@ from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
-from lsp_mcp.lsp.reloading.reloading import Known, Reloading, error_gaps, own_error_gap
+from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.uris import path_uri
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 
-class PackageRequests(Reloading):
-    """Asks a request about each changed file, so that the server loads the package that it is now in.
+class PackageRequests:
+    """Asks a request about each changed file, so that the server loads the package that it is now in. See `Reloading`.
 
     For more files than `load_most` the workspace folder is taken away and given again. Of fewer it is looked at once
     whether they can be parsed; of all others the server says so when it comes to it.
@@ -46,6 +46,9 @@ class PackageRequests(Reloading):
         self._known = known
         self._timeout = timeout
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
+
+    def started(self) -> None:
+        """A new server reads all packages itself."""
 
     async def load(self, changed: Collection[Path]) -> bool:
         """See `Reloading.load`: this one tells nothing new that the server was not told of."""
@@ -72,6 +75,12 @@ class PackageRequests(Reloading):
             log.warning("what changed files hide is known only once %s says so: %s", self._adapter.name, error)
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """Nothing that such a server keeps outlives the file that it is from."""
+
+    async def load_word(self, word: str, *, part: bool) -> None:
+        """What it leaves out it cannot be made to read."""
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

@@ -1,13 +1,14 @@
-"""What a session asks of either kind of reloading: `Reloading`, which does nothing.
+"""How a server is made to take in changed files, where telling it of them is not enough: the Protocol `Reloading`.
 
-Two kinds of servers do not read a changed file by being told of it: one that must be asked about each
-(`PackageRequests`), and one that must have it opened (`Reopening`). See `[changes]` of an adapter.
+Two ways conform to it: a server is asked about each changed file, and loads the package of it (`PackageRequests`), or
+each is opened, and the server reads it then (`Reopening`). See `[changes]` of an adapter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap
@@ -19,31 +20,32 @@ Known = Callable[[], Awaitable[None]]
 """Waits until the server knows the workspace, with a bound."""
 
 
-class Reloading:
-    """What a session asks of either kind; a server that reads by itself what it is told of needs nothing of it."""
+class Reloading(Protocol):
+    """What a session asks of either way."""
 
     def started(self) -> None:
         """There is a new server, which knows only what is in its index."""
 
     async def load(self, changed: Collection[Path]) -> bool:
-        """Have the changed files loaded; whether the server knows more now than when it was told of them."""
-        return False
+        """Have the changed files taken in; whether the server knows more now than when it was told of them.
+
+        `changed` are all since the last call that was not cancelled.
+        """
 
     async def reload_all(self, root: Path) -> None:
         """Have a server that nobody told of changes look at the disk again; `root` is its folder."""
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
-        """The buffers of `paths` changed in an editor, which has told the server."""
+        """Wait until the server has taken in the buffers of `paths`, which an editor has told it of."""
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""
 
     async def load_word(self, word: str, *, part: bool) -> None:
-        """Have the files read in which `word` may stand unseen; with `part`, a part of a word is enough."""
+        """Have the files taken in in which `word` may stand unseen; with `part`, a part of a word is enough."""
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """What makes answers incomplete beyond what the server says itself; see `Backend.gaps`."""
-        return []
 
 
 def error_gaps(word: str, errors: Mapping[Path, str], display_path: Callable[[Path], str]) -> list[Gap]:

@@ -16,7 +16,8 @@ from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
-from lsp_mcp.lsp.reloading.reloading import Known, Reloading, error_gaps, own_error_gap
+from lsp_mcp.lsp.life.reading import read_again, read_told
+from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 
@@ -27,8 +28,8 @@ _KEPT = 4  # documents that stay open when a server is replaced
 _MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
 
 
-class Reopening(Reloading):
-    """Opens each file that is not what it was, and waits until the server has read it: its diagnostics say so.
+class Reopening:
+    """Opens each file that is not what it was, and waits until the server has read it. See `Reloading`.
 
     With more files than `load_most`, or another database, the server is replaced by one that indexes them.
     """
@@ -42,7 +43,7 @@ class Reopening(Reloading):
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
-        self._opened: set[Path] = set()  # files that the present server has read because they were opened
+        self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
         self._retried: set[Path] = set()  # those that it was given another chance to read
@@ -52,7 +53,7 @@ class Reopening(Reloading):
 
     def started(self) -> None:
         """There is a new server, which knows only what is in its index."""
-        self._opened.clear()
+        self._has_read.clear()
         self._reread.clear()
         self._unread.clear()
 
@@ -66,7 +67,7 @@ class Reopening(Reloading):
         self._retried |= again
         if not changed and not again:
             return False
-        affected = await self._build.affected(changed, {*self._opened, *self._documents}) | again
+        affected = await self._build.affected(changed, {*self._has_read, *self._documents}) | again
         # What the index says of a file that is gone, as that a function is defined there, stays in it.
         gone = any(not path.exists() for path in affected)
         if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
@@ -82,6 +83,9 @@ class Reopening(Reloading):
             await self._renew()
             return True
         return False
+
+    async def reload_all(self, root: Path) -> None:
+        """Nothing: its index says what it has read, and what is not so is seen when it is prepared."""
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: waits until it has read them, so that its index has what is in them."""
@@ -104,15 +108,15 @@ class Reopening(Reloading):
         Those are files that the build leaves out, and those of which the preprocessor leaves something out: the
         server says what only of documents that were opened. With `part`, a part of a word is enough.
         """
-        files = {*await self._unsearched(word, part=part), *await self._unseen(word)}
+        files = {*await self._left_out_with(word, part=part), *await self._conditional_with(word)}
         if len(files) <= self._adapter.changes.load_most:
             await self._read(files, {path for path in files if path in self._documents})
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""
         use, display_path = scope.use, self._build.display_path
-        unsearched = await self._unsearched(use.identifier, part=scope.path is None) if use else []
-        gaps = self._build.gaps(unsearched, use) if scope.reach != "text" else []
+        left_out = await self._left_out_with(use.identifier, part=scope.path is None) if use else []
+        gaps = self._build.gaps(left_out, use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if use:
@@ -130,23 +134,23 @@ class Reopening(Reloading):
     def _errors(self) -> dict[Path, str]:
         return self._lifetime.connection.notifications.diagnostics.errors if self._lifetime.connection else {}
 
-    async def _unsearched(self, word: str, *, part: bool) -> list[Path]:
+    async def _left_out_with(self, word: str, *, part: bool) -> list[Path]:
         outside = await self._build.files.outside_with(word, part=part)
-        return [path for path in outside if path not in self._opened]
+        return [path for path in outside if path not in self._has_read]
 
-    async def _unseen(self, word: str) -> list[Path]:
+    async def _conditional_with(self, word: str) -> list[Path]:
         """The files in which `word` may stand where the preprocessor leaves it out, and that nothing is known of."""
         connection = self._lifetime.connection
-        told = self._opened if connection and connection.tells_inactive else ()
+        told = self._has_read if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
     async def _inactive(self, word: str) -> list[Gap]:
         """Where `word` stands in code that is not compiled, or may do so."""
         gaps = []
-        if unseen := await self._unseen(word):
-            text = f"not searched for {word} between #if and #endif: {self._build.named(unseen)}"
-            brief = f"{word} in {count(len(unseen), 'file')} between #if and #endif"
-            gaps.append(Gap("not_searched", text, tuple(unseen), brief=brief))
+        if conditional := await self._conditional_with(word):
+            text = f"not searched for {word} between #if and #endif: {self._build.named(conditional)}"
+            brief = f"{word} in {count(len(conditional), 'file')} between #if and #endif"
+            gaps.append(Gap("not_searched", text, tuple(conditional), brief=brief))
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
@@ -181,7 +185,7 @@ class Reopening(Reloading):
     async def _renew(self) -> None:
         self._mistrusted = False
         # Each one that is opened again is parsed again.
-        self._documents.close_all_but(_KEPT)
+        self._documents.keep_last(_KEPT)
         await self._lifetime.renew()
         await self._known()
 
@@ -197,20 +201,19 @@ class Reopening(Reloading):
 
         async def read(path: Path) -> None:
             async with room:
-                is_told = path in sent and not self._documents.is_uncertain(path)
-                document = self._documents.get(path) if is_told else None
+                is_told = path in sent and path in self._documents and not self._documents.is_uncertain(path)
+                read_now = read_told if is_told else read_again
                 self._documents.awaited.add(path)
                 try:
-                    version = document.version if document else self._documents.show(path)
-                    if await connection.notifications.diagnostics.of(path, version):
-                        self._opened.add(path)
+                    if await read_now(path, self._documents, connection.notifications.diagnostics):
+                        self._has_read.add(path)
                     waiting.discard(path)
                 except PathError:
                     unreadable.append(path)
                     waiting.discard(path)
                 finally:
                     self._documents.awaited.discard(path)
-                    self._documents.shown(path)
+                    self._documents.close_if_only_read(path)
 
         try:
             async with asyncio.timeout(self._timeout):

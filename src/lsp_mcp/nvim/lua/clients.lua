@@ -23,7 +23,7 @@ local function work_of(client)
 end
 
 local function offers(client, path)
-  return vim.tbl_get(client.config or {}, 'capabilities', unpack(path)) == true
+  return #path > 0 and vim.tbl_get(client.config or {}, 'capabilities', unpack(path)) == true
 end
 
 local function summary(client)
@@ -41,7 +41,6 @@ local function summary(client)
     work = work_of(client),
     ended = vim.tbl_keys(ended[client.id] or {}),
     before_us = before_us[client.id] == true,
-    tells_inactive = offers(client, { 'textDocument', 'inactiveRegionsCapabilities', 'inactiveRegions' }),
   }
 end
 
@@ -121,10 +120,10 @@ local function hook_rpc(client, hook)
   end)
 end
 
-local TOLD = { 'textDocument/publishDiagnostics', 'textDocument/inactiveRegions', 'window/showMessage' }
+local TOLD = { 'textDocument/publishDiagnostics', 'window/showMessage' }
 
-local function hook_handlers(client)
-  for _, method in ipairs(TOLD) do
+local function hook_handlers(client, methods)
+  for _, method in ipairs(vim.list_extend(methods, TOLD)) do
     local own = client.handlers[method]
     local function ours(err, result, context, ...)
       local hook = hooks[client.id]
@@ -189,16 +188,19 @@ function M.follows_filetype(filetype)
 end
 
 --- Hear what a client hears from now on; its summary with `errors`, or nil if there is none of that id.
-function M.follow(id)
+--- `extension` is what its server has of its own: `methods` of notifications, the `capability` that asks for them (the
+--- summary says whether the client `offers` it), and `reread_fields`.
+function M.follow(id, extension)
   local client = client_of(id)
   if not client then
     return vim.NIL
   end
   if not hooks[id] then
     local hook = { raw = {}, alive = true, config = client.config, buffers = {}, versions = {} }
+    hook.reread_fields = extension.reread_fields
     hooks[id] = hook
     hook_rpc(client, hook)
-    hook_handlers(client)
+    hook_handlers(client, extension.methods)
     -- LspDetach alone would not tell of a client that has no buffer.
     if type(client._on_exit_cbs) == 'table' then
       hook.hears_exit = true
@@ -209,7 +211,7 @@ function M.follow(id)
       end)
     end
   end
-  return vim.tbl_extend('error', summary(client), { errors = errors_of(id) })
+  return vim.tbl_extend('error', summary(client), { errors = errors_of(id), offers = offers(client, extension.capability) })
 end
 
 M.on('LspDetach', function(event)
@@ -378,8 +380,9 @@ function M.close_documents()
   end
 end
 
---- Open a buffer's document with its server again, as `version`, so that what it includes is read again too.
-function M.reopen(id, uri, version)
+--- Have a buffer's server read its document again, as `version`, with what it includes: by a change of nothing with
+--- fields of the server's own, or, if it has none, by closing and opening it.
+function M.reread(id, uri, version)
   local client, hook = client_of(id), hooks[id]
   local buffer = client and hook and held_by(client, uri)
   if not buffer then
@@ -387,6 +390,14 @@ function M.reopen(id, uri, version)
   end
   flush(client)
   local its_uri = vim.uri_from_bufnr(buffer)
+  if next(hook.reread_fields) then
+    local change = {
+      textDocument = { uri = its_uri, version = version },
+      contentChanges = { { text = M.text(buffer).text } },
+    }
+    hook.notify('textDocument/didChange', vim.tbl_extend('error', change, hook.reread_fields))
+    return
+  end
   hook.notify('textDocument/didClose', { textDocument = { uri = its_uri } })
   hook.notify('textDocument/didOpen', {
     textDocument = {

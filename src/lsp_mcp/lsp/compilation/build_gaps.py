@@ -1,0 +1,60 @@
+"""What answers and news say of a compilation database: `database_gaps`, `database_news`, `missing_files`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter, Compilation
+from lsp_mcp.gaps import Gap
+from lsp_mcp.lsp.compilation.chosen_database import ChosenDatabase
+from lsp_mcp.lsp.compilation.database import Database
+
+DisplayPath = Callable[[Path], str]
+
+
+def database_gaps(
+    adapter: Adapter, rules: Compilation, database: ChosenDatabase, display_path: DisplayPath
+) -> list[Gap]:
+    """What answers lack because there is no database, or none that can be used."""
+    if database.now is None:
+        text = f"no {rules.database}: holds only for files that {adapter.name} opened, with guessed flags"
+        return [Gap("not_loaded", text, brief=f"no {rules.database}")]
+    if not database.now.problem:
+        return []
+    before = "works with the one before" if database.used else "knows only files that were opened"
+    text = f"{display_path(database.now.file)} {database.now.problem}; {adapter.name} {before}; make it again"
+    return [Gap("not_loaded", text, (database.now.file,))]
+
+
+def database_news(
+    adapter: Adapter, rules: Compilation, root: Path, database: ChosenDatabase, display_path: DisplayPath
+) -> list[str]:
+    """Which database the server has, if a person would not expect it, or how to get one."""
+    used, texts = database.used, []
+    if used and used.file != database.given and used.file.parent != root:
+        texts.append(f"{adapter.name} uses {display_path(used.file)}")
+    if database.now is None:
+        texts.append(
+            f"{rules.database} is not in {root}, its usual build folders or above; make one "
+            f"({rules.how_to_get}) or name it with --compile-commands"
+        )
+    return texts
+
+
+def missing_files(
+    database: Database, there: Sequence[Path], rules: Compilation, display_path: DisplayPath
+) -> list[str]:
+    """What is wrong with a database of which only the files `there` exist."""
+    shown = display_path(database.file)
+    if not database.commands:
+        return [f"{shown} is empty; make it again"]
+    named = len(database.commands)
+    if 2 * len(there) >= named:
+        return []  # one that is gone hides nothing
+    example = min(set(database.commands).difference(there))
+    how_many = "none of them is there" if not there else f"only {len(there):,} of them are there"
+    return [
+        f"{shown} names {named:,} file{'s' * (named > 1)}, and {how_many} (not {example}): made on another machine? "
+        f"Make it again ({rules.how_to_get})"
+    ]

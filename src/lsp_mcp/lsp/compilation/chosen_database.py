@@ -1,0 +1,90 @@
+"""Which compilation database counts, and which one the server has: `ChosenDatabase`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from lsp_mcp.adapters import Compilation
+from lsp_mcp.disk.files import Signature
+from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database, own_project, read_database
+
+
+class ChosenDatabase:
+    """The database of the workspace `root`, looked for again when it may be another one.
+
+    `given` is one that the user named. With `only_own`, only what a server finds without being told counts. `sources`
+    gives the source files, which a file of flags is about.
+    """
+
+    def __init__(
+        self,
+        rules: Compilation,
+        root: Path,
+        given: Path | None,
+        sources: Callable[[], Iterable[Path]],
+        *,
+        only_own: bool,
+    ) -> None:
+        self.given = given
+        self.now: Database | None = None  # as it was read last
+        self.used: Database | None = None  # the last one that could be used: the server has it
+        self._rules = rules
+        self._root = root
+        self._sources = sources
+        self._only_own = only_own
+
+    def find(self) -> Path | None:
+        """The file that counts now."""
+        found = self.given or find_database(self._root, self._rules)
+        if found and self._only_own and found != self.given:
+            return found if own_project(found, self._rules, self._root) else None
+        return found
+
+    def read_given_by(self, command: Sequence[str]) -> None:
+        """The server was started by `command`, which may name the database."""
+        before, _, after = self._rules.argument.partition("{folder}")
+        for word in command:
+            if word.startswith(before) and word.endswith(after):
+                folder = Path(word.removeprefix(before).removesuffix(after))
+                self.given = (self._root / folder / self._rules.database).resolve()
+
+    def take(self) -> Path | None:
+        """Read what counts now, for a server that begins; the file."""
+        file = self.find()
+        self.now = self._read(file) if file else None
+        if self.now is None or not self.now.problem:
+            self.used = self.now
+        return file
+
+    def may_be_other(self, changed: Iterable[Path]) -> bool:
+        """Whether `look_again` could find another one, after these files changed."""
+        named = any(path.name in (self._rules.database, self._rules.flags) for path in changed)
+        return self.now is None or named or Signature.of(self.now.file) != self.now.signature
+
+    def look_again(self) -> None:
+        """Read what counts now, if it is not what was read last."""
+        file, known = self.find(), self.now
+        if file is None:
+            self.now = None
+        elif known is None or file != known.file or Signature.of(file) != known.signature:
+            self.now = self._read(file)
+
+    def differs(self) -> bool:
+        """Whether the server has another one than counts now.
+
+        One with a problem does not count: the server goes on with the one before, and answers say so.
+        """
+        now, used = self.now, self.used
+        if now is used or (now and now.problem):
+            return False
+        if now and used and now.commands == used.commands:
+            self.used = now
+            return False
+        return True
+
+    def _read(self, file: Path) -> Database:
+        if file.name != self._rules.flags:
+            return read_database(file, self._root)
+        compiled = self._rules.compiled_extensions
+        return database_of_flags(file, [path for path in self._sources() if path.suffix in compiled])

@@ -1,0 +1,32 @@
+"""The compiled files that no event names, since they lie outside the watched folders: `FilesElsewhere`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from lsp_mcp.disk.files import Signature
+
+_MOST = 500  # looked at before each question
+
+
+class FilesElsewhere:
+    """Remembers what some files were, and says which of them changed."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, Signature | None] = {}
+
+    def watch(self, files: Iterable[Path]) -> None:
+        """From now on it is these; as they are now they are known."""
+        self._seen = {path: Signature.of(path) for path in islice(files, _MOST)}
+
+    def changed(self) -> list[Path]:
+        """Those that are not what they were at the last call."""
+        before, self._seen = self._seen, {path: Signature.of(path) for path in self._seen}
+        return [path for path, signature in self._seen.items() if signature != before[path]]
+
+    @property
+    def example(self) -> Path | None:
+        """One of them, None if there are none."""
+        return next(iter(self._seen), None)

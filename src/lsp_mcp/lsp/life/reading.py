@@ -1,0 +1,39 @@
+"""How a server is made to read a file, and when it has: `read_again`, `read_told`.
+
+That it has read a text shows in its diagnostics of that version (LSP 3.17, `PublishDiagnosticsParams`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsp_mcp.lsp.life.diagnostics import Diagnostics
+from lsp_mcp.lsp.life.documents import Documents
+
+
+async def read_told(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
+    """Wait until the server has read the text that it was told last of the open document `path`; False if it ended."""
+    version = documents.note_version(path)
+    return version is not None and await diagnostics.of(path, version)
+
+
+async def read_again(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
+    """Have the server read `path` as it is now, with all that it includes; False if it ended.
+
+    A document of the editor's stays open and is read as it is. One of ours is closed, as soon as that is safe, and
+    opened: nothing of what the server knew of it is left then.
+
+    Raises:
+        PathError: it is there and cannot be read as text.
+    """
+    for _ in range(documents.reread_times):
+        if not documents.is_editors(path):
+            break
+        if not await diagnostics.of(path, documents.reread(path)):
+            return False
+    else:
+        return True
+    while (version := documents.unread_version(path)) is not None:
+        if not await diagnostics.of(path, version):
+            return False
+    return await diagnostics.of(path, documents.open_to_read(path))
