@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
+from lsp_mcp.toolsets.settings import ToolSettings
 from nvim.neovims import skip_without_nvim
-from nvim.nvim_tools import person
 from nvim.truth_helpers import GO, desk, of, write
 
 skip_without_nvim()
@@ -184,14 +185,12 @@ async def test_edits_of_a_command_that_a_caller_runs_are_not_applied_and_those_o
     path = tmp_path / "use.go"
     method = "workspace/executeCommand"
     params = {"command": "gopls.add_import", "arguments": [{"URI": path.as_uri(), "ImportPath": "fmt"}]}
-    allowed = {"allowed_methods": (method,)}
-    async with person(tmp_path, "use.go", sources=False, servers=("gopls",), settings=allowed) as (nv, tools):
-        await nv.attached("gopls")
-        text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\\n') .. '\\n'"
-        error = await tools.error("lsp_request", method=method, params=params)
-        assert "lsp-mcp applies no edits of a command" in error
-        assert await nv.lua(text) == before
-        await nv.lua(ADD_IMPORT, params)
-        await nv.until("return vim.g.answered", "TextChanged", "LspRequest")
-        assert '"fmt"' in await nv.lua(text)
+    async with desk(tmp_path, "use.go") as plain:
+        at = replace(plain, settings=ToolSettings(allowed_methods=(method,)))
+        refused = await at.refused("lsp_request", method=method, params=params)
+        assert "lsp-mcp applies no edits of a command" in refused
+        assert await at.buffer_text("use.go") == before
+        await at.nv.lua(ADD_IMPORT, params)
+        await at.nv.until("return vim.g.answered", "LspRequest")
+        assert '"fmt"' in (await at.buffer_text("use.go") or "")
     assert path.read_text() == before
