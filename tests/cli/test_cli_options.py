@@ -207,6 +207,5 @@ def test_the_database_is_written_so_that_it_is_found_from_anywhere(
 
 def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
     given = json.loads(run("setup", "claude-code", "--json").stdout)["entry"]["args"]
-    assert not {"--toolset", "--without-toolset", "--allow-method", "--shared-index", "--allow-protected-edits"} & set(
-        given
-    )
+    flags = {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"}
+    assert not {*flags, "--allow-protected-edits"} & set(given)

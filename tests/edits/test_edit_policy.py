@@ -352,7 +352,7 @@ def test_files_are_written_by_no_module_that_has_no_reason_to() -> None:
 @pytest.mark.parametrize(
     ("function", "homes"),
     [
-        ("apply_plan", {"nvim/editing.py", "sessions/sessions.py", "cli/setup.py"}),
+        ("apply_plan", {"nvim/apply.py", "sessions/sessions.py", "cli/setup.py"}),
         ("apply_in_neovim", {"sessions/sessions.py"}),
         ("survey", {"edits/apply.py"}),
         ("CheckedPlan", {"edits/policy.py"}),
@@ -378,7 +378,7 @@ def test_buffers_are_changed_by_one_module_only() -> None:
         and isinstance(node.args[0], ast.Constant)
         and node.args[0].value in ("edit", "save", "moved", "undo")
     }
-    assert found == {"nvim/editing.py"}
+    assert found == {"nvim/apply.py"}
 
 
 def test_a_plan_that_nobody_checked_cannot_be_carried_out(root: Path) -> None:

@@ -120,7 +120,7 @@ async def test_what_the_server_wants_confirmed_is_told_and_done_only_when_it_is_
     annotations = {"a": {"label": "Rename in comments", "description": "2 places", "needsConfirmation": True}}
     async with renaming(fake, [text_edit(fake.root / "a.txt", 3)], annotations) as rename:
         preview = await rename(apply=False)
-        assert "needs confirmed=true to apply: Rename in comments: 2 places" in preview["status"]
+        assert "confirmed=true is needed to apply it: Rename in comments: 2 places" in preview["status"]
         with pytest.raises(EditError, match=r"Rename in comments: 2 places.*Nothing was changed.*confirmed=true"):
             await rename()
         with pytest.raises(EditError, match="confirmed=true"):
