@@ -1,8 +1,8 @@
 """`EditPolicy`: what an edit may touch, whoever asks for it. Only what it lets pass, a `CheckedPlan`, can be applied.
 
 A plan is judged by the names in it, before anything is done, and `survey` judges the places that they lead to on the
-disk once more when it is carried out. Hard links are not looked for: of a file with several names only the one in the
-plan changes on disk, and no edit can make a second one.
+disk once more when it is carried out. Hard links are not looked for: no edit makes one, and of a file with several
+names only the one in the plan changes on disk. (Neovim may write all names of a file that it has in a buffer.)
 """
 
 from __future__ import annotations
@@ -86,29 +86,41 @@ class CheckedPlan:
         return replace(self, plan=replace(self.plan, steps=tuple(steps)))
 
 
+@dataclass(frozen=True)
+class _Folder:
+    """What counts for all in a folder: whether it is in the root, the names on the way, what is protected of them."""
+
+    inside: bool
+    names: frozenset[str] = frozenset()
+    kind: str | None = None
+
+
 class Places:
     """What a policy says of places on the disk during one look at it: each folder is looked at once."""
 
     def __init__(self, policy: EditPolicy) -> None:
         self._policy = policy
-        self._of_git: dict[Path, bool] = {}
+        self._folders: dict[Path, _Folder] = {policy.root: _Folder(True, kind=_git_kind(policy.root))}
+        self._real: dict[Path, Path] = {}
 
     def refusal_of_name(self, path: Path, *, is_file: bool, follows: bool) -> str | None:
         """Why nothing may be done to `path` as it is spelled, nor where that leads; None if it may.
 
         `follows` if a symlink at `path` itself is followed, and not replaced.
         """
-        root = self._policy.root
-        if path.is_relative_to(root) and (why := self._refusal_of_names(path, path)):
+        if self._folder(path.parent).inside and (why := self._refusal_of_names(path, path)):
             return why
-        place = Path(os.path.realpath(path.parent), path.name)
-        places = [place, Path(os.path.realpath(path))] if follows else [place]
-        return next((why for place in places if (why := self.refusal(place, path, is_file=is_file))), None)
+        place = self._real_folder(path.parent) / path.name
+        if why := self.refusal(place, path, is_file=is_file):
+            return why
+        if follows and place.is_symlink():
+            return self.refusal(Path(os.path.realpath(place)), path, is_file=is_file)
+        return None
 
     def refusal(self, place: Path, path: Path, *, is_file: bool = True) -> str | None:
         """Why nothing may be done to `place`, to which `path` leads through no more symlinks; None if it may."""
         root = self._policy.root
-        if place == root or place.name in ("", "..") or not place.is_relative_to(root):
+        if place == root or place.name in ("", "..") or not self._folder(place.parent).inside:
             return (
                 f"{_shown(path, place, root)} is outside the workspace root {root}, and nothing is written there. "
                 "If that is code of yours, start lsp-mcp with a --workspace-root that holds it."
@@ -116,8 +128,7 @@ class Places:
         if why := self._refusal_of_names(place, path):
             return why
         # A HEAD is all that a folder may lack to be a repository, in which git runs what its config says.
-        becomes_one = is_file and _folded(place.name) == "head"
-        if not self._policy.allow_protected and (becomes_one or any(map(self._is_of_git, (place, *place.parents)))):
+        if is_file and _folded(place.name) == "head" and not self._policy.allow_protected:
             return self._protected(place, path, _GIT_KIND)
         return None
 
@@ -126,23 +137,24 @@ class Places:
         if self._policy.allow_protected or path.is_symlink() or not path.is_dir():
             return None
         for folder, folders, files in os.walk(path):
+            if _git_kind(Path(folder)):
+                return self._protected(Path(folder), Path(folder), _GIT_KIND)
             for name in (*folders, *files):
-                inner = Path(folder, name)
-                if what := _kind(name) or (self._is_of_git(inner.parent) and _GIT_KIND):
-                    return self._protected(inner, inner, what)
+                if kind := _kind(name):
+                    return self._protected(Path(folder, name), Path(folder, name), kind)
         return None
 
     def _refusal_of_names(self, place: Path, path: Path) -> str | None:
-        policy = self._policy
-        parts = place.relative_to(policy.root).parts
-        names = {_folded(name) for name in (*DEPENDENCY_FOLDERS, *policy.dependency_names(place))}
-        if any(_folded(part) in names for part in parts):
-            return (
-                f"{_shown(path, place, policy.root)} is a dependency's source, which is read but never written. "
-                "Change it where that dependency is developed."
-            )
-        kinds = () if policy.allow_protected else map(_kind, parts)
-        return next((self._protected(place, path, kind) for kind in kinds if kind), None)
+        policy, folder, name = self._policy, self._folder(place.parent), _folded(place.name)
+        for dependencies in (*DEPENDENCY_FOLDERS, *policy.dependency_names(place)):
+            if (folded := _folded(dependencies)) == name or folded in folder.names:
+                return (
+                    f"{_shown(path, place, policy.root)} is a dependency's source, which is read but never written. "
+                    "Change it where that dependency is developed."
+                )
+        if not policy.allow_protected and (kind := folder.kind or _kind(place.name)):
+            return self._protected(place, path, kind)
+        return None
 
     def _protected(self, place: Path, path: Path, what: str) -> str:
         return (
@@ -150,15 +162,26 @@ class Places:
             f"Change it by hand, or start lsp-mcp with {FLAG}."
         )
 
-    def _is_of_git(self, folder: Path) -> bool:
-        """Whether git takes `folder` for a repository's own folder, or will once the rest of one is there."""
-        if folder not in self._of_git:
-            inside = folder.is_relative_to(self._policy.root) and not folder.is_symlink()
-            self._of_git[folder] = inside and _has_git_head(folder)
-        return self._of_git[folder]
+    def _folder(self, folder: Path) -> _Folder:
+        if folder not in self._folders:
+            above = self._folder(folder.parent) if folder != folder.parent else _Folder(False)
+            names = above.names | {_folded(folder.name)}
+            kind = above.kind or _kind(folder.name) or _git_kind(folder)
+            self._folders[folder] = _Folder(True, names, kind) if above.inside else _Folder(False)
+        return self._folders[folder]
+
+    def _real_folder(self, folder: Path) -> Path:
+        if folder not in self._real:
+            self._real[folder] = Path(os.path.realpath(folder))
+        return self._real[folder]
 
 
 _GIT_KIND = "version control data"
+
+
+def _git_kind(folder: Path) -> str | None:
+    """What `folder` is if git takes it for a repository's own folder, or will once the rest of one is there."""
+    return _GIT_KIND if not folder.is_symlink() and _has_git_head(folder) else None
 
 
 def _has_git_head(folder: Path) -> bool:
@@ -207,6 +230,7 @@ def _kind(name: str) -> str | None:
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.match(folded)), None)
 
 
+@lru_cache(65536)
 def _folded(name: str) -> str:
     """`name` as a disk may compare it: without case, and without what HFS+ (macOS) and Windows leave out."""
     normal = unicodedata.normalize("NFKC", name)
