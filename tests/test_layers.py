@@ -35,7 +35,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"offered"},
         {"code", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
         {"passing"},
-        {"answers"},
+        {"answers", "renaming"},
         {"questions"},
         {"symbols"},
         {"context"},

@@ -256,6 +256,12 @@ def load_adapter(name: str) -> Adapter:
     return read_adapter(path)
 
 
+@cache
+def shipped_adapters() -> tuple[Adapter, ...]:
+    """All shipped adapters, by name; raises as `load_adapter`."""
+    return tuple(map(load_adapter, adapter_names()))
+
+
 def read_adapter(path: Path) -> Adapter:
     """The adapter in the file `path`.
 

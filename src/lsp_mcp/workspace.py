@@ -81,7 +81,7 @@ class Workspace:
 
     def display_path(self, path: Path) -> str:
         """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
-        return _display_path(path, self.root)
+        return display_path(path, self.root)
 
     def _is_dependency(self, real: Path) -> bool:
         return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
@@ -111,7 +111,8 @@ class Workspace:
 
 
 @lru_cache(4096)
-def _display_path(path: Path, root: Path) -> str:
+def display_path(path: Path, root: Path) -> str:
+    """See `Workspace.display_path`."""
     name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
     return name.encode("utf-8", "replace").decode()  # bytes of a name that are no UTF-8 fit into no answer
 

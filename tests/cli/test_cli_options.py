@@ -150,6 +150,28 @@ def test_there_is_no_other_base(base: str, run: Run) -> None:
     assert "'--position-base'" in result.stderr
 
 
+# --- what edits may touch ----------------------------------------------------------------------------
+
+
+def test_only_a_flag_lets_an_edit_change_what_is_protected(fake: FakeWorkspace, run: Run) -> None:
+    fake.write("go.mod", "module a\n")
+    fake.write("a.go", "package a\n\nvar old int\n")
+    tasks = fake.root / ".vscode/tasks.json"
+    edit = {"documentChanges": [{"kind": "create", "uri": tasks.as_uri()}]}
+    fake.script({"rules": {"textDocument/rename": [["answer", edit]]}, "capabilities": {"renameProvider": True}})
+    words = ["call", "rename_symbol_by_anchor", "symbol_anchor=go://a.go#3:5", "new_name=new", "allow_partial=true"]
+    refused = run(*gopls(fake), "--ready-timeout", "0.1", *words)
+    assert refused.exit_code == 1
+    assert ".vscode/tasks.json is an editor's configuration" in refused.stderr
+    assert "start lsp-mcp with --allow-protected-edits" in refused.stderr
+    assert not tasks.exists()
+    assert run(*gopls(fake), "--ready-timeout", "0.1", *words, "allow_protected_edits=true").exit_code == 1
+    assert not tasks.exists()
+    allowed = run(*gopls(fake), "--allow-protected-edits", "--ready-timeout", "0.1", *words)
+    assert allowed.exit_code == 0, allowed.stderr
+    assert tasks.exists()
+
+
 # --- in a client's configuration ---------------------------------------------------------------------
 
 
@@ -158,7 +180,7 @@ def test_every_flag_that_was_given_is_what_a_client_starts_it_with(
 ) -> None:
     (project / "compile_commands.json").write_text("[]")
     flags = ["--toolset", "clangd-more", "--without-toolset", "code", "--without-toolset", "lsp", "--shared-index"]
-    flags += ["--allow-method", "a/b", "--allow-method", "c/d", "--position-base", "0"]
+    flags += ["--allow-method", "a/b", "--allow-method", "c/d", "--position-base", "0", "--allow-protected-edits"]
     entry = json.loads(run("setup", "claude-code", "--json", *flags).stdout)["entry"]
     given = entry["args"]
     for flag, *values in (
@@ -168,7 +190,7 @@ def test_every_flag_that_was_given_is_what_a_client_starts_it_with(
         ["--position-base", "0"],
     ):
         assert [given[at + 1] for at, word in enumerate(given) if word == flag] == values
-    assert given.count("--shared-index") == 1
+    assert given.count("--shared-index") == given.count("--allow-protected-edits") == 1
     assert "--compile-commands" not in given
 
 
@@ -185,4 +207,5 @@ def test_the_database_is_written_so_that_it_is_found_from_anywhere(
 
 def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
     given = json.loads(run("setup", "claude-code", "--json").stdout)["entry"]["args"]
-    assert not {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"} & set(given)
+    flags = {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"}
+    assert not {*flags, "--allow-protected-edits"} & set(given)

@@ -300,11 +300,12 @@ def test_annotated_edits_are_edits_and_what_needs_confirming_is_told() -> None:
         "changeAnnotations": {
             "1": {"label": "Rename in strings", "needsConfirmation": True},
             "2": {"label": "Rename in code"},
+            "3": {"label": "Rename", "description": "in tests too", "needsConfirmation": True},
         }
     }
     result = plan(edit, {A: "a"})
     assert result.files == (A,)
-    assert result.confirmations == ("Rename in strings",)
+    assert result.confirmations == ("Rename in strings", "Rename: in tests too")
 
 
 def test_files_are_created_renamed_and_deleted_with_their_options() -> None:

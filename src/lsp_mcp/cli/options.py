@@ -52,6 +52,7 @@ class ServerFlags:
     log_level: str
     socket: str | None
     allow_exec_lua: bool
+    allow_protected_edits: bool
     store: str | None
     no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
@@ -109,7 +110,8 @@ class ServerFlags:
         options = SessionOptions(
             ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self._database()
         )
-        return Neovims(workspace, adapters, options, config_address(self.socket).text if self.socket else None)
+        socket = config_address(self.socket).text if self.socket else None
+        return Neovims(workspace, adapters, options, socket, allow_protected_edits=self.allow_protected_edits)
 
     def sessions(self) -> Sessions:
         """The sessions that the flags describe; their server processes are started.
@@ -129,7 +131,7 @@ class ServerFlags:
             )
             for adapter in adapters
         }
-        return Sessions(workspace, adapters, options)
+        return Sessions(workspace, adapters, options, allow_protected_edits=self.allow_protected_edits)
 
     def settings(self) -> ToolSettings:
         """What the flags say of the tools."""
@@ -177,6 +179,8 @@ class ServerFlags:
             words += ["--socket", self.socket]
         if self.allow_exec_lua:
             words.append("--allow-exec-lua")
+        if self.allow_protected_edits:
+            words.append("--allow-protected-edits")
         if self.store:
             words += ["--store", self.store]
         rest = {
@@ -216,6 +220,7 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             log_level=value["--log-level"],
             socket=value["--socket"],
             allow_exec_lua=value["--allow-exec-lua"],
+            allow_protected_edits=value["--allow-protected-edits"],
             store=value["--store"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
@@ -273,6 +278,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "LSP method that may be passed through besides the read-only ones, repeatable.",
         ),
         "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do in Neovim what its user can."),
+        "--allow-protected-edits": (
+            {"is_flag": True},
+            "Let edits change what can make programs run: .git, hooks, editors' and agents' configuration.",
+        ),
         "--store": (
             {"metavar": "URL"},
             "The project board's database, for --toolset board: postgresql://… Default: a file for the checkout.",

@@ -19,72 +19,63 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.edits.policy import CheckedPlan
 from lsp_mcp.edits.survey import Create, Rewrite, Work, is_folder, survey
 from lsp_mcp.errors import EditError
 
 
 @dataclass(frozen=True)
 class AppliedEdit:
-    """What was done, by the plan's own paths, in its order; what a step's options skipped is not in it.
+    """What to know of an edit that was done.
 
-    A file that was created and then given its text is in `created` only. `leftovers` are deleted files and
-    old texts that could not be removed at the end: they lie under temporary names and nothing needs them.
+    `renamed` has old and new paths as the plan names them, in its order, without what a step's options skipped.
+    `leftovers` are deleted files and old texts that could not be removed: they lie under temporary names and
+    nothing needs them.
     """
 
-    written: tuple[Path, ...] = ()
-    created: tuple[Path, ...] = ()
     renamed: tuple[tuple[Path, Path], ...] = ()
-    deleted: tuple[Path, ...] = ()
     leftovers: tuple[Path, ...] = ()
 
 
-def apply_plan(plan: EditPlan, root: Path) -> AppliedEdit:
-    """Does all of `plan` to the files under the workspace root `root`, and says what was done.
+def apply_plan(checked: CheckedPlan) -> AppliedEdit:
+    """Does all of a plan to the files under its policy's root. Nothing else writes what a plan says to the disk.
 
     A file keeps its mode, and its owner where this user may give files away. A symlink stays, and the file
     that it leads to is changed; renaming or deleting a symlink does that to the link. Of a file with several
     hard links only the name in the plan gets the new text: the other names keep the old one.
 
     Raises:
-        EditError: nothing changed, because a path leads out of `root`; a file no longer holds the plan's
-            `before`, is not UTF-8, is no regular file or is read-only (no write bit for its owner, even if
-            this user is root); a step's options forbid it; or the system refused. If undoing failed as well,
-            the message names each file that is not as it was, and where its old content lies.
+        EditError: nothing changed, because a path leads to where the policy lets nothing happen; a file no
+            longer holds the plan's `before`, is not UTF-8, is no regular file or is read-only (no write bit for
+            its owner, even if this user is root); a step's options forbid it; or the system refused. If undoing
+            failed as well, the message names each file that is not as it was, and where its old content lies.
+            It also names temporary files that could not be removed.
     """
-    real_root = Path(os.path.realpath(root))
     staged: list[tuple[Rewrite, Path]] = []
     journal: list[_Undo] = []
     try:
-        work = survey(plan, real_root)
+        work = survey(checked)
         for rewrite in work.rewrites.values():
             staged.append((rewrite, _temporary(rewrite.target)))
             _write(staged[-1][1], rewrite.content, like=rewrite)
-        if survey(plan, real_root) != work:
+        if survey(checked) != work:
             raise EditError("Another program changed these files just now. Ask again.")
         kept = _commit(work, staged, journal)
     except BaseException as error:
-        if stuck := _undo(journal):
+        stuck = _undo(journal)
+        left = [str(temporary) for _, temporary in staged if not _removed(temporary)]
+        also = f" These temporary files could not be removed: {', '.join(left)}." if left else ""
+        if stuck:
             raise EditError(
                 f"The edit failed half way ({_reason(error)}) and could not all be undone: "
-                f"{'; '.join(stuck)}. Everything else is as it was before."
+                f"{'; '.join(stuck)}. Everything else is as it was before.{also}"
             ) from error
         if isinstance(error, EditError):
-            raise EditError(f"{error} Nothing was changed.") from error.__cause__
+            raise EditError(f"{error} Nothing was changed.{also}") from error.__cause__
         if isinstance(error, OSError | UnicodeError):
-            raise EditError(f"The edit could not be written: {_reason(error)}. Nothing was changed.") from error
+            raise EditError(f"The edit could not be written: {_reason(error)}. Nothing was changed.{also}") from error
         raise
-    finally:
-        for _, temporary in staged:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-    return AppliedEdit(
-        tuple(work.written),
-        tuple(work.created),
-        tuple(work.renamed),
-        tuple(work.deleted),
-        tuple(path for path in kept if not _removed(path)),
-    )
+    return AppliedEdit(tuple(work.renamed), tuple(path for path in kept if not _removed(path)))
 
 
 class _Undo(NamedTuple):
@@ -198,7 +189,7 @@ def _removed(path: Path) -> bool:
         else:
             path.unlink(missing_ok=True)
     except OSError:
-        return False
+        return not os.path.lexists(path)
     return True
 
 

@@ -84,7 +84,8 @@ Step = FileChange | CreateFile | RenameFile | DeleteFile
 class EditPlan:
     """The steps in the order in which they are done; each sees what the ones before it left.
 
-    `confirmations` are the labels of the annotations for which the server asks that the user agree first.
+    `confirmations` are the annotations (LSP 3.17, `ChangeAnnotation`) for which the server asks that the user agree
+    first: label and description of each.
     """
 
     steps: tuple[Step, ...]
@@ -293,5 +294,5 @@ def _position(position: Json) -> Json:
 
 
 def _confirmations(edit: Json) -> tuple[str, ...]:
-    annotations = (edit.get("changeAnnotations") or {}).values()
-    return tuple(str(a.get("label")) for a in annotations if a.get("needsConfirmation"))
+    asking = [one for one in (edit.get("changeAnnotations") or {}).values() if one.get("needsConfirmation")]
+    return tuple(": ".join(str(one[key]) for key in ("label", "description") if one.get(key)) for one in asking)

@@ -11,7 +11,8 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.edits.plan import CreateFile, DeleteFile, FileChange, RenameFile
+from lsp_mcp.edits.policy import CheckedPlan, Places
 from lsp_mcp.errors import EditError
 
 
@@ -47,25 +48,22 @@ class Move:
 class Work:
     """The plan in terms of this disk. Two of them are equal if nothing that matters changed in between."""
 
-    root: Path
+    places: Places = field(compare=False)
     rewrites: dict[Path, Rewrite] = field(default_factory=dict)
     moves: list[Create | Move] = field(default_factory=list)
-    written: list[Path] = field(default_factory=list)
-    created: list[Path] = field(default_factory=list)
     renamed: list[tuple[Path, Path]] = field(default_factory=list)
-    deleted: list[Path] = field(default_factory=list)
 
 
-def survey(plan: EditPlan, root: Path) -> Work:
-    """What is to be done to the files under `root`, which has no symlinks left.
+def survey(checked: CheckedPlan) -> Work:
+    """What is to be done to the files below the root of the plan's policy.
 
     Raises:
-        EditError: the plan cannot be done to this disk; see `apply_plan`.
+        EditError: the plan cannot be done to this disk, or leads to places where the policy lets nothing happen.
         OSError: the system refused to say what is there.
         UnicodeEncodeError: a new text holds half a surrogate pair.
     """
-    work = Work(root)
-    for step in plan.steps:
+    work = Work(Places(checked.policy))
+    for step in checked.plan.steps:
         match step:
             case FileChange():
                 _survey_change(step, work)
@@ -89,32 +87,26 @@ def _survey_change(step: FileChange, work: Work) -> None:
             raise EditError(f"The edit changes {step.path} under two names.")
         raise EditError(f"{step.path} was changed by another program since this edit was made. Ask again.")
     file.content = step.after.encode("utf-8")
-    _note_written(step.path, file, work)
-
-
-def _note_written(path: Path, file: Rewrite | Create, work: Work) -> None:
-    if isinstance(file, Rewrite) and path not in work.written:
-        work.written.append(path)
 
 
 def _survey_create(step: CreateFile, work: Work) -> None:
-    entry = _entry(step.path, work.root)
+    entry = _entry(step.path, work, is_file=True)
     if not _is_there(_origin(entry, work)):
         work.moves.append(Create(entry))
-        work.created.append(step.path)
     elif step.overwrite:
-        file = _file(step.path, work)
-        file.content = b""
-        _note_written(step.path, file, work)
+        _file(step.path, work).content = b""
     elif not step.ignore_if_exists:
         raise EditError(f"{step.path} cannot be created: it is there already.")
 
 
 def _survey_rename(step: RenameFile, work: Work) -> None:
-    old, new = _entry(step.old, work.root), _entry(step.new, work.root)
+    old = _entry(step.old, work)
+    origin = _origin(old, work)
+    new = _entry(step.new, work, is_file=not isinstance(origin, Path) or not is_folder(origin))
     occupant = _origin(new, work)
-    if not _is_there(_origin(old, work)):
+    if not _is_there(origin):
         raise EditError(f"{step.old} cannot be renamed: it is not there.")
+    _check_content(origin, work)
     if new.is_relative_to(old):
         raise EditError(f"{step.old} cannot be renamed to {step.new}, which is in it.")
     if _is_there(occupant):
@@ -130,23 +122,26 @@ def _survey_rename(step: RenameFile, work: Work) -> None:
 
 
 def _survey_delete(step: DeleteFile, work: Work) -> None:
-    entry = _entry(step.path, work.root)
+    entry = _entry(step.path, work)
     origin = _origin(entry, work)
     if not _is_there(origin):
         if step.ignore_if_not_exists:
             return
         raise EditError(f"{step.path} cannot be deleted: it is not there.")
+    _check_content(origin, work)
     if isinstance(origin, Path):
         _check_may_go(origin)
     work.moves.append(Move(entry, None, only_if_empty=not step.recursive))
-    work.deleted.append(step.path)
 
 
-def _entry(path: Path, root: Path) -> Path:
-    """The place that `path` names, symlinks of the folders on the way resolved, but not of the last name."""
+def _entry(path: Path, work: Work, *, is_file: bool | None = None) -> Path:
+    """The place that `path` names, symlinks of the folders on the way resolved, but not of the last name.
+
+    `is_file`: whether a file comes there; None: whether one is there.
+    """
     entry = Path(os.path.realpath(path.parent), path.name)
-    if path.name in ("", "..") or entry == root or not entry.is_relative_to(root):
-        raise EditError(f"{path} is outside the workspace {root}.")
+    if why := work.places.refusal(entry, path, is_file=entry.is_file() if is_file is None else is_file):
+        raise EditError(why)
     return entry
 
 
@@ -160,19 +155,19 @@ def _origin(entry: Path, work: Work) -> Path | Create | None:
             entry = move.old / entry.relative_to(move.new)
         elif entry.is_relative_to(move.old):
             return None
-    return _entry(entry, work.root)
+    return _entry(entry, work)
 
 
 def _file(path: Path, work: Work) -> Rewrite | Create:
     """The file at `path` after the steps so far."""
-    origin = _origin(_entry(path, work.root), work)
+    origin = _origin(_entry(path, work), work)
     if isinstance(origin, Create):
         return origin
     if origin is None:
         raise EditError(f"{path} is not there when the edit comes to change it.")
     target = Path(os.path.realpath(origin))
-    if not target.is_relative_to(work.root):
-        raise EditError(f"{path} leads to {target}, outside the workspace {work.root}.")
+    if why := work.places.refusal(target, path):
+        raise EditError(why)
     if target not in work.rewrites:
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):  # asked before it is opened: opening a fifo waits
@@ -191,6 +186,11 @@ def _is_there(origin: Path | Create | None) -> bool:
 def is_folder(path: Path) -> bool:
     """Whether `path` itself is a folder; a symlink to one is not."""
     return path.is_dir() and not path.is_symlink()
+
+
+def _check_content(origin: Path | Create | None, work: Work) -> None:
+    if isinstance(origin, Path) and (why := work.places.refusal_of_content(origin)):
+        raise EditError(why)
 
 
 def _check_may_go(path: Path) -> None:

@@ -35,10 +35,11 @@ class Renaming:
     doubts: tuple[Doubt, ...] = ()
 
 
-async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) -> Renaming:
+async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
     """What renaming the symbol at `identifier` of `path` to `new_name` changes; nothing is changed yet.
 
-    An edit that would put the new name in the place of another word than the old one is left out, with a doubt.
+    `prepare`: ask the server first whether that can be renamed, if it answers that. An edit that would put the new
+    name in the place of another word than the old one is left out, with a doubt.
 
     Raises:
         RefusedError: the server's reason why it cannot be renamed, or not to that name.
@@ -52,7 +53,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str) 
     }
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
         raise RefusedError(f"{backend.name} cannot rename")
-    if isinstance(provider, dict) and provider.get("prepareProvider"):
+    if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name})
     texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit or {}))}

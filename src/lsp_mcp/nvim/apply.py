@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step, TextChange
+from lsp_mcp.edits.policy import CheckedPlan
 from lsp_mcp.errors import EditError, LspMcpError
 from lsp_mcp.nvim.buffers import Buffer
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.text import PositionEncoding
-from lsp_mcp.workspace import Workspace
+from lsp_mcp.workspace import display_path
 
 
 @dataclass(frozen=True)
@@ -31,24 +32,30 @@ class Edited:
         return f"{self.where}, {done}" + (f" ({self.reason})" if self.reason else "")
 
 
-async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, *, save: bool) -> list[Edited]:
-    """Do all of `plan`, or nothing; what was done to each file.
+@dataclass(frozen=True)
+class Done:
+    """What was done to each file; `leftovers` as in `AppliedEdit`."""
+
+    files: list[Edited]
+    leftovers: tuple[Path, ...] = ()
+
+
+async def apply_in_neovim(host: NvimHost, checked: CheckedPlan, *, save: bool) -> Done:
+    """Do all of a plan, or nothing; what was done. Nothing else changes what is in buffers.
 
     A file that a buffer holds is changed there, in one undo step, and saved unless it had unsaved changes. Others are
     changed on disk; without `save`, in a buffer that is loaded out of sight. No window, cursor or list of buffers is
     touched. A plan that creates, renames or deletes files is done on disk, and buffers follow.
 
     Raises:
-        EditError: nothing was changed, because a file is outside the workspace, is not as it was when the plan was
-            made, was changed on disk while it has unsaved changes, or Neovim or the system refuses.
+        EditError: nothing was changed, because a file is not as it was when the plan was made, was changed on disk
+            while it has unsaved changes, or Neovim or the system refuses.
         UnavailableError: Neovim is gone, or waits for something.
     """
-    for path in plan.files:
-        if not workspace.contains(path):
-            raise EditError(f"{path} is outside the workspace root {workspace.root}. Nothing was changed.")
+    plan = checked.plan
     await host.buffers.want(plan.files)
     if any(not isinstance(step, FileChange) for step in plan.steps):
-        return await _on_disk(host, plan, workspace)
+        return await _on_disk(host, checked)
     changes = _folded(plan)
     if not save:
         for path in changes:
@@ -58,10 +65,10 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     buffers = {path: buffer for path in changes if (buffer := host.buffers.get(path))}
     for path, buffer in buffers.items():
         _check(path, buffer, changes[path])
-    await _edit(host, [(buffer, changes[path]) for path, buffer in buffers.items()], workspace)
+    await _edit(host, [(buffer, changes[path]) for path, buffer in buffers.items()], checked)
     rest = [step for path, step in changes.items() if path not in buffers]
     try:
-        apply_plan(replace(plan, steps=tuple(rest)), workspace.root)
+        applied = apply_plan(checked.only(rest))
     except EditError:
         await host.present().lua.change("undo", [buffer.number for buffer in buffers.values()])
         raise
@@ -69,7 +76,7 @@ async def apply_in_neovim(host: NvimHost, plan: EditPlan, workspace: Workspace, 
     for path, buffer in buffers.items():
         done[path] = await _saved(host, buffer, changes[path], save=save)
     await host.buffers.sync()
-    return [done[path] for path in plan.files]
+    return Done([done[path] for path in plan.files], applied.leftovers)
 
 
 def _folded(plan: EditPlan) -> dict[Path, FileChange]:
@@ -97,7 +104,7 @@ def _check(path: Path, buffer: Buffer, change: FileChange) -> None:
         raise EditError(f"{path} was changed meanwhile. Nothing was changed; ask again.")
 
 
-async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], workspace: Workspace) -> None:
+async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], checked: CheckedPlan) -> None:
     wanted = [
         {
             "number": buffer.number,
@@ -110,7 +117,7 @@ async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], wo
     refused = await host.present().lua.change("edit", wanted) if wanted else None
     if refused:
         path = next(change.path for buffer, change in changes if buffer.number == refused["number"])
-        raise EditError(f"{workspace.display_path(path)} {refused['reason']}. Nothing was changed.")
+        raise EditError(f"{display_path(path, checked.policy.root)} {refused['reason']}. Nothing was changed.")
 
 
 def _text_edits(change: FileChange) -> list[dict[str, Any]]:
@@ -130,15 +137,17 @@ async def _saved(host: NvimHost, buffer: Buffer, change: FileChange, *, save: bo
     return replace(done, saved=not failed, reason=f"Neovim: {failed}" if failed else "")
 
 
-async def _on_disk(host: NvimHost, plan: EditPlan, workspace: Workspace) -> list[Edited]:
+async def _on_disk(host: NvimHost, checked: CheckedPlan) -> Done:
+    plan = checked.plan
     named = {path for step in plan.steps for path in _paths(step)}
     for buffer in host.buffers.all():
         if buffer.modified and any(buffer.path.is_relative_to(path) for path in named):
+            shown = display_path(buffer.path, checked.policy.root)
             raise EditError(
-                f"{workspace.display_path(buffer.path)} has unsaved changes in Neovim, and the edit creates, renames "
-                "or deletes files: save it there first. Nothing was changed."
+                f"{shown} has unsaved changes in Neovim, and the edit creates, renames or deletes files: "
+                "save it there first. Nothing was changed."
             )
-    applied = apply_plan(plan, workspace.root)
+    applied = apply_plan(checked)
     for old, new in applied.renamed:
         try:
             await host.present().lua.change("moved", str(old), str(new))
@@ -149,7 +158,8 @@ async def _on_disk(host: NvimHost, plan: EditPlan, workspace: Workspace) -> list
     for step in plan.steps:
         for path in _paths(step):
             counts[path] = counts.get(path, 0) + (len(step.changes) if isinstance(step, FileChange) else 0)
-    return [Edited(path, "disk", count, saved=True) for path, count in counts.items()]
+    files = [Edited(path, "disk", count, saved=True) for path, count in counts.items()]
+    return Done(files, applied.leftovers)
 
 
 def _paths(step: Step) -> tuple[Path, ...]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter
+from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter, shipped_adapters
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.events import Event
 from lsp_mcp.lsp.editor.launcher import runs
@@ -34,14 +33,28 @@ class Neovims:
     """
 
     def __init__(
-        self, workspace: Workspace, adapters: Sequence[Adapter], options: SessionOptions, socket: str | None = None
+        self,
+        workspace: Workspace,
+        adapters: Sequence[Adapter],
+        options: SessionOptions,
+        socket: str | None = None,
+        *,
+        allow_protected_edits: bool = False,
     ) -> None:
         self.changed = Event()  # a connection came or went, or the tools of one are others
         self.connections = NvimConnections(self.changed.happened)
         self._options = options
         self._socket = socket
+        self._allow_protected_edits = allow_protected_edits
         self._code_host = NvimHost(self._connect_code)
-        self.code = Sessions(workspace, adapters, {"": options}, self._code_host, self._join)
+        self.code = Sessions(
+            workspace,
+            adapters,
+            {"": options},
+            self._code_host,
+            self._join,
+            allow_protected_edits=allow_protected_edits,
+        )
         self._others: dict[str, tuple[NvimConnection, Sessions]] = {}
         self._connecting = asyncio.Lock()
         self._joined: tuple[NvimConnection, int] | None = None
@@ -120,7 +133,13 @@ class Neovims:
                 raise CallerError(
                     f"{connection.name} works in {connection.cwd.resolve()}, which is no project; :cd to one there."
                 )
-            sessions = Sessions(Workspace(folder), [], {"": self._options}, NvimHost())
+            sessions = Sessions(
+                Workspace(folder),
+                [],
+                {"": self._options},
+                NvimHost(),
+                allow_protected_edits=self._allow_protected_edits,
+            )
             self._others[connection.id] = known = connection, sessions
             _host(sessions).use(connection)
         elif known[0] is not connection:
@@ -180,7 +199,7 @@ class Neovims:
         if fitting:
             return list(fitting)
         # None runs yet; one that this program knows may be started by showing Neovim a file.
-        return [(None, adapter) for adapter in _shipped() if adapter.language_of(path)]
+        return [(None, adapter) for adapter in shipped_adapters() if adapter.language_of(path)]
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -241,14 +260,9 @@ def _host(sessions: Sessions) -> NvimHost:
     return sessions.host
 
 
-@cache
-def _shipped() -> tuple[Adapter, ...]:
-    return tuple(map(load_adapter, adapter_names()))
-
-
 async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
     """What is known of the client's server; of one that this program doesn't know, what Neovim says."""
-    for adapter in _shipped():
+    for adapter in shipped_adapters():
         if runs(client, adapter):
             return adapter
     extensions = await host.clients.extensions(client.filetypes)

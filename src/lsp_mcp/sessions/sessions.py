@@ -8,16 +8,17 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, shipped_adapters
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
+from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
-from lsp_mcp.nvim.apply import apply_in_neovim
+from lsp_mcp.nvim.apply import Done, apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.text import Text
@@ -47,8 +48,11 @@ class Sessions:
         options: dict[str, SessionOptions],
         host: NvimHost | None = None,
         before_choice: Callable[[], Awaitable[None]] | None = None,
+        *,
+        allow_protected_edits: bool = False,
     ) -> None:
         self.workspace = workspace
+        self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
         self.host = host
         self.memory = AnchorMemory()
         self.reported = Reported()
@@ -101,20 +105,40 @@ class Sessions:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
         return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host)
 
-    async def apply(self, plan: EditPlan, *, save: bool = True) -> list[str]:
-        """Do all of `plan` or nothing; what a reader should know of how it was done.
+    async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
+        """Do all of `plan` or nothing, if the policy lets it pass, and follow anchors through it; what was done.
+
+        `confirmed` if the caller has agreed to what the server wants confirmed. Without a Neovim `Done` names no files.
 
         Raises:
             EditError: nothing was changed, and why.
         """
+        checked = self.policy.check(plan, confirmed=confirmed)
         if self.host is None:
-            apply_plan(plan, self.workspace.root)
-            return []
-        done = await apply_in_neovim(self.host, plan, self.workspace, save=save)
-        unsaved = [f"{self.workspace.display_path(one.path)} ({one})" for one in done if not one.saved]
-        return [f"not saved in Neovim: {', '.join(unsaved)}"] if unsaved else []
+            done = Done([], apply_plan(checked).leftovers)
+        else:
+            done = await apply_in_neovim(self.host, checked, save=save)
+        self._follow_edits(plan.steps)
+        return done
 
-    def follow_edits(self, steps: Sequence[Step]) -> None:
+    def remarks(self, done: Done) -> list[str]:
+        """What a reader should know of an edit that was done."""
+        show = self.workspace.display_path
+        unsaved = ", ".join(f"{show(one.path)} ({one})" for one in done.files if not one.saved)
+        return [*([f"not saved in Neovim: {unsaved}"] if unsaved else []), *self.leftovers(done)]
+
+    def leftovers(self, done: Done) -> list[str]:
+        """What of an edit could not be removed, for a reader."""
+        paths = ", ".join(map(self.workspace.display_path, done.leftovers))
+        return [f"old files that could not be removed, delete them: {paths}"] if paths else []
+
+    def _dependency_names(self, path: Path) -> set[str]:
+        """The names of dependencies' folders by the servers that run, and by those that answer for `path`."""
+        running = [session.adapter for session in (*self._sessions, *self._others)]
+        fitting = [adapter for adapter in shipped_adapters() if adapter.language_of(path)]
+        return {name for adapter in (*running, *fitting) for name in adapter.workspace.dependency_folder_names}
+
+    def _follow_edits(self, steps: Sequence[Step]) -> None:
         """Follow anchors through the steps of a plan that was done."""
         for step in steps:
             match step:

@@ -23,6 +23,7 @@ MAX_LIMIT = 10_000
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
 Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol")]
 Code = Annotated[bool, Field(description="Add the source line of each place")]
+Confirmed = Annotated[bool, Field(description="Set only if a refusal asks for it")]
 SymbolAnchor = Annotated[
     str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
 ]

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Reach, Scope, Use
-from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.features import document_symbol, references, rename, workspace_symbol
+from lsp_mcp.features import document_symbol, references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
+from lsp_mcp.toolsets.renaming import ask_rename
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
-_DOUBTS = 5  # places listed that a rename may get wrong
 
 
 class CodeTools(AnchorToolset):
@@ -146,26 +145,24 @@ class CodeTools(AnchorToolset):
         new_name: Annotated[str, Field(description="New name, a valid identifier")],
         apply: Annotated[bool, Field(description="false: only preview the edits")] = True,
         allow_partial: Annotated[bool, Field(description="Apply even if uses may be missed, as status says")] = False,
+        confirmed: Confirmed = False,
         format: FormatChoice = None,
     ) -> str:
         """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
         if not new_name.strip():
             raise CallerError("new_name is empty; pass a valid identifier.")
 
-        async def ask(target: SymbolTarget) -> rename.Renaming:
-            return await rename.rename(target.backend, target.path, target.identifier, new_name)
-
-        answered = await self._questions.about_symbol(call, symbol_anchor, ask)
-        target, plan = answered.target, answered.value.plan
-        self._check_inside(target, plan)
-        gaps = [*answered.gaps, *self._doubts(answered.value.doubts)]
-        if apply and not allow_partial and (why := hiding(gaps)):
-            raise RefusedError(
-                f"{target.name} was not renamed, no file changed, because the result may be wrong: "
-                f"{'; '.join(gap.text for gap in why)}. Fix that, preview with apply=false, or accept it with "
-                "allow_partial=true and check those places."
+        asking = partial(self._questions.about_symbol, call, symbol_anchor)
+        renamed = await ask_rename(asking, self._targets, new_name)
+        plan, gaps = renamed.plan, renamed.gaps
+        if apply and not allow_partial:
+            renamed.refuse_partial(
+                "preview with apply=false, or accept it with allow_partial=true and check those places."
             )
-        done = await self._apply(plan) if apply else []
+        if apply:
+            told = self._sessions.remarks(await self._context.apply(self._sessions, plan, confirmed=confirmed))
+        else:
+            told = [f"confirmed=true is needed to apply it: {what}" for what in plan.confirmations]
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
         edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
         return self._render(
@@ -173,7 +170,7 @@ class CodeTools(AnchorToolset):
             Rename(
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
-                gaps=[*gaps, *(news("applied", text) for text in done)],
+                gaps=[*gaps, *(news("applied", text) for text in told)],
                 plan=plan,
             ),
         )
@@ -202,37 +199,3 @@ class CodeTools(AnchorToolset):
             text = f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
             gaps.append(Gap("capped", text))
         return Answered(answered.value, tuple(gaps))
-
-    def _check_inside(self, target: SymbolTarget, plan: EditPlan) -> None:
-        """Refuse a rename, and its preview, that would write outside the workspace root or into dependencies."""
-        workspace, name = self._sessions.workspace, target.name
-        dependencies = set(target.backend.adapter.workspace.dependency_folder_names)
-        if vendored := [
-            path for path in plan.files if dependencies & set(workspace.display_path(path).split("/")[:-1])
-        ]:
-            raise RefusedError(
-                f"{name} cannot be renamed: it also stands in {workspace.display_path(vendored[0])}, "
-                "a dependency's source, which is read but never written. Rename it where that dependency is developed."
-            )
-        if outside := [path for path in plan.files if not workspace.contains(path)]:
-            raise RefusedError(
-                f"{name} cannot be renamed from here: it also stands in {workspace.display_path(outside[0])}, outside "
-                f"the workspace root {workspace.root}, and nothing is written there. If that is code of yours, start "
-                "lsp-mcp with a --workspace-root that holds it."
-            )
-
-    def _doubts(self, doubts: Sequence[rename.Doubt]) -> list[Gap]:
-        """What a rename may get wrong, with the anchors of the places; they can be handed back."""
-        self._targets.hand_out_readable(doubt.place for doubt in doubts)
-        if not doubts:
-            return []
-        listed = [f"{self._targets.anchor(d.place.path, d.place.span.start)}: {d.what}" for d in doubts[:_DOUBTS]]
-        more = [f"and {len(doubts) - _DOUBTS:,} more such places"] if len(doubts) > _DOUBTS else []
-        files = tuple(dict.fromkeys(doubt.place.path for doubt in doubts))
-        return [Gap("doubt", "; ".join([*listed, *more]), files)]
-
-    async def _apply(self, plan: EditPlan) -> list[str]:
-        """Do the plan, and follow anchors through it; what is to be said of it."""
-        done = await self._sessions.apply(plan)
-        await self._context.follow_edits(self._sessions, plan.steps)
-        return done

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from lsp_mcp.edits.plan import Step
+from lsp_mcp.edits.plan import EditPlan, Step
+from lsp_mcp.nvim.apply import Done
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
@@ -45,11 +46,12 @@ class ToolContext:
         """What tells of tasks about a symbol."""
         return self.links.tasks_on if self.links else None
 
-    async def follow_edits(self, sessions: Sessions, steps: Sequence[Step]) -> None:
-        """Take anchors along with edits that were made in the workspace of `sessions`."""
-        sessions.follow_edits(steps)
+    async def apply(self, sessions: Sessions, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
+        """Do all of `plan` in the workspace of `sessions` or nothing, and take anchors along; see `Sessions.apply`."""
+        done = await sessions.apply(plan, save=save, confirmed=confirmed)
         if self.links:
-            await self.links.edited(steps)
+            await self.links.edited(plan.steps)
+        return done
 
 
 class Toolset:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lsp_mcp.backend import Reach, Scope, Use
+from lsp_mcp.backend import Backend, Reach, Scope, Use
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
@@ -65,9 +66,23 @@ class Questions:
             RefusedError: the server's refusal, with what it was about, and why it may know too little.
         """
         handle = await self._targets.handle(call, symbol_anchor)
+        find = partial(self._targets.target, handle)
+        return await self.about(call, handle.backend, find, ask, places=places, reach=reach)
+
+    async def about(
+        self,
+        call: Call,
+        backend: Backend,
+        find: Callable[[], Awaitable[SymbolTarget]],
+        ask: Callable[[SymbolTarget], Awaitable[Value]],
+        *,
+        places: Callable[[Value], Iterable[Place]] = _no_places,
+        reach: Reach = "workspace",
+    ) -> SymbolAnswer[Value]:
+        """The same about the symbol that `find` finds, of `backend`, which is ready."""
 
         async def ask_target() -> tuple[SymbolTarget, Value]:
-            target = await self._targets.target(handle)
+            target = await find()
             try:
                 return target, await ask(target)
             except RefusedError as error:
@@ -79,7 +94,7 @@ class Questions:
                 return await target.backend.gaps(Scope(reach, target.path))
             return await self._use_gaps(target)
 
-        answered = await settled(handle.backend, ask_target, gaps)
+        answered = await settled(backend, ask_target, gaps)
         target, value = answered.value
         self._targets.hand_out_readable(places(value))
         await self.tell_tasks(call, target.path, target.identifier.start, target.name)

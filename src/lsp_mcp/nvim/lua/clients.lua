@@ -8,6 +8,7 @@ for _, client in ipairs(vim.lsp.get_clients()) do
   before_us[client.id] = true
 end
 local pending = {} -- by our number of a request: { client id, its number }
+local commands = {} -- by client id: how many commands of ours its server has still to answer
 
 local function client_of(id)
   local client = vim.lsp.get_client_by_id(id)
@@ -122,32 +123,46 @@ end
 
 local TOLD = { 'textDocument/publishDiagnostics', 'window/showMessage' }
 
+--- Let `first` see what a client is told by `method`: it returns true, and what to answer, if nobody else is to see it.
+local function hook_handler(client, method, first)
+  local own = client.handlers[method]
+  local function ours(err, result, context, ...)
+    -- A client that was started again has the handlers of the one before, this one among them.
+    if not M.gone and context.client_id == client.id then
+      local taken, answer = first(result)
+      if taken then
+        return answer
+      end
+    end
+    local handler = own or vim.lsp.handlers[method]
+    if handler then
+      return handler(err, result, context, ...)
+    end
+  end
+  client.handlers[method] = ours
+  M.at_leave(function()
+    if client.handlers[method] == ours then
+      client.handlers[method] = own
+    end
+  end)
+end
+
 local function hook_handlers(client, methods)
   for _, method in ipairs(vim.list_extend(methods, TOLD)) do
-    local own = client.handlers[method]
-    local function ours(err, result, context, ...)
+    hook_handler(client, method, function(result)
       local hook = hooks[client.id]
-      -- A client that was started again has the handlers of the one before, this one among them.
-      if result and not M.gone and context.client_id == client.id then
+      if result then
         M.tell('told', client.id, method, result)
       end
       -- What is said of documents that only we have open is not for the person: it would become a buffer.
       local uri = method == 'textDocument/publishDiagnostics' and result and result.uri
-      if uri and hook and not M.gone and hook.raw[vim.uri_to_fname(uri)] then
-        return
-      end
-      local handler = own or vim.lsp.handlers[method]
-      if handler then
-        return handler(err, result, context, ...)
-      end
-    end
-    client.handlers[method] = ours
-    M.at_leave(function()
-      if client.handlers[method] == ours then
-        client.handlers[method] = own
-      end
+      return uri and hook and hook.raw[vim.uri_to_fname(uri)]
     end)
   end
+  -- As where we run the server: no edit is done that did not go through this program's own tools.
+  hook_handler(client, 'workspace/applyEdit', function()
+    return (commands[client.id] or 0) > 0, { applied = false, failureReason = 'lsp-mcp applies no edits of a command' }
+  end)
 end
 
 local function died(id, crashed)
@@ -287,7 +302,10 @@ function M.request(number, id, method, params, buffer)
     return
   end
   flush(client)
+  local is_command = method == 'workspace/executeCommand' and 1 or 0
+  commands[id] = (commands[id] or 0) + is_command
   local sent, request = client:request(method, M.given(params), function(err, result)
+    commands[id] = commands[id] - is_command
     if not pending[number] then
       return
     end
@@ -300,6 +318,7 @@ function M.request(number, id, method, params, buffer)
     end
   end, M.given(buffer))
   if not sent then
+    commands[id] = commands[id] - is_command
     M.tell('answer', number, { gone = true }, vim.NIL)
   else
     pending[number] = { client = id, request = request }

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from lsp_mcp.backend import Json
-from lsp_mcp.edits.plan import plan_workspace_edit
+from lsp_mcp.edits.plan import EditPlan, plan_workspace_edit
+from lsp_mcp.edits.workspace_edit import workspace_edit as as_workspace_edit
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.passthrough import read_texts
-from lsp_mcp.gaps import hiding
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.apply import apply_in_neovim
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.text import Span, numbers_point
+from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.base import (
     Asked,
@@ -29,10 +31,12 @@ from lsp_mcp.toolsets.nvim.base import (
     Object,
     Save,
 )
-from lsp_mcp.toolsets.passing import Passing
+from lsp_mcp.toolsets.passing import Passed, Passing
+from lsp_mcp.toolsets.questions import Questions
+from lsp_mcp.toolsets.renaming import ask_rename
+from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call, tool
 
-_RENAME = "textDocument/rename"
 Options = Annotated[
     Object | None,
     Field(description='FormattingOptions, e.g. {"tabSize":4,"insertSpaces":true}; default: Neovim\'s'),
@@ -49,6 +53,7 @@ class EditTools(NvimToolset):
         call: Call,
         workspace_edit: Annotated[Object, Field(description="LSP WorkspaceEdit, as a tool gave it")],
         save: Save = True,
+        confirmed: Confirmed = False,
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
@@ -59,7 +64,8 @@ class EditTools(NvimToolset):
         session = await self._neovims.session(sessions, path, lsp_client_name)
         await session.ready(call.report)
         await session.sync()
-        return await self._applied(sessions, session, workspace_edit, "workspace_edit", save=save)
+        plan = await self._plan(sessions, session, workspace_edit, "workspace_edit")
+        return await self._applied(call, sessions, plan, save=save, confirmed=confirmed)
 
     @tool(title="Rename", read_only=False, destructive=True)
     async def lsp_rename(
@@ -72,19 +78,35 @@ class EditTools(NvimToolset):
         prepare_first: Annotated[bool, Field(description="Ask first whether it can be renamed")] = True,
         apply_edits: Apply = False,
         save: Save = True,
+        confirmed: Confirmed = False,
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
         """Rename a symbol: returns the workspace edit for lsp_apply_edit, or applies it with apply_edits."""
         asked = await self._asked(connection_id, document, lsp_client_name, "renameProvider")
         at = self._at(asked, line, character)
-        await asked.session.ready(call.report)
-        provider = asked.session.capabilities.get("renameProvider")
-        if prepare_first and isinstance(provider, dict) and provider.get("prepareProvider"):
-            prepared = await self._send(call, asked, "textDocument/prepareRename", at)
-            if prepared.result is None:
-                raise RefusedError(f"{asked.session.name} says that nothing can be renamed there.")
-        return await self._edited(call, asked, _RENAME, {**at, "newName": new_name}, apply=apply_edits, save=save)
+        checked_params("textDocument/rename", {**at, "newName": new_name})
+        session = asked.session
+        await session.ready(call.report)
+
+        async def find() -> SymbolTarget:
+            text = await session.open(asked.path)
+            Walker({asked.uri: text}, session.encoding, self._base).inward(at, asked.uri)  # or says what is wrong
+            point = numbers_point(at["position"], self._base)
+            identifier = text.identifier_at(point) or Span(point, point)
+            if name := text.slice(identifier):
+                await session.load(asked.path, name)
+            return SymbolTarget(session, asked.path, text, identifier)
+
+        targets = Targets(asked.sessions)
+        asking = partial(Questions(targets, None).about, call, session, find)
+        renamed = await ask_rename(asking, targets, new_name, prepare=prepare_first)
+        if apply_edits:
+            renamed.refuse_partial("or look at the edits without apply_edits and hand them to lsp_apply_edit.")
+            return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
+        edit = as_workspace_edit(renamed.plan, session.version, self._base)
+        gaps, known = asked.sessions.reported.take(call.client.key, renamed.gaps)
+        return self._passed(call, Passed(edit, gaps, known, asked.sessions.workspace.display_path))
 
     @tool(title="Format a document", read_only=False, destructive=True)
     async def lsp_formatting(
@@ -137,6 +159,7 @@ class EditTools(NvimToolset):
         document: Document,
         apply_edits: Apply = True,
         save: Save = True,
+        confirmed: Confirmed = False,
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
@@ -165,7 +188,8 @@ class EditTools(NvimToolset):
                 f"{asked.session.name} organizes imports by a command, which is not run; use its editor."
             )
         if apply_edits:
-            return await self._applied(asked.sessions, asked.session, action["edit"], "edit", save=save)
+            plan = await self._plan(asked.sessions, asked.session, action["edit"], "edit")
+            return await self._applied(call, asked.sessions, plan, save=save, confirmed=confirmed)
         return as_json(_text_edits(action["edit"], asked.uri))
 
     # --- inside ------------------------------------------------------------------------------------
@@ -176,24 +200,23 @@ class EditTools(NvimToolset):
         passed = await self._send(call, asked, method, params)
         if not apply:
             return self._passed(call, passed)
-        if method == _RENAME and (why := hiding(passed.gaps)):
-            raise RefusedError(
-                f"nothing was changed, because that may be incomplete: {'; '.join(gap.text for gap in why)}. Fix that, "
-                "or look at the edits without apply_edits and hand them to lsp_apply_edit."
-            )
-        result = passed.result
-        edit = {"changes": {asked.uri: result or []}} if isinstance(result, list) or result is None else result
-        return await self._applied(asked.sessions, asked.session, edit, "edit", save=save)
+        plan = await self._plan(asked.sessions, asked.session, {"changes": {asked.uri: passed.result or []}}, "edit")
+        return await self._applied(call, asked.sessions, plan, save=save)
 
-    async def _applied(self, sessions: Sessions, session: Session, edit: Json, name: str, *, save: bool) -> str:
-        """Apply `edit`, whose numbers are the caller's and which errors call `name`; what was done to each file."""
+    async def _plan(self, sessions: Sessions, session: Session, edit: Json, name: str) -> EditPlan:
+        """What `edit` does, whose numbers are the caller's and which errors call `name`."""
         assert sessions.host
-        host = sessions.host
         texts = await read_texts(session, documents(edit, None))
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
-        plan = plan_workspace_edit(raw, host.buffers.text, session.encoding, session.version)
-        done = await apply_in_neovim(host, plan, sessions.workspace, save=save)
-        await self._context.follow_edits(sessions, plan.steps)
+        return plan_workspace_edit(raw, sessions.host.buffers.text, session.encoding, session.version)
+
+    async def _applied(
+        self, call: Call, sessions: Sessions, plan: EditPlan, *, save: bool, confirmed: bool = False
+    ) -> str:
+        """Do `plan`; what was done to each file."""
+        done = await self._context.apply(sessions, plan, save=save, confirmed=confirmed)
+        for leftover in sessions.leftovers(done):
+            call.remark(f"status: {leftover}")
         files = [
             {
                 "path": sessions.workspace.display_path(one.path),
@@ -202,7 +225,7 @@ class EditTools(NvimToolset):
                 "saved": one.saved,
             }
             | ({"reason": one.reason} if one.reason else {})
-            for one in done
+            for one in done.files
         ]
         return as_json({"applied": True, "files": files})
 

@@ -1,0 +1,53 @@
+"""Names that no edit touches unless a person allows it: data for `edits.policy`.
+
+On the list is what makes a program run by itself, before anybody has looked at the change: when a folder is entered,
+opened in an editor, handed to an agent, or looked at with version control. Each name stands for a file and for a folder
+with all that is in it, wherever it lies below the workspace root.
+
+Not on the list, on purpose:
+- `.gitignore`, `.gitattributes`, `.gitmodules`, `.editorconfig`: they make nothing run.
+- Build files, package manifests, tests and `.github/`: they run when somebody builds or pushes, after a look at the
+  change, and hold source code that people rename in.
+- `AGENTS.md`, `CLAUDE.md`, rules: texts, which agents write with their own tools anyway.
+- `compile_flags.txt`: flags only; clangd loads no plugins. `.clangd` and a compilation database can name a compiler,
+  which a clangd with `--query-driver` runs.
+- `.config`: too much of what people edit lies in it (a repository of dotfiles). Name another root than a home folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PROTECTED: Mapping[str, tuple[str, ...]] = {  # what it is → names of files and folders; `*` as in a shell
+    "version control data": (
+        *(".git", ".hg", ".svn", ".jj", ".bzr", ".sl", "_darcs", ".pijul", ".repo", "_fossil_", ".fslckout"),
+        *(".gitconfig", ".hgrc"),
+    ),
+    "a hook of version control": (
+        *(".husky", ".githooks", ".git-hooks", ".hooks", ".overcommit.yml", ".pre-commit-config.y*ml"),
+        *("lefthook*.y*ml", ".lefthook*", "lefthook*.toml", "lefthook*.json"),
+    ),
+    "an editor's configuration": (
+        *(".nvim.lua", ".nvimrc", ".exrc", "_exrc", ".vimrc", "_vimrc", ".gvimrc", "_gvimrc", ".vim", ".nvim"),
+        *(".lvimrc", ".vimrc.local", ".local.vimrc", ".lazy.lua", ".neoconf.json", ".nlsp-settings", ".nvim-dap*"),
+        *(".dir-locals.el", ".dir-locals-2.el", ".emacs", ".emacs.d", ".helix", ".kakrc", ".zed", ".fleet", ".idea"),
+        *(".vscode", ".vs", "*.code-workspace", ".sublime-project", "*.sublime-project", ".theia"),
+        *(".devcontainer", ".devcontainer.json", ".gitpod.yml"),
+        *(".clangd", ".ccls", "compile_commands.json", ".luarc.json", ".luarc.jsonc", ".cargo"),
+    ),
+    "an agent's configuration": (
+        *(".mcp.json", "mcp.json", ".claude", ".claude.json", ".cursor", ".windsurf", ".codeium", ".copilot"),
+        *("opencode.json", "opencode.jsonc", ".opencode", ".gemini", ".codex", ".aider*", ".continue", ".cline"),
+        *(".roo", ".kilocode", ".augment", ".amazonq", ".kiro", ".junie", ".goose", "crush.json", ".crush*"),
+        *(".qwen", ".factory", ".agent", ".agents", ".amp", ".trae", ".openhands"),
+    ),
+    "configuration of a shell or session": (
+        *(".envrc", ".env", ".direnv", ".mise*", "mise.toml", "mise.*.toml", ".autoenv*"),
+        *(".profile", ".bashrc", ".bash_*", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"),
+        *(".cshrc", ".tcshrc", ".login", ".xinitrc", ".xprofile", ".xsession*", ".ssh"),
+    ),
+    "lsp-mcp's own": (".lsp-mcp",),
+}
+
+# Folders of dependencies' sources under every language server; an adapter names more (`dependency_folder_names`).
+DEPENDENCY_FOLDERS = ("node_modules", "site-packages", "dist-packages")

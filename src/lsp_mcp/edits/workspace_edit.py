@@ -1,0 +1,49 @@
+"""An `EditPlan` as the LSP 3.17 `WorkspaceEdit` that `plan_workspace_edit` makes it of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
+from lsp_mcp.text import Base, Json, point_numbers
+from lsp_mcp.uris import path_uri
+
+
+def workspace_edit(plan: EditPlan, version: Callable[[Path], int | None], base: Base) -> Json:
+    """`plan` with lines and characters from `base`; `version(path)` is that of the open document, or None.
+
+    What needs a confirmation keeps needing it.
+    """
+    edit: Json = {"documentChanges": [_operation(step, version, base) for step in plan.steps]}
+    if plan.confirmations:
+        edit["changeAnnotations"] = {
+            str(number): {"label": label, "needsConfirmation": True}
+            for number, label in enumerate(plan.confirmations, start=1)
+        }
+    return edit
+
+
+def _operation(step: Step, version: Callable[[Path], int | None], base: Base) -> Json:
+    match step:
+        case FileChange():
+            edits = [
+                {
+                    "range": {
+                        "start": point_numbers(change.span.start, base),
+                        "end": point_numbers(change.span.end, base),
+                    },
+                    "newText": change.new_text,
+                }
+                for change in step.changes
+            ]
+            return {"textDocument": {"uri": path_uri(step.path), "version": version(step.path)}, "edits": edits}
+        case CreateFile():
+            options = {"overwrite": step.overwrite, "ignoreIfExists": step.ignore_if_exists}
+            return {"kind": "create", "uri": path_uri(step.path), "options": options}
+        case RenameFile():
+            options = {"overwrite": step.overwrite, "ignoreIfExists": step.ignore_if_exists}
+            return {"kind": "rename", "oldUri": path_uri(step.old), "newUri": path_uri(step.new), "options": options}
+        case DeleteFile():
+            options = {"recursive": step.recursive, "ignoreIfNotExists": step.ignore_if_not_exists}
+            return {"kind": "delete", "uri": path_uri(step.path), "options": options}
