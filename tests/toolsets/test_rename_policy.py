@@ -16,7 +16,7 @@ from fakes.workspace import FakeWorkspace
 from lsp_mcp.errors import EditError, RefusedError
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.code import CodeTools
-from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -49,7 +49,7 @@ async def renaming(
     rules = {"textDocument/rename": [["answer", edit]]}
     fake.script({"rules": rules, "capabilities": {"renameProvider": True}})
     sessions = Sessions(Workspace(fake.root), [fake.adapter(ADAPTER)], {}, **settings)
-    tools = {tool.name: tool for tool in tools_of(CodeTools(sessions, ToolSettings()))}
+    tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}
 
     async def rename(**arguments: Any) -> Json:
         arguments = {"symbol_anchor": "txt://a.txt#1:1", "new_name": "new", **arguments}
