@@ -240,7 +240,7 @@ def ask(tools: Tools, document: Any) -> list[tuple[str, Json]]:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"buffer_id": 99}, "no buffer 99"),
+        ({"buffer_id": 99}, "unknown buffer 99"),
         ({"buffer_id": -1}, "buffer_id"),
         ({"buffer_id": 2**70}, "buffer"),
         ({"buffer_id": "x"}, "buffer_id"),
