@@ -211,6 +211,7 @@ class Neovim:
         self._popen = popen
         self._terminal = terminal
         self._ended = False
+        self._ready = -1  # the pipe into which it writes its process id when its start is over
 
     # --- asking ------------------------------------------------------------------------------------
 
@@ -316,8 +317,9 @@ class Neovim:
 
     # --- its start, for `neovim` -------------------------------------------------------------------
 
-    async def started(self, ready: int) -> None:
-        """Wait until its start is over; it then writes its process id into the pipe `ready`."""
+    async def started(self) -> None:
+        """Wait until its start is over."""
+        ready = self._ready
         died = os.pidfd_open(self._popen.pid)
         try:
             readable = await _first_readable(ready, died)
@@ -347,11 +349,13 @@ async def neovim(
     extra_lua: str = "",
     env: Mapping[str, str] | None = None,
     state: Path | None = None,
+    wait: bool = True,
 ) -> AsyncIterator[Neovim]:
     """A Neovim in the folder `root` that shows `files`; it and its children are gone at the end.
 
     `servers` are the language servers that it has, `extra_lua` is more configuration. `state` is another's
-    `folder`: they then see each other's swap files, as two Neovims of one person do.
+    `folder`: they then see each other's swap files, as two Neovims of one person do. Without
+    `wait`, its start may not be over: wait for `started`.
 
     Raises:
         MissingProgramError: Neovim or one of the servers is not installed.
@@ -379,7 +383,9 @@ async def neovim(
                 ),
                 terminal,
             )
-            await started.started(ready)
+            started._ready = ready
+            if wait:
+                await started.started()
             yield started
         finally:
             os.close(ready)

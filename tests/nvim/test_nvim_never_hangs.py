@@ -153,6 +153,35 @@ async def test_a_file_that_another_neovim_edits_is_no_question_for_a_call(tmp_pa
 
 
 @bounded
+async def test_a_swap_file_question_at_the_start_is_named_not_taken_for_a_missing_language_server(
+    tmp_path: Path,
+) -> None:
+    write_project(tmp_path)
+    swap = "vim.o.swapfile = true"
+    async with neovim(tmp_path, "lib.go", servers=(), extra_lua=swap) as dead:
+        await dead.lua("vim.api.nvim_buf_set_lines(0, 0, 0, true, { '// more' }) vim.cmd.preserve()")
+        await dead.kill()
+        async with neovim(
+            tmp_path, "lib.go", servers=["gopls"], ui=True, extra_lua=swap, state=dead.folder, wait=False
+        ) as nv:
+            await nv.shows("-- More --")
+            nv.type(" ")
+            await nv.shows("(A)bort")
+            async with beside(tmp_path, nv, ["gopls"]) as at:
+                for tool, arguments in (
+                    ("wait_for_lsp_ready", {}),
+                    ("lsp_workspace_symbols", {"query": "Target"}),
+                    ("find_symbol_references_by_anchor", {"symbol_anchor": GO.anchor}),
+                ):
+                    message = await at.refused(tool, **arguments)
+                    assert "is waiting at a question: answer it there, then ask again" in message, (tool, message)
+                nv.type("e")
+                await nv.started()
+                await nv.attached("gopls")
+                await works(at)
+
+
+@bounded
 async def test_a_swap_file_question_that_the_user_has_opened_is_theirs(tmp_path: Path) -> None:
     write_project(tmp_path)
     async with neovim(tmp_path, "use.go", servers=()) as other:

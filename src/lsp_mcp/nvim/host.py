@@ -67,6 +67,10 @@ class NvimHost:
             )
         return connection
 
+    async def waiting_at(self) -> str | None:
+        """See `LuaModule.waiting_at`; raises as `present`."""
+        return await self.present().lua.waiting_at()
+
     @property
     def clients(self) -> LanguageClients:
         """The language clients of the connected Neovim; raises as `present`."""

@@ -33,7 +33,7 @@ _CALL = "local channel, name = ... return _G.lsp_mcp[channel][name](select(3, ..
 _WAITS = {
     "r": "at a hit-enter prompt: press Enter there",
     "rm": "in a pager (-- More --): press q there",
-    "r?": "at a question to be answered there with y or n",
+    "r?": "at a question: answer it there",
     "c": "in its command line: press Escape there",
 }
 

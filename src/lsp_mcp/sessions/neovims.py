@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter, shipped_adapters
-from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.errors import CallerError, LspMcpError, UnavailableError
 from lsp_mcp.events import Event
 from lsp_mcp.lsp.editor.launcher import runs
 from lsp_mcp.lsp.session import Session, SessionOptions
@@ -182,6 +182,8 @@ class Neovims:
             return sessions.session(next(iter(found.values())))
         if found:
             raise CallerError(f"several language clients may answer; pass {argument}: {', '.join(found)}.")
+        if waiting := await host.waiting_at():
+            raise UnavailableError(f"{host.name} is waiting {waiting}, then ask again.")
         what = f"answers for {sessions.workspace.display_path(path)}" if path else "runs"
         raise CallerError(f"no language client {what} in {host.name}. {_listed(clients)}")
 

@@ -163,6 +163,9 @@ class Host(Protocol):
     async def ready(self) -> None:
         """Wait until the editor is there; raises as `check`."""
 
+    async def waiting_at(self) -> str | None:
+        """What the editor waits at, with what a person can do; None if nothing holds it up. Raises as `check`."""
+
     async def show(self, path: Path) -> None:
         """Let the editor load a file out of sight, so that it starts what it has for it."""
 

@@ -91,6 +91,8 @@ class HostLauncher:
             ) from None
         except LookupError:
             pass
+        if waiting := await self._host.waiting_at():
+            raise UnavailableError(f"{self._host.name} is waiting {waiting}, then ask again.")
         if ended_by_user:
             raise UnavailableError(
                 f"{self._adapter.name} was stopped in {self._host.name}; start it there again, for example with :edit"
