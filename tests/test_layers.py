@@ -22,6 +22,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"anchors", "uris"},
         {"text"},
         {"errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
+        {"visible"},
     ],
     "lsp": [
         {"session"},

@@ -13,6 +13,7 @@ from lsp_mcp import __version__
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.token import given_token
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.visible import visible_lines
 
 
 class _Group(click.Group):
@@ -23,7 +24,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except LspMcpError as error:
-            click.echo(f"lsp-mcp: {error}", err=True)
+            click.echo(visible_lines(f"lsp-mcp: {error}"), err=True)
             ctx.exit(2 if isinstance(error, CallerError) else 1)
         except click.NoSuchOption as error:
             ours = {name for parameter in self.params for name in parameter.opts}
