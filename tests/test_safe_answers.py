@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import MCPError
 
 from asking import skip_without
 from mcp_process import BOUND, PROGRAM, Connected, connected, text
@@ -55,7 +56,7 @@ def test_a_compact_answer_shows_what_hides_in_the_code(server: Connected, tool: 
     assert not HIDDEN.search(answer)
     assert "\\u{202e}" in answer
     assert "\\u{e0069}\\u{e0067}" in answer
-    assert [line for line in answer.split("\n") if line.startswith("status:")] == [answer.split("\n")[1]]
+    assert [line for line in answer.split("\n") if line.startswith("status:")] == [answer.split("\n")[-1]]
 
 
 @pytest.mark.parametrize(("tool", "arguments"), TOOLS)
@@ -142,7 +143,6 @@ SENT = (
     ("list_symbols_in_file", {"file_path": "a.go", **{f"unknown{number}": 1 for number in range(5_000)}}),
     ("list_symbols_in_file", {"file_path": ["a" * 2_000]}),
     ("rename_symbol_by_anchor", {"symbol_anchor": "Greet", "new_name": f"1{LONG}"}),
-    (LONG, {}),
     ("lsp_request", {"method": LONG}),
     ("lsp_request", {"method": "textDocument/hover", "params": {LONG: 1}}),
     ("lsp_request", {"method": "textDocument/hover", "backend": LONG}),
@@ -156,3 +156,9 @@ def test_what_a_caller_sends_does_not_come_back_whole(server: Connected, number:
     assert len(answer.encode()) < 2_048
     assert "x" * 201 not in answer
     assert "Found" in server.answer("list_symbols_in_file", file_path="a.go", format="compact")
+
+
+def test_an_unknown_tool_is_named_in_short(server: Connected) -> None:
+    with pytest.raises(MCPError) as refused:
+        server.call(LONG)
+    assert len(str(refused.value)) < 2_048

@@ -15,6 +15,7 @@ from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.render.answers import Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
 from lsp_mcp.render.compact import compact
 from lsp_mcp.text import Point, Span, Text
@@ -105,7 +106,7 @@ def answers(code: str) -> list[Answer]:
         Definitions(symbols=[one], **head),
         Outline(path=Path("/w/f.go"), symbols=[one], **head),
         ReferenceList(places=[place(code, container=code), place(code, line=2)], **head),
-        ReferenceList(places=[place(code)], with_code=False, gaps=[code], infos=[code], **head),
+        ReferenceList(places=[place(code)], with_code=False, gaps=[Gap("doubt", code), news("resolved", code)], **head),
         Hierarchy(trees={"callers": [Node(one, (place(code),))]}, **head),
         Rename(plan=EditPlan(()), **head),
     ]
@@ -139,7 +140,7 @@ def test_code_cannot_be_taken_for_a_line_of_ours(code: str) -> None:
         if answer.gaps:
             continue  # sentences of ours, which may name what the code names
         lines = compact(answer, str, anchor).split("\n")
-        assert [line for line in lines if line.startswith("status:")] == ["status: complete"]
+        assert [line for line in lines if line.startswith("status:")] == ["status: complete"] == lines[-1:]
         assert all(OUR_LINE.fullmatch(line) for line in lines), lines
         assert not any(
             "evil" in line.partition("| ")[0] and line.startswith(("go://evil", "  go://evil")) for line in lines

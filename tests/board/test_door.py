@@ -142,7 +142,8 @@ def test_a_wrong_token_in_the_address_is_refused_whoever_sends_it(board: Running
 
 def test_a_wrong_token_in_initialize_is_refused_whoever_sends_it(board: Running) -> None:
     with connect(f"ws://localhost:{board.port}", open_timeout=BOUND) as one:
-        refusal(WebSocketAgent(one), "initialize", {"protocolVersion": "2024-11-05", **with_token("wrong")})
+        params = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "x", "version": "1"}, **with_token("wrong")}
+        refusal(WebSocketAgent(one), "initialize", params)
 
 
 @pytest.mark.parametrize(
@@ -239,3 +240,16 @@ def test_a_database_that_fails_is_told_to_a_new_agent(tmp_path: Path) -> None:
             other.close()
             assert one.initialize()["assignedId"]
         assert "Traceback" not in board.said(), board.said()
+
+
+def test_odd_requests_of_the_page_are_errors_and_no_defects(board: Running) -> None:
+    address = f"http://localhost:{board.port}"
+    with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=BOUND) as page:
+        assert page.get(page.post("/link", headers=BEARER).json()["link"]).status_code == 200
+        answer = page.post("/api/tasks", content="[" * 200_000)
+        assert answer.status_code == 400
+        assert "JSON" in answer.json()["error"]
+        for since in ("9" * 40, "-1", "٣", "x"):
+            with page.stream("GET", f"/api/events?since={since}") as events:
+                assert events.status_code == 200
+                assert next(line for line in events.iter_lines() if line.startswith("event:"))

@@ -103,11 +103,11 @@ class Targets:
         try:
             now = self.sessions.memory.follow(path, point, text)
         except LostError as lost:
-            near = "; ".join(f"{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
+            near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
             raise AnchorError(
                 f"{self.anchor(path, point)} stood on {lost.identifier}, which is no longer there since "
                 f"{self._workspace.display_path(path)} changed. "
-                + (f"Candidates: {near}" if near else "The file no longer has that name; find it by name.")
+                + (f"Candidates:{near}" if near else "The file no longer has that name; find it by name.")
             ) from None
         if now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
