@@ -107,7 +107,10 @@ def _texts(value: Any) -> Iterator[str]:
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
     """`value` as compact JSON that shows all it has; the same value for whoever parses it."""
-    text = readable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys, default=str))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys, default=str)
+    if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls itself
+        return text
+    text = readable(text)
     # Outside its strings JSON is ASCII.
     return text if is_visible(text) else _UNSAFE.sub(_json_escaped, text)
 

@@ -38,19 +38,12 @@ async def serve(server: Server[dict[str, Any]], served: Running | None) -> None:
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
     status = 0
-    if running in done and (error := running.exception()) and not _is_disconnect(error):
+    if running in done and (error := running.exception()):
         log.error("stdio ended: %s", error, exc_info=error)
         status = 1
     if served:
         await end(served)
     os._exit(status)
-
-
-def _is_disconnect(error: BaseException) -> bool:
-    """Whether it only says that the client closed our stdout: its way to end, and no defect."""
-    if isinstance(error, BaseExceptionGroup):
-        return all(map(_is_disconnect, error.exceptions))
-    return isinstance(error, BrokenPipeError)
 
 
 async def end(running: Running) -> None:
