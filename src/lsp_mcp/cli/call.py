@@ -64,7 +64,7 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
     finally:
         running.kill()
     # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
-    click.echo(visible_lines(answer) if people else answer)
+    click.echo(visible_lines(answer) if sys.stdout.isatty() else answer)
     for remark in call.remarks:
         click.echo(remark, err=True)
 
