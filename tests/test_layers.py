@@ -21,7 +21,8 @@ LAYERS: dict[str, list[set[str]]] = {
         {"adapters", "clients", "workspace"},
         {"anchors", "uris"},
         {"text"},
-        {"errors", "data", "events", "gaps", "prose"},
+        {"errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
+        {"visible"},
     ],
     "lsp": [
         {"session"},

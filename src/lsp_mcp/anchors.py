@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from lsp_mcp.errors import AnchorError
 from lsp_mcp.text import Point
+from lsp_mcp.visible import quoted
 
 _ANCHOR = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<file>.+)#(?P<line>\d{1,9}):(?P<char>\d{1,9})", re.S)
 _FORM = "an anchor is SCHEME://FILE#LINE:CHAR with LINE and CHAR from 1, for example go://calculator.go#6:6"
@@ -38,16 +39,16 @@ def parse_anchor(anchor: str) -> Anchor:
     """
     match = _ANCHOR.fullmatch(anchor.strip())
     if not match:
-        raise AnchorError(f"{anchor[:200]!r} is not an anchor: {_FORM}.")
+        raise AnchorError(f"{quoted(anchor)} is not an anchor: {_FORM}.")
     point = Point(int(match["line"]), int(match["char"]))
     if 0 in point:
-        raise AnchorError(f"{anchor[:200]!r} counts from 0: {_FORM}.")
+        raise AnchorError(f"{quoted(anchor)} counts from 0: {_FORM}.")
     try:
         file = unquote(match["file"], errors="strict")
     except UnicodeDecodeError:
-        raise AnchorError(f"the file of {anchor[:200]!r} is not percent-encoded UTF-8: {_FORM}.") from None
+        raise AnchorError(f"the file of {quoted(anchor)} is not percent-encoded UTF-8: {_FORM}.") from None
     if "\0" in file:
-        raise AnchorError(f"the file of {anchor[:200]!r} holds a NUL character, which no file name has.")
+        raise AnchorError(f"the file of {quoted(anchor)} holds a NUL character, which no file name has.")
     return Anchor(match["scheme"].lower(), file, point)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from lsp_mcp.errors import PathError
+from lsp_mcp.visible import quoted
 
 _FILE_URI = re.compile(r"file:(?://(?P<host>[^/?#]*)|(?!//))(?P<path>/[^?#]*)", re.IGNORECASE | re.DOTALL)
 _REMEMBERED = 8192  # conversions; answers name the same files over and over
@@ -46,15 +47,15 @@ def uri_path(uri: str) -> Path:
     """
     match = _FILE_URI.fullmatch(uri)
     if not match:
-        raise PathError(f"{uri[:200]!r} names no file: a file: URI is file:///PATH, with ? and # percent-encoded.")
+        raise PathError(f"{quoted(uri)} names no file: a file: URI is file:///PATH, with ? and # percent-encoded.")
     host, path = match["host"] or "", unquote_to_bytes(match["path"])
     if b"\0" in path:
-        raise PathError(f"{uri[:200]!r} holds a NUL, which no file name has.")
+        raise PathError(f"{quoted(uri)} holds a NUL, which no file name has.")
     name = os.fsdecode(path)
     if os.name == "nt":
         return Path(f"//{host}{name}" if host else name[1:] if _DRIVE.match(name) else name)
     if host not in ("", "localhost"):
-        raise PathError(f"{uri[:200]!r} names a file of another host, {host}; only files of this one can be used.")
+        raise PathError(f"{quoted(uri)} names a file of another host, {host}; only files of this one can be used.")
     return Path(name)
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from lsp_mcp.errors import ConfigError, PathError
+from lsp_mcp.visible import quoted, shortened
 
 _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
 
@@ -50,25 +51,25 @@ class Workspace:
             PathError: it does not exist, is no file, or lies outside the workspace and its dependencies.
         """
         if not name.strip() or not _can_be_a_name(name):
-            raise PathError(f"{name[:200]!r} is no file name; pass a path relative to the workspace root {self.root}")
+            raise PathError(f"{quoted(name)} is no file name; pass a path relative to the workspace root {self.root}")
         path = self._without_folder_links(Path(os.path.normpath(self.root / name)))
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
             how = "" if path == real else f" (it is a link to {real})"
             raise PathError(
-                f"{name} is outside the workspace root {self.root}{how}; "
+                f"{shortened(name)} is outside the workspace root {self.root}{how}; "
                 "only files in the workspace and sources of its dependencies are read. "
                 "Start lsp-mcp with another --workspace-root to work there."
             )
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
-            raise PathError(f"{name} does not exist in {self.root}{self._suggest(path)}") from None
+            raise PathError(f"{shortened(name)} does not exist in {self.root}{self._suggest(path)}") from None
         except OSError as error:
-            raise PathError(f"{name[:200]} cannot be read: {error.strerror}") from None
+            raise PathError(f"{shortened(name)} cannot be read: {error.strerror}") from None
         if not stat.S_ISREG(mode):
             what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-            raise PathError(f"{name} is {what}; pass the path of a source file in it.")
+            raise PathError(f"{shortened(name)} is {what}; pass the path of a source file in it.")
         return path
 
     def allow(self, path: Path) -> None:
@@ -95,13 +96,14 @@ class Workspace:
         try:
             return path.resolve()
         except (OSError, RuntimeError) as error:
-            raise PathError(f"{path} cannot be resolved: {error}") from None
+            raise PathError(f"{shortened(str(path))} cannot be resolved: {shortened(str(error))}") from None
 
     def _suggest(self, path: Path) -> str:
         """Files of the same name nearby would be guesses; the folder's own listing is not."""
         folder = path.parent
         if not folder.is_dir():
-            return f": there is no folder {self.display_path(folder)}. Paths are relative to the workspace root."
+            missing = shortened(self.display_path(folder))
+            return f": there is no folder {missing}. Paths are relative to the workspace root."
         try:
             same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
         except OSError:

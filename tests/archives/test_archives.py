@@ -22,6 +22,7 @@ from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.errors import LspMcpError, MissingProgramError
 from lsp_mcp.toolsets.offered import TOOLSETS
 from lsp_mcp.toolsets.tool import declared_tools
+from lsp_mcp.visible import json_text
 
 ARCHIVES = sorted(Path(__file__).parent.glob("*.txtar"))
 WAYS = {"direct": direct, "neovim": through_neovim}
@@ -132,7 +133,7 @@ class Run:
     def check(self, answer: str) -> None:
         """What is true of every answer: it is compact, and each anchor stands on its line's code."""
         parsed = json.loads(answer)
-        assert answer == json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
+        assert answer == json_text(parsed)
         for place in places(parsed):
             anchor = parse_anchor(place["anchor"])
             location = {"file": anchor.file, "line": anchor.point.line, "character": anchor.point.character}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import socket
+import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -17,7 +19,7 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
-from mcp_process import descendants
+from mcp_process import PROGRAM, descendants
 from nvim.lua_tools import (
     BOUND,
     SENT,
@@ -228,24 +230,27 @@ async def test_it_prints_one_line_and_no_secret_and_a_second_one_on_its_port_is_
 
 
 @bounded
-async def test_without_a_token_one_is_made_and_told_on_stderr_only(tmp_path: Path) -> None:
+async def test_without_a_token_one_is_made_that_is_printed_only_when_asked_for(tmp_path: Path) -> None:
+    home = {"XDG_STATE_HOME": str(tmp_path / "state")}
     async with AsyncExitStack() as stack:
         nv = await stack.enter_async_context(with_tools(tmp_path))
         none, empty = [
-            await stack.enter_async_context(bridge(nv, tmp_path, env={"LSP_MCP_TOKEN": value})) for value in (None, "")
+            await stack.enter_async_context(bridge(nv, tmp_path, env={**home, "LSP_MCP_TOKEN": value}))
+            for value in (None, "")
         ]
-        tokens = []
+        environment = {name: value for name, value in os.environ.items() if name != "LSP_MCP_TOKEN"}
+        asked = subprocess.run(
+            [PROGRAM, "token"], env={**environment, **home}, capture_output=True, text=True, check=True, timeout=BOUND
+        )
+        token = asked.stdout.strip()
+        assert len(token) >= 32
         for one in (none, empty):
-            found = re.search(r"Authorization: Bearer (\S+)", one.stderr)
-            assert found
-            tokens.append(found[1])
-            assert len(found[1]) >= 32
-            assert found[1] not in one.line
+            assert "lsp-mcp token" in one.stderr
             assert "LSP_MCP_TOKEN" in one.stderr
+            assert token not in one.stderr + one.line
             assert one.post("/mcp", INITIALIZE, **SENT).status_code == 401
-            async with on_http(nv, one.port, "auto", token=found[1]) as face:
+            async with on_http(nv, one.port, "auto", token=token) as face:
                 assert "nvim_echo" in await face.tools()
-        assert tokens[0] != tokens[1]
 
 
 @bounded

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from lsp_mcp.board.store import OUR_FOLDERS
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.wire.process import child_environment
 
-_FOLDER, _FILE = "lsp-mcp", "board.sqlite3"
+_FILE = "board.sqlite3"
 _GIT_TIMEOUT = 10.0  # seconds
 SCHEMES = ("postgresql://", "postgres://", "sqlite:///")
 
@@ -34,9 +36,11 @@ def _folder(root: Path) -> Path:
             capture_output=True,
             text=True,
             timeout=_GIT_TIMEOUT,
+            env=child_environment(),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         found = None
     common = found.stdout.strip() if found and found.returncode == 0 else ""
-    return Path(common) / _FOLDER if common else root / f".{_FOLDER}"
+    in_git, in_root = OUR_FOLDERS
+    return Path(common) / in_git if common else root / in_root

@@ -22,6 +22,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLA
 from lsp_mcp.board import fields, tables
 from lsp_mcp.board.migrating import migrate
 from lsp_mcp.errors import ConfigError, UnavailableError
+from lsp_mcp.private_files import make_private_file, make_private_folder, open_private, private_folder, tighten_file
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ _BUSY_TIMEOUT = 10_000  # milliseconds that SQLite waits for another writer
 _MOST_CHANGES = 20_000  # rows that are kept to catch up on
 _PRUNE_EVERY = 500
 _MOST_ACTIVITY = 64 * 1024  # bytes of the file, which then begins anew
+OUR_FOLDERS = ("lsp-mcp", ".lsp-mcp")  # in git's folder, and in a workspace root
 CHANNEL = "lsp_mcp_board"  # of PostgreSQL's NOTIFY
 CONNECT = 10  # seconds for a connection to PostgreSQL
 _LOCK = 4_217_002  # of PostgreSQL's advisory locks: who writes
@@ -180,7 +182,11 @@ def _postgres_engine(url: str) -> Engine:
 
 
 def _sqlite_engine(file: Path) -> Engine:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    # Who chose another place may share its folder; the file itself is for one user, since what agents read is a prompt.
+    private_folder(file.parent) if file.parent.name in OUR_FOLDERS else make_private_folder(file.parent)
+    make_private_file(file)  # SQLite gives its other files the same rights
+    for suffix in ("-wal", "-shm", "-journal"):
+        tighten_file(file.with_name(f"{file.name}{suffix}"))
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(file)),
         connect_args={"timeout": _BUSY_TIMEOUT / 1000, "check_same_thread": False},
@@ -212,7 +218,7 @@ def tell_followers(database: Path, line: bytes) -> None:
     try:
         big = file.exists() and file.stat().st_size > _MOST_ACTIVITY
         # One write of a short line at the end is not torn apart by another's.
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if big else 0), 0o600)
+        descriptor = open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if big else 0))
         try:
             os.write(descriptor, line)
         finally:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hmac
 import json
-import os
 import secrets
 import socket
 import sys
@@ -17,31 +17,41 @@ from pathlib import Path
 from typing import Any
 
 import click
-import platformdirs
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.serve import serve
+from lsp_mcp.cli.token import token
 from lsp_mcp.errors import ConfigError, UnavailableError
+from lsp_mcp.server.proof import proof_of
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.offered import TOOLSETS
 
 PORTS, DEV_PORTS = range(21700, 21710), range(21710, 21720)
-_TOKEN = "LSP_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
 _LOOK_TIMEOUT = 1.0  # seconds for another board to say whose it is
 
 
-def run_board(flags: ServerFlags, *, port: int | None, dev: bool, opens: bool, form: str, response_format: str) -> None:
+def run_board(
+    flags: ServerFlags,
+    given_token: str | None,
+    *,
+    port: int | None,
+    dev: bool,
+    opens: bool,
+    form: str,
+    response_format: str,
+) -> None:
     """Serve the page and agents until a signal comes. Does not return.
 
     Raises:
-        ConfigError: the database cannot be used, or no port can be had.
+        ConfigError: the database cannot be used, or no port or no token can be had.
     """
     flags = _alone(flags)
+    secret = token(given_token)
     running = flags.running()
     assert running.board
     listening = _listen(port, DEV_PORTS if dev else PORTS)
-    asyncio.run(_serve(running, flags, listening, opens=opens, form=form, response_format=response_format))
+    asyncio.run(_serve(running, flags, listening, secret, opens=opens, form=form, response_format=response_format))
 
 
 def run_stdio(flags: ServerFlags, form: str, response_format: str) -> None:
@@ -49,40 +59,31 @@ def run_stdio(flags: ServerFlags, form: str, response_format: str) -> None:
     serve(_alone(flags), form, response_format)
 
 
-def new_link(flags: ServerFlags, *, port: int | None, dev: bool) -> str:
+def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
     """A link that opens the page of the board that runs for the workspace root.
+
+    The token goes only to a board that has proven to know it: anyone may listen on these ports.
 
     Raises:
         UnavailableError: none runs.
     """
     root = str(Path(flags.workspace_root).expanduser().resolve())
+    secret = token(given_token)
+    headers = {"Authorization": f"Bearer {secret}"}
     for candidate in [port] if port else DEV_PORTS if dev else PORTS:
-        if candidate and _health(candidate).get("board") == root:
-            headers = {"Authorization": f"Bearer {token()}"}
+        nonce = secrets.token_hex(16)
+        proof = str(_health(candidate, f"?challenge={nonce}").get("proof"))
+        is_ours = hmac.compare_digest(proof.encode(), proof_of(secret, candidate, nonce).encode())
+        if is_ours and _ask(candidate, "/health", headers).get("board") == root:
             return str(_ask(candidate, "/link", headers, method="POST")["link"])
     raise UnavailableError(f"no board runs for {root}; start it with: lsp-mcp board --workspace-root {root}")
-
-
-def token() -> str:
-    """What agents on HTTP send: this user's own, the same for all boards, kept where only they can read it."""
-    if given := os.environ.get(_TOKEN):
-        return given
-    file = platformdirs.user_state_path("lsp-mcp", ensure_exists=True) / "board-token"
-    try:
-        return file.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        pass
-    made = secrets.token_hex(32)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as out:
-        out.write(f"{made}\n")
-    return made
 
 
 async def _serve(
     running: Running,
     flags: ServerFlags,
     listening: list[socket.socket],
+    secret: str,
     *,
     opens: bool,
     form: Any,
@@ -93,18 +94,18 @@ async def _serve(
     assert running.board
     port = listening[0].getsockname()[1]
 
-    def ready(link: str, secret: str) -> None:
+    def ready(link: str) -> None:
         click.echo(f"Board of {running.code.workspace.root}\n")
         click.echo(f"  in a browser   {link}")
         click.echo("                 (opens once; a new link: lsp-mcp board --link)")
         click.echo(f"  agents         ws://localhost:{port}, or on stdio: lsp-mcp board --mcp")
-        click.echo(f"  agents, HTTP   http://127.0.0.1:{port}/mcp with Authorization: Bearer {secret}\n")
+        click.echo(f"  agents, HTTP   http://127.0.0.1:{port}/mcp with Authorization: Bearer TOKEN (lsp-mcp token)\n")
         click.echo("Ctrl-C ends it; nothing is lost.")
         sys.stdout.flush()
         if opens and sys.stdout.isatty():
             webbrowser.open(link)
 
-    await serve_board(Served(running, flags.settings(), form, response_format), listening, token(), ready)
+    await serve_board(Served(running, flags.settings(), form, response_format), listening, secret, ready)
 
 
 def _alone(flags: ServerFlags) -> ServerFlags:
@@ -141,12 +142,14 @@ def _listen(port: int | None, ports: range) -> list[socket.socket]:
 
 def _holder(port: int) -> str:
     found = _health(port)
-    return f"the board of {found['board']}" if "board" in found else "another program"
+    if found.get("program") != "lsp-mcp":
+        return "another program"
+    return f"the board of {found['board']}" if "board" in found else "a board of another user"
 
 
-def _health(port: int) -> dict[str, Any]:
+def _health(port: int, query: str = "") -> dict[str, Any]:
     try:
-        return _ask(port, "/health", {})
+        return _ask(port, f"/health{query}", {})
     except (OSError, ValueError):
         return {}
 

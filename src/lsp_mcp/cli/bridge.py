@@ -13,11 +13,11 @@ from lsp_mcp.toolsets.offered import TOOLSETS
 _SOCKET = "NVIM_LISTEN_ADDRESS"
 
 
-def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str) -> None:
+def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str, given_token: str | None) -> None:
     """Serve until a signal comes or Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: no Neovim was named, or the port cannot be had.
+        ConfigError: no Neovim was named, or the port or the token cannot be had.
     """
     socket = flags.socket or os.environ.get(_SOCKET)
     if not socket:
@@ -28,4 +28,4 @@ def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str) -
     wanted = ("lua", *flags.toolsets)
     others = tuple(name for name in TOOLSETS if name not in wanted)
     flags = replace(flags, socket=socket, toolsets=wanted, without_toolsets=(*flags.without_toolsets, *others))
-    serve_on(port, flags.running(), flags, form, response_format, bridges=True)
+    serve_on(port, flags.running(), flags, form, response_format, given_token=given_token, bridges=True)

@@ -16,6 +16,7 @@ from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import offered_tools, tool_context, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Tool
+from lsp_mcp.visible import quoted, visible, visible_lines
 
 
 def list_tools(*, as_json: bool) -> None:
@@ -58,11 +59,12 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         answer = asyncio.run(_call(running, question, call))
     except LspMcpError as error:
         said = str(error).removeprefix(f"{name}: ").removeprefix(f"{name.removeprefix(PREFIX)}: ")
-        click.echo(f"{name}: {said}", err=True)
+        click.echo(visible_lines(f"{name}: {said}"), err=True)
         sys.exit(1)
     finally:
         running.kill()
-    click.echo(answer)
+    # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
+    click.echo(visible_lines(answer) if sys.stdout.isatty() else answer)
     for remark in call.remarks:
         click.echo(remark, err=True)
 
@@ -125,7 +127,9 @@ class _Waiting:
 
     async def report(self, done: float, total: float | None, message: str) -> None:
         if self._status:
-            self._status.update(message)
+            from rich.markup import escape
+
+            self._status.update(escape(visible(message)))
 
 
 def _known_tools() -> dict[str, Tool]:
@@ -145,7 +149,7 @@ def _argument(word: str, tool: str, schema: dict[str, Any]) -> tuple[str, Any]:
     key, equals, value = word.partition("=")
     if not equals:
         wanted = [name if name in schema.get("required", ()) else f"[{name}]" for name in properties]
-        raise CallerError(f"{word!r} is not KEY=VALUE; {tool} takes: {' '.join(wanted)}")
+        raise CallerError(f"{quoted(word)} is not KEY=VALUE; {tool} takes: {' '.join(wanted)}")
     declared = properties.get(key)
     kind = declared.get("type") if declared else None
     if kind == "string" or (declared and kind is None and value[:1] not in ("{", "[")):

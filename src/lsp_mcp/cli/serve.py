@@ -7,8 +7,6 @@ import contextlib
 import gc
 import importlib
 import logging
-import os
-import secrets
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -16,13 +14,12 @@ from typing import Any
 import click
 
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.cli.token import token
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.sessions.running import Running
+from lsp_mcp.wire.process import TOKEN_VARIABLE
 
 log = logging.getLogger(__name__)
-
-
-_TOKEN = "LSP_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 def serve(flags: ServerFlags, form: str, response_format: str) -> None:
@@ -52,20 +49,24 @@ def serve_on(
     form: str,
     response_format: str,
     *,
+    given_token: str | None,
     bridges: bool = False,
 ) -> None:
     """Run on HTTP until a signal comes, or with `bridges` until Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: the port cannot be had.
+        ConfigError: the port cannot be had, or the token.
     """
-    token = os.environ.pop(_TOKEN, "").strip()
-    if not token:
-        token = secrets.token_hex(32)
-        click.echo(f"Clients send: Authorization: Bearer {token}  (set {_TOKEN} to choose one)", err=True)
+    secret = token(given_token)
+    if not given_token:
+        click.echo(
+            "Clients send the header `Authorization: Bearer TOKEN`; the token is printed by: lsp-mcp token "
+            f"(set {TOKEN_VARIABLE} to choose another)",
+            err=True,
+        )
     from lsp_mcp.server.http import listen
 
-    asyncio.run(_serve_http(listen(port), token, running, flags, form, response_format, bridges=bridges))
+    asyncio.run(_serve_http(listen(port), secret, running, flags, form, response_format, bridges=bridges))
 
 
 async def _serve_http(

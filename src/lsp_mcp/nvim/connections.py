@@ -11,6 +11,7 @@ from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, 
 from lsp_mcp.nvim.address import Address, check_socket, parse_address
 from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.nvim.discovery import alive, discover
+from lsp_mcp.visible import quoted
 
 _CLOSE_TIMEOUT = 1.0  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
@@ -90,7 +91,7 @@ class NvimConnections:
                 return connection
             if reason := self._ended.get(connection_id):
                 raise UnavailableError(f"{reason}; call connect again once it runs. {self._listed()}")
-            raise CallerError(f"unknown connection {connection_id!r}. {self._listed()}")
+            raise CallerError(f"unknown connection {quoted(connection_id)}. {self._listed()}")
         if len(self._connections) == 1:
             return next(iter(self._connections.values()))
         if self._connections:

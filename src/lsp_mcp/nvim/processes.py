@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from lsp_mcp.nvim.address import Address, HostAndPort, is_ours, socket_address, tcp_address
+from lsp_mcp.tcp_table import LISTENING, has_table, rows
 
 PROC = Path("/proc")
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where one that listens everywhere is reached)
 _GENERATIONS = 64  # parents, their parents … that are looked at
 _ACCEPTS_CONNECTIONS = 0x10000  # __SO_ACCEPTCON, a flag in /proc/net/unix
-_TCP_LISTEN = b"0A"  # a state in /proc/net/tcp
 _SOCKET_LINK = re.compile(r"socket:\[([0-9]+)\]")
 
 
@@ -61,17 +59,14 @@ def unix_listening(proc: Path, neovims: Mapping[int, int]) -> Iterator[Address]:
 
 def tcp_listeners(proc: Path) -> dict[HostAndPort, int] | None:
     """Where processes of this user listen, and the inode of each socket; None if that cannot be known."""
-    tables = [_lines(proc / "net" / name) for name in ("tcp", "tcp6")]
-    if not any(tables):
+    if not has_table(proc):
         return None
     uid = os.getuid()
     listeners: dict[HostAndPort, int] = {}
-    for line in tables[0][1:] + tables[1][1:]:
-        fields = line.split()
-        # number, local address, remote address, state, queues, timer, retransmits, uid, timeout, inode, …
-        with suppress(ValueError, IndexError):
-            if fields[3] == _TCP_LISTEN and int(fields[7]) == uid:
-                listeners.setdefault(_kernel_address(fields[1].decode()), int(fields[9]))
+    for row in rows(proc):
+        if row.state == LISTENING and row.uid == uid:
+            host, port = row.local
+            listeners.setdefault((LOOPBACK.get(host, host), port), row.inode)
     return listeners
 
 
@@ -127,16 +122,6 @@ def _working_folders(proc: Path, pid: int) -> list[str]:
     with suppress(OSError):
         folders.insert(0, os.readlink(proc / str(pid) / "cwd"))  # noqa: PTH115
     return [folder for folder in folders if folder.startswith("/")]
-
-
-def _kernel_address(text: str) -> HostAndPort:
-    """The address that `/proc/net/tcp` spells `0100007F:1F90`: words in the machine's byte order, in hex."""
-    words, port = text.split(":")
-    packed = b"".join(int(words[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(words), 8))
-    if packed.startswith(b"\0" * 10 + b"\xff\xff"):  # IPv4 on an IPv6 socket
-        packed = packed[12:]
-    host = socket.inet_ntop(socket.AF_INET if len(packed) == 4 else socket.AF_INET6, packed)
-    return LOOPBACK.get(host, host), int(port, 16)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from lsp_mcp.visible import quoted
+
 FieldPath = tuple[str | int, ...]
 """The keys and indices that lead to a field."""
 
@@ -22,4 +24,4 @@ def spelled(name: str, path: FieldPath) -> str:
 
 def shown(value: Any) -> str:
     """`value` in an error: short."""
-    return f"{value!r:.80}"
+    return quoted(value, 80)

@@ -31,6 +31,7 @@ from lsp_mcp.objects.lsp_types import (
     well_known_fields,
 )
 from lsp_mcp.text import Json
+from lsp_mcp.visible import quoted
 
 __all__ = ["checked_params", "request_methods"]
 
@@ -140,7 +141,7 @@ def _checked_fields(value: Json, known: Mapping[str, Field], path: FieldPath, *,
     for name, field in known.items():
         if field.required and name not in value:
             instead = _closest(name, [other for other in value if other not in known])
-            got = f", got {instead!r} instead" if instead else ""
+            got = f", got {quoted(instead)} instead" if instead else ""
             raise CallerError(f"{spelled('params', (*path, name))} is required{got}")
     return {
         name: _checked(item, known[name].kind, (*path, name), closed=closed) if name in known else item
@@ -154,7 +155,7 @@ def _checked_fields(value: Json, known: Mapping[str, Field], path: FieldPath, *,
 def _unknown_field(name: str, known: Sequence[str], path: FieldPath) -> CallerError:
     close = _closest(name, known)
     hint = f" (did you mean {close!r}?)" if close else ""
-    return CallerError(f"{spelled('params', path)}: unknown field {name!r}{hint}; it takes {', '.join(known)}")
+    return CallerError(f"{spelled('params', path)}: unknown field {quoted(name)}{hint}; it takes {', '.join(known)}")
 
 
 def _misfit(value: Any, kinds: Sequence[Kind], path: FieldPath) -> CallerError:

@@ -1,7 +1,10 @@
-"""Answers as short text: grouped by file, one `line:char: code` a line.
+"""Answers as short text: grouped by file, one `line:char| code` a line.
 
 A line that begins with an anchor's beginning (`go://FILE#`) heads the places in that file: the beginning and
 a `line:char` below it, put together, are the anchor.
+
+What the workspace wrote never begins a line, and nothing in it breaks one (`visible`): code stands after the first
+`| ` of a line, so that no code can be taken for a heading, a place or a status.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
 from lsp_mcp.text import Point
+from lsp_mcp.visible import visible
 
 Shown = Callable[[Path], str]
 
 
 def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
     """`answer` as text for a model or a terminal."""
-    return "\n".join([answer.message, *_body(answer, shown, anchor), f"status: {answer.status}"])
+    lines = [answer.message, *_body(answer, shown, anchor), f"status: {answer.status}"]
+    return "\n".join(map(visible, lines))
 
 
 def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
@@ -51,13 +56,13 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
     place = symbol.place
-    code = f": {place.code}" if with_code else ""
+    code = f"| {place.code}" if with_code else ""
     yield f"{anchor(place.path, place.span.start)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, "  ")
 
 
 def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
-    code = f": {symbol.place.code}" if with_code else ""
+    code = f"| {symbol.place.code}" if with_code else ""
     yield f"{indent}{_at(symbol.place.span.start)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, f"{indent}  ")
     for child in symbol.children:
@@ -68,7 +73,7 @@ def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Itera
     place = node.symbol.place
     calls = f" calls at {','.join(_at(site.span.start) for site in node.sites)}" if node.sites else ""
     mark = f" ({node.mark})" if node.mark else ""
-    code = f": {place.code}" if with_code else ""
+    code = f"| {place.code}" if with_code else ""
     yield f"{indent}{anchor(place.path, place.span.start)} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
     for child in node.children:
         yield from _branch(child, f"{indent}  ", with_code, anchor)
@@ -82,7 +87,7 @@ def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
             on_line = list(group)
             characters = ",".join(str(place.span.start.character) for place in on_line)
             container = f" [{on_line[0].container}]" if on_line[0].container else ""
-            yield f"{line}:{characters}{container}: {on_line[0].code}"
+            yield f"{line}:{characters}{container}| {on_line[0].code}"
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:

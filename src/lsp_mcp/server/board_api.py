@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 MOST_TASKS = 20_000  # that a page shows
 _MOST_BODY = 1_000_000  # bytes
+_MOST_DIGITS = 18  # of the number of a change
 _TIMELINE = 100
 
 Handler = Callable[[Request], Awaitable[Any]]
@@ -234,7 +235,8 @@ class BoardApi:
         `ready` comes after the changes since the number that was sent, with the board's root and newest number.
         """
         sent = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
-        since = int(sent) if sent.isdigit() else 0
+        # A number that no database has is no number of ours.
+        since = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS else 0
         return EventSourceResponse(self._stream(since), ping=20)
 
     async def _stream(self, since: int) -> AsyncIterator[ServerSentEvent]:
@@ -284,7 +286,7 @@ async def _json(request: Request) -> Any:
             raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
     try:
         return json.loads(body or b"{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CallerError(f"this is no JSON: {error}") from None
 
 

@@ -3,8 +3,9 @@
 Who may come in:
 
 - the page, by a cookie that a one-time link gives (`BoardDoor.link`);
-- agents, by `Authorization: Bearer TOKEN`; on WebSocket also without one, if they send no Origin: browsers always send
-  theirs, so no page of the web can come that way (seeds/002 has no token in its handshake);
+- agents, by the token; on WebSocket also programs of the same user without one, if they send no Origin: browsers
+  always send theirs, so no page of the web can come that way (the published handshake has no token). On WebSocket a
+  token may stand in the header, in the address or in `initialize`, before which nothing is done;
 - nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
 """
 
@@ -19,7 +20,6 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -30,8 +30,10 @@ from starlette.websockets import WebSocket
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
+from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
 from lsp_mcp.server.board_api import BoardApi
-from lsp_mcp.server.http import has_token, no_token
+from lsp_mcp.server.http import no_token
+from lsp_mcp.server.proof import proof_of
 from lsp_mcp.server.websocket import serve_websocket
 
 log = logging.getLogger(__name__)
@@ -62,13 +64,18 @@ class BoardDoor:
     """Keeps the secrets of one running board: who has one comes in."""
 
     def __init__(self, port: int, token: str) -> None:
-        self.token = token
+        self._token = token
+        self.visitors = Visitors(token)
         self.port = port
         # Of the token, so that pages which are open come back by themselves after a restart.
         self._cookie = hmac.new(token.encode(), f"page of port {port}".encode(), hashlib.sha256).hexdigest()
         self._keys: set[str] = set()
         # Cookies are for a host, whatever the port: each board has its own.
         self.cookie_name = f"{_COOKIE}_{port}"
+
+    def proof(self, challenge: str) -> str:
+        """What shows that this board knows the token."""
+        return proof_of(self._token, self.port, challenge)
 
     def link(self) -> str:
         """An address that opens the page, once."""
@@ -93,11 +100,7 @@ class BoardDoor:
 
     def knows_agent(self, connection: HTTPConnection) -> bool:
         """Whether it has the token."""
-        return has_token(connection.headers, self.token)
-
-    def is_own_page(self, connection: HTTPConnection) -> bool:
-        """Whether its Origin is this board's page."""
-        return connection.headers.get("origin") in {f"http://{name}:{self.port}" for name in NAMES}
+        return self.visitors.has_token(connection.headers)
 
 
 def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) -> ASGIApp:
@@ -123,24 +126,36 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
             return PlainTextResponse("send the token\n", status_code=401)
         return JSONResponse({"link": door.link()})
 
-    async def health(_: Request) -> Response:
-        return JSONResponse({"status": "ok", "board": str(host.workspace.root), "program": "lsp-mcp"})
+    async def health(request: Request) -> Response:
+        whose = {"board": str(host.workspace.root)} if await door.visitors.knows(request) else {}
+        if challenge := request.query_params.get("challenge"):
+            whose["proof"] = door.proof(challenge)
+        return JSONResponse({"status": "ok", **whose, "program": "lsp-mcp"})
 
     async def introduce(key: str, client: str) -> dict[str, Any]:
         actor: Actor = await host.participants.actor(key, client)
         return {"assignedId": actor.id, "agentName": actor.name}
 
     async def agent(websocket: WebSocket) -> None:
-        has_origin = "origin" in websocket.headers
-        if has_origin and not (door.is_own_page(websocket) and door.knows_page(websocket)):
-            await websocket.close(_FORBIDDEN, "pages of other addresses may not use this board")
-            return
-        if "authorization" in websocket.headers and not door.knows_agent(websocket):
+        in_address = token_in_address(websocket.scope)
+        has_header = "authorization" in websocket.headers
+        if (has_header and not door.knows_agent(websocket)) or not (
+            in_address is None or door.visitors.is_token(in_address)
+        ):
             await websocket.close(_FORBIDDEN, "this is not the board's token")
             return
+        is_known = has_header or in_address is not None
+        if not is_known and "origin" in websocket.headers:
+            if not door.knows_page(websocket):
+                await websocket.close(_FORBIDDEN, "pages of other addresses may not use this board")
+                return
+            is_known = True
+        is_known = is_known or await door.visitors.is_same_user(websocket.scope)
         offered = websocket.scope.get("subprotocols") or []
         await websocket.accept(subprotocol="mcp" if "mcp" in offered else None)
-        await serve_websocket(websocket, server, introduce, host.participants.leave)
+        await serve_websocket(
+            websocket, server, introduce, host.participants.leave, door.visitors.is_token, is_known=is_known
+        )
 
     hosts = [f"{name}:*" for name in NAMES]
     security = TransportSecuritySettings(
@@ -158,7 +173,7 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         Mount("/static", StaticFiles(directory=data_folder("web") / "board")),
     ]
     app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
-    return TrustedHostMiddleware(_Guarded(app, door), allowed_hosts=[name.strip("[]") for name in NAMES] + ["[::1]"])
+    return LocalOnly(_Guarded(app, door), NAMES, [door.port])
 
 
 _ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Opening the board</title>
@@ -194,10 +209,8 @@ class _Guarded:
     def _refusal(self, request: Request) -> Response | None:
         path = request.url.path
         origin = request.headers.get("origin")
-        if origin is not None and not self._door.is_own_page(request):
-            return PlainTextResponse("pages of other addresses may not use this board\n", status_code=403)
         if path.startswith("/mcp") and not self._door.knows_agent(request):
-            return no_token("`lsp-mcp board` prints the token")
+            return no_token()
         if path.startswith("/api"):
             if not self._door.knows_page(request):
                 return JSONResponse({"error": "this page is not signed in; open a new link"}, status_code=401)

@@ -7,9 +7,10 @@ from typing import Literal
 
 from mcp.types import CallToolResult, TextContent
 
-from lsp_mcp.toolsets.json_text import readable
+from lsp_mcp.visible import readable, shortened, visible_lines
 
 ResponseFormat = Literal["text", "structured", "both"]
+_MOST_ERROR = 4_000  # characters
 
 
 def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
@@ -25,4 +26,6 @@ def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolR
 
 def failed(text: str) -> CallToolResult:
     """The result that says why there is no answer; always as text, the one channel that every client shows."""
-    return CallToolResult(content=[TextContent(type="text", text=readable(text))], is_error=True)
+    return CallToolResult(
+        content=[TextContent(type="text", text=visible_lines(shortened(text, _MOST_ERROR)))], is_error=True
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import logging
 import os
 import signal
@@ -16,14 +15,13 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from starlette.datastructures import Headers
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.server.admission import LocalOnly, TellingProtocol, Visitors
 from lsp_mcp.server.stdio import end
 from lsp_mcp.sessions.running import Running
 
@@ -71,6 +69,7 @@ async def serve_app(
     http = _Uvicorn(
         uvicorn.Config(
             application,
+            http=TellingProtocol,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=_GRACE,
@@ -92,6 +91,7 @@ async def serve_app(
 
 def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> ASGIApp:
     """The ASGI application; it is for programs of this machine, and wants `token` of all."""
+    visitors = Visitors(token)
     hosts = [f"{name}:*" for name in _NAMES]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -107,8 +107,8 @@ def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> A
             await server.run(read, write, server.create_initialization_options())
         return Response()
 
-    async def tell_health(_: Request) -> Response:
-        return JSONResponse({"status": "ok", **health})
+    async def tell_health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", **(health if await visitors.knows(request) else {})})
 
     routes: list[Any] = [
         Route("/health", tell_health, methods=["GET"]),
@@ -116,19 +116,13 @@ def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> A
         Mount("/messages/", app=sse.handle_post_message),
     ]
     mcp = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
-    return TrustedHostMiddleware(_Authorized(mcp, token), allowed_hosts=list(_NAMES))
+    return LocalOnly(_Authorized(mcp, visitors), _NAMES)
 
 
-def has_token(headers: Headers, token: str) -> bool:
-    """Whether a request has `Authorization: Bearer TOKEN`."""
-    scheme, _, sent = headers.get("authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), token.encode())
-
-
-def no_token(who_knows: str) -> Response:
+def no_token() -> Response:
     """The refusal of a request without it."""
     return PlainTextResponse(
-        f"send the header `Authorization: Bearer TOKEN`; {who_knows}\n",
+        "send the header `Authorization: Bearer TOKEN`; `lsp-mcp token` prints it, unless LSP_MCP_TOKEN chose one\n",
         status_code=401,
         headers={"WWW-Authenticate": "Bearer"},
     )
@@ -145,16 +139,16 @@ def _is_news(record: logging.LogRecord) -> bool:
 class _Authorized:
     """Lets through who sends `Authorization: Bearer TOKEN`."""
 
-    def __init__(self, inner: ASGIApp, token: str) -> None:
+    def __init__(self, inner: ASGIApp, visitors: Visitors) -> None:
         self._inner = inner
-        self._token = token
+        self._visitors = visitors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_open = scope["type"] != "http" or scope["path"] in _OPEN
-        if is_open or has_token(Headers(scope=scope), self._token):
+        if is_open or self._visitors.has_token(HTTPConnection(scope).headers):
             await self._inner(scope, receive, send)
         else:
-            await no_token("whoever started this server knows the token")(scope, receive, send)
+            await no_token()(scope, receive, send)
 
 
 class _Uvicorn(uvicorn.Server):

@@ -27,8 +27,8 @@ from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import ResponseFormat, answered, failed
 from lsp_mcp.server.resources import Resources, refuse_cursor
-from lsp_mcp.toolsets.json_text import readable
 from lsp_mcp.toolsets.tool import Call, Format, Tool
+from lsp_mcp.visible import short_echo, visible
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ def mcp_server(
             raise MCPError(INVALID_PARAMS, unknown("tool", params.name, by_name))
 
         async def report(done: float, total: float | None, message: str) -> None:
-            await context.session.report_progress(done, total, readable(message))
+            await context.session.report_progress(done, total, visible(message))
 
         call = Call(format=format, report=report, client=caller(context, left))
         arguments = params.arguments or {}
@@ -120,7 +120,7 @@ def mcp_server(
         except LspMcpError as error:
             return failed(str(error))
         except Exception:
-            log.exception("%s %r failed", params.name, params.arguments)
+            log.exception("%s %s failed", params.name, short_echo(params.arguments))
             return failed(
                 f"{params.name} failed by a defect of lsp-mcp itself; the log on its stderr has the details. "
                 "Please report it."

@@ -77,9 +77,9 @@ async def serve_bridge(served: Served, listening: socket.socket, token: str) -> 
 
 
 async def serve_board(
-    served: Served, listening: Sequence[socket.socket], token: str, ready: Callable[[str, str], None]
+    served: Served, listening: Sequence[socket.socket], token: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve the project board: its page, and MCP to agents. `ready` gets a link to the page and the token.
+    """Serve the project board: its page, and MCP to agents. `ready` gets a link to the page.
 
     Does not return.
 
@@ -94,7 +94,7 @@ async def serve_board(
     await running.board.board.begin()
     running.begin()
     door = BoardDoor(listening[0].getsockname()[1], token)
-    ready(door.link(), token)
+    ready(door.link())
     await http.serve_app(board_app(server, running.board, door), running, listening, websockets=True)
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import anyio
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp.types import INVALID_REQUEST, JSONRPCRequest
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST, JSONRPCMessage, JSONRPCRequest
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.server.admission import HOW_TO_SEND, IN_INITIALIZE
 from lsp_mcp.server.messages import Refusal, read_message
 
 log = logging.getLogger(__name__)
 
-_UNSUPPORTED_DATA = 1003
+_UNSUPPORTED_DATA, _FORBIDDEN = 1003, 4003
 _UNKNOWN = "agent"
 _WAITING = 64  # messages of one client that wait to be handled
+_FIRST_WORD = 30.0  # seconds in which a client that is not known yet must send `initialize`
 
 Introduce = Callable[[str, str], Awaitable[dict[str, Any]]]
 """Called with a connection's key and its client's name; what the answer to `initialize` has besides."""
@@ -31,41 +35,29 @@ async def serve_websocket(
     server: Server[dict[str, Any]],
     introduce: Introduce,
     left: Callable[[str], Awaitable[None]],
+    is_token: Callable[[object], bool],
+    *,
+    is_known: bool,
 ) -> None:
-    """Answer on an accepted `websocket` until it is closed; `left` is awaited then with the connection's key."""
+    """Answer on an accepted `websocket` until it is closed; `left` is awaited then with the connection's key.
+
+    Unless the client `is_known`, its first message must be an `initialize` with the token.
+    """
     websocket.state.caller = key = uuid.uuid4().hex
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_WAITING)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_WAITING)
-    introductions: dict[Any, dict[str, Any]] = {}  # by the id of a request `initialize`
+    client = _Client(websocket, key, introduce, is_token, is_known=is_known)
 
     async def read() -> None:
         async with to_server:
-            while True:
-                frame = await websocket.receive()
-                if frame["type"] == "websocket.disconnect":
-                    return
-                text = frame.get("text")
-                if text is None:
-                    await websocket.close(_UNSUPPORTED_DATA, "send JSON-RPC messages as text frames")
-                    return
-                message = read_message(text.encode("utf-8", "surrogatepass"), _amend)
-                if isinstance(message, list):
-                    message = Refusal(None, INVALID_REQUEST, "send one JSON-RPC message in each frame")
-                if isinstance(message, Refusal):
-                    log.info("a message was refused (%d): %s", message.code, message.message)
-                    if message.is_sent:
-                        await websocket.send_text(json.dumps(message.json))
-                    continue
-                if isinstance(message, JSONRPCRequest) and message.method == "initialize":
-                    introductions[message.id] = await introduce(key, _client_of(message))
-                metadata = ServerMessageMetadata(request_context=websocket)
-                await to_server.send(SessionMessage(message, metadata))
+            async for message in client.messages():
+                await to_server.send(SessionMessage(message, ServerMessageMetadata(request_context=websocket)))
 
     async def write() -> None:
         async with from_server:
             async for answer in from_server:
                 shown = answer.message.model_dump(by_alias=True, exclude_unset=True, mode="json")
-                extra = introductions.pop(shown.get("id"), None)
+                extra = client.introductions.pop(shown.get("id"), None)
                 if extra and isinstance(shown.get("result"), dict):
                     shown["result"].update(extra)
                 await websocket.send_text(json.dumps(shown))
@@ -83,6 +75,77 @@ async def serve_websocket(
             await _until_closed(websocket.close)
 
 
+class _Client:
+    """Who is at the other end: what it sends, once it may."""
+
+    def __init__(
+        self,
+        websocket: WebSocket,
+        key: str,
+        introduce: Introduce,
+        is_token: Callable[[object], bool],
+        *,
+        is_known: bool,
+    ) -> None:
+        self._websocket = websocket
+        self._key = key
+        self._introduce = introduce
+        self._is_token = is_token
+        self._is_known = is_known
+        self.introductions: dict[Any, dict[str, Any]] = {}  # by the id of a request `initialize`
+
+    async def messages(self) -> AsyncIterator[JSONRPCMessage]:
+        """What it sends until it is closed; what is not a message, or may not be sent, is answered here."""
+        while (text := await self._next_text()) is not None:
+            message = read_message(text.encode("utf-8", "surrogatepass"), _amend)
+            if isinstance(message, list):
+                message = Refusal(None, INVALID_REQUEST, "send one JSON-RPC message in each frame")
+            is_first = isinstance(message, JSONRPCRequest) and message.method == "initialize"
+            if not self._admits(message if is_first else None):
+                await self._refuse(Refusal(getattr(message, "id", None), INVALID_REQUEST, HOW_TO_SEND))
+                await self._websocket.close(_FORBIDDEN, "the token is missing or wrong")
+                return
+            if is_first:
+                message = await self._introduced(message)
+            if isinstance(message, Refusal):
+                await self._refuse(message)
+            else:
+                yield message
+
+    async def _next_text(self) -> str | None:
+        try:
+            async with asyncio.timeout(None if self._is_known else _FIRST_WORD):
+                frame = await self._websocket.receive()
+        except TimeoutError:
+            await self._websocket.close(_FORBIDDEN, "no initialize came")
+            return None
+        if frame["type"] == "websocket.disconnect":
+            return None
+        text: str | None = frame.get("text")
+        if text is None:
+            await self._websocket.close(_UNSUPPORTED_DATA, "send JSON-RPC messages as text frames")
+        return text
+
+    def _admits(self, initialize: Any) -> bool:
+        """Whether it may send what it sends: it is known, or this is an `initialize` that makes it known."""
+        sent = _taken_token(initialize) if initialize else None
+        self._is_known = self._is_known if sent is None else self._is_token(sent)
+        return self._is_known
+
+    async def _introduced(self, initialize: Any) -> JSONRPCRequest | Refusal:
+        """`initialize`, once its client is written down; its refusal, if that cannot be done now."""
+        try:
+            self.introductions[initialize.id] = await self._introduce(self._key, _client_of(initialize))
+        except LspMcpError as error:
+            return Refusal(initialize.id, INTERNAL_ERROR, f"{error} Send initialize again then.")
+        return initialize  # type: ignore[no-any-return]
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        log.info("a message was refused (%d): %s", refusal.code, refusal.message)
+        if refusal.is_sent:
+            await self._websocket.send_text(json.dumps(refusal.json))
+
+
 async def _until_closed(work: Callable[[], Awaitable[None]]) -> None:
     try:
         await work()
@@ -92,6 +155,12 @@ async def _until_closed(work: Callable[[], Awaitable[None]]) -> None:
 
 def _client_of(initialize: JSONRPCRequest) -> str:
     return str((initialize.params or {})["clientInfo"]["name"] or _UNKNOWN)
+
+
+def _taken_token(initialize: JSONRPCRequest) -> object:
+    """The token that a request `initialize` carries, which is taken out of it; None if it has none."""
+    meta = (initialize.params or {}).get("_meta")
+    return meta.pop(IN_INITIALIZE, None) if isinstance(meta, dict) else None
 
 
 def _amend(params: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from lsp_mcp.nvim.connections import NvimConnections
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.nvim.language_clients import NvimClient
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.visible import quoted
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -173,7 +174,7 @@ class Neovims:
         if name is not None:
             named = [client for client in clients if client.name == name]
             if not named and name not in adapter_names():
-                raise CallerError(f"unknown language client {name!r} in {host.name}. {_listed(clients)}")
+                raise CallerError(f"unknown language client {quoted(name)} in {host.name}. {_listed(clients)}")
             return sessions.session(await _adapter(host, named[0]) if named else load_adapter(name))
         adapters = await self._answering(host, clients, path)
         able = [(client, adapter) for client, adapter in adapters if client is None or _has(client, provider)]

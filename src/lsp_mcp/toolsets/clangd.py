@@ -6,7 +6,6 @@ fields `status` and `gaps` are there only when there is something to say: what m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -18,6 +17,7 @@ from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.features.syntax_tree import cut_tree
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.toolsets.context import ToolContext, Toolset
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
 from lsp_mcp.toolsets.tool import Call, tool
 
@@ -238,4 +238,4 @@ def _check_item(item: Any) -> None:
 
 def _passed(answer: Json, passed: Passed) -> str:
     """The published object; `status` and `gaps` are added only when there is something to say."""
-    return json.dumps({**answer, **(passed.fields if passed.gaps else {})}, ensure_ascii=False, separators=(",", ":"))
+    return as_json({**answer, **(passed.fields if passed.gaps else {})})

@@ -18,7 +18,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.renaming import ask_rename
-from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.symbols import SymbolTarget, check_name
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
@@ -80,6 +80,7 @@ class CodeTools(AnchorToolset):
         name = symbol_name.strip()
         if not name:
             raise CallerError("symbol_name is empty; pass a name, for example Reader or Reader.Read.")
+        check_name(name)
         symbols: list[Symbol] = []
         gaps: list[Gap] = []
         total = 0

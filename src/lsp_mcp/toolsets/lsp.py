@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, unknown
 from lsp_mcp.features.passthrough import home_document
 from lsp_mcp.toolsets.context import ToolContext, Toolset
+from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
 from lsp_mcp.toolsets.tool import Call, tool
 from lsp_mcp.uris import uri_path
@@ -43,8 +43,7 @@ class LspTools(Toolset):
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))
         checked = await self._passing.checked(method, params)
         passed = self._passing.fitted(await self._passing.send(call, chosen, method, checked, timeout_ms=timeout_ms))
-        answer = {"method": method, "result": passed.result, **passed.fields}
-        return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        return as_json({"method": method, "result": passed.result, **passed.fields})
 
     def _backend(self, method: str, params: Any, name: str | None) -> Backend:
         backends = {backend.name: backend for backend in self._sessions.backends}

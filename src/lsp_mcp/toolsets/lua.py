@@ -14,7 +14,7 @@ from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, SilentError, UnavailableError, unknown
 from lsp_mcp.sessions.neovims import Neovims
-from lsp_mcp.toolsets.json_text import readable
+from lsp_mcp.toolsets.json_text import as_json, readable
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
@@ -89,11 +89,7 @@ class LuaTools:
             call.remark(str(remark))
         result = json.loads(readable(str(answer["text"])))
         # Lua has no order of keys: the same answer shall be the same text each time.
-        return (
-            str(result)
-            if answer["plain"]
-            else json.dumps(result, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        )
+        return str(result) if answer["plain"] else as_json(result, sort_keys=True)
 
     async def _unknown(self, name: str) -> CallerError:
         return CallerError(unknown("tool", name, [tool.name for tool in await self.tools()]))

@@ -19,6 +19,7 @@ from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
 from lsp_mcp.toolsets.nvim.query_tools import QueryTools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
+from lsp_mcp.visible import quoted
 
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
@@ -96,7 +97,7 @@ def toolset_of(tool: str) -> str:
     for name, kinds in TOOLSETS.items():
         if any(tool == one.name for kind in kinds() for one in declared_tools(kind)):
             return name
-    raise CallerError(f"unknown tool {tool!r}")
+    raise CallerError(f"unknown tool {quoted(tool)}")
 
 
 def _chosen(context: ToolContext) -> list[str]:

@@ -21,9 +21,11 @@ from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.visible import quoted
 
 _SEARCHED = 100  # definitions looked at for one name
 _LISTED = 10  # candidates listed in an error
+_LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
 _TYPES = ("class", "struct", "interface", "enum")
 
@@ -101,11 +103,11 @@ class Targets:
         try:
             now = self.sessions.memory.follow(path, point, text)
         except LostError as lost:
-            near = "; ".join(f"{self.anchor(path, p)}: {text.line(p.line).strip()[:80]}" for p in lost.nearest)
+            near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
             raise AnchorError(
                 f"{self.anchor(path, point)} stood on {lost.identifier}, which is no longer there since "
                 f"{self._workspace.display_path(path)} changed. "
-                + (f"Candidates: {near}" if near else "The file no longer has that name; find it by name.")
+                + (f"Candidates:{near}" if near else "The file no longer has that name; find it by name.")
             ) from None
         if now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
@@ -153,6 +155,7 @@ class Targets:
 
     async def _named(self, call: Call, name: str) -> Handle:
         """The one symbol that is called `name`."""
+        check_name(name)
         if not name.strip():
             raise AnchorError("symbol_anchor is empty; pass go://FILE#LINE:CHAR, or a name such as Type.Method.")
         found: list[tuple[Backend, Symbol]] = []
@@ -181,7 +184,7 @@ class Targets:
 
     def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         count = f"at least {len(found)}" if capped else f"{len(found)}"
-        return AnchorError(f"{name!r} names {count} symbols; pass the anchor of one:{self._listed(found)}")
+        return AnchorError(f"{quoted(name)} names {count} symbols; pass the anchor of one:{self._listed(found)}")
 
     async def _unknown(self, name: str, similar: list[Symbol]) -> AnchorError:
         """Nothing is called `name`: what is like it or like a part of it, and what may hide it."""
@@ -193,14 +196,16 @@ class Targets:
         gaps = [gap for backend in self.sessions.backends for gap in hiding(await backend.gaps(Scope()))]
         why = "".join(f" ({gap.text})" for gap in gaps)
         if similar:
-            return AnchorError(f"no symbol of the workspace is called {name!r}{why}. Similar:{self._listed(similar)}")
-        return AnchorError(f"no symbol of the workspace is called {name!r}, or anything like it{why}.")
+            return AnchorError(
+                f"no symbol of the workspace is called {quoted(name)}{why}. Similar:{self._listed(similar)}"
+            )
+        return AnchorError(f"no symbol of the workspace is called {quoted(name)}, or anything like it{why}.")
 
     def _listed(self, symbols: list[Symbol]) -> str:
         shown = symbols[:_LISTED]
         self.hand_out_readable(symbol.place for symbol in shown)
         listed = (
-            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}: {s.place.code[:_CODE]}" for s in shown
+            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}| {s.place.code[:_CODE]}" for s in shown
         )
         more = [f"and {len(symbols) - _LISTED} more"] if len(symbols) > _LISTED else []
         return "".join(f"\n{line}" for line in [*listed, *more])
@@ -211,6 +216,16 @@ class Targets:
             in_file = list(group)
             self._workspace.allow(path)
             self.sessions.memory.remember(path, in_file[0].text, (place.span.start for place in in_file))
+
+
+def check_name(name: str) -> None:
+    """Refuse to look for what no symbol is called: each word of it might be searched.
+
+    Raises:
+        AnchorError: it is too long.
+    """
+    if len(name) > _LONGEST_NAME:
+        raise AnchorError(f"{quoted(name)} is longer than the name of any symbol; pass {_LONGEST_NAME} at most.")
 
 
 def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:

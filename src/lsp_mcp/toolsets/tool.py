@@ -17,12 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 from lsp_mcp.backend import Report
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.text import Base
+from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
 
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's")]
 
+_TOLD = 8  # problems of one call that are told
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
 
@@ -51,7 +53,7 @@ class Call:
 
     def remark(self, text: str) -> None:
         """Say something besides the answer, whose form is published."""
-        self.remarks.append(text)
+        self.remarks.append(visible_lines(text))
 
 
 @dataclass(frozen=True)
@@ -95,23 +97,28 @@ class Tool:
             LspMcpError: whatever the tool says on purpose.
         """
         checked = self._check(arguments)
-        call.arguments = checked.model_dump(exclude_unset=True)
+        call.arguments = short_echo(checked.model_dump(exclude_unset=True))
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         call.format = values.get("format") or call.format
         values.pop("format", None)
-        return await self.method(call, **values)
+        try:
+            return await self.method(call, **values)
+        except LspMcpError as error:
+            # Whoever says it, a server for example: what the caller sent is not sent back whole.
+            error.args = (without_long_echoes(str(error), arguments),)
+            raise
 
     def _check(self, arguments: dict[str, Any]) -> BaseModel:
         known = list(self.model.model_fields)
         if unknown := [name for name in arguments if name not in known]:
-            raise CallerError(
-                "; ".join(_unknown(name, known) for name in unknown) + f". {self.name} takes: {', '.join(known)}."
-            )
+            told = [*(_unknown(name, known) for name in unknown[:_TOLD]), *_more(len(unknown) - _TOLD)]
+            raise CallerError(f"{'; '.join(told)}. {self.name} takes: {', '.join(known)}.")
         try:
             return self.model.model_validate(arguments)
         except ValidationError as error:
-            problems = "; ".join(_problem(one) for one in error.errors(include_url=False))
-            raise CallerError(f"{self.name}: {problems}.") from None
+            found = error.errors(include_url=False)
+            problems = [*(_problem(one) for one in found[:_TOLD]), *_more(len(found) - _TOLD)]
+            raise CallerError(f"{self.name}: {'; '.join(problems)}.") from None
 
 
 def tool(*, title: str, read_only: bool, destructive: bool = False, passes: bool = False) -> Callable[[Method], Method]:
@@ -216,13 +223,17 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"unknown argument {name!r}" + (f" (did you mean {close[0]!r}?)" if close else "")
+    close = difflib.get_close_matches(name[:ECHO], known, n=1, cutoff=0.5)
+    return f"unknown argument {quoted(name)}" + (f" (did you mean {close[0]!r}?)" if close else "")
+
+
+def _more(number: int) -> list[str]:
+    return [f"and {number:,} more"] if number > 0 else []
 
 
 def _problem(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"]) or "arguments"
+    where = shortened(".".join(str(part) for part in error["loc"])) or "arguments"
     if error["type"] == "missing":
         return f"{where} is required"
     message = error["msg"][0].lower() + error["msg"][1:]
-    return f"{where}: {message} (got {error['input']!r:.80})"
+    return f"{where}: {message} (got {quoted(error['input'], 80)})"

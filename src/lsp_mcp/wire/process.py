@@ -28,6 +28,7 @@ _TERMINATE_WAIT = 0.5  # seconds between SIGTERM and SIGKILL
 _STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child of it may hold open for ever
 _KILL_WAIT = 0.3  # seconds for the kernel to carry out a SIGKILL
 _PR_SET_PDEATHSIG = 1
+TOKEN_VARIABLE = "LSP_MCP_TOKEN"  # noqa: S105 (a name; its value opens this program's servers, and is for nobody else to know)
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -59,7 +60,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 cwd=cwd,
-                env=None if env is None else {**os.environ, **env},
+                env=child_environment(env),
                 process_group=0,
                 # Must be set between fork and exec, and from the main thread: the signal comes when the
                 # *thread* that started the child ends.
@@ -153,6 +154,11 @@ class Child:
         stderr.join(_STDERR_WAIT)  # its last words are known when its end is
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(self.exited.set)
+
+
+def child_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of every program that this one starts: its own with `more`, without the token."""
+    return {name: value for name, value in {**os.environ, **(more or {})}.items() if name != TOKEN_VARIABLE}
 
 
 async def run(

@@ -28,6 +28,7 @@ from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
+from lsp_mcp.private_files import open_private, private_folder, write_private
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,11 @@ class IndexFolder:
         self._lock: int | None = None
         self._temporary = False
         digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
-        place = cache_folder() / "indexes" / f"{root.name}-{digest}" / name
+        indexes = cache_folder() / "indexes"
+        place = indexes / f"{root.name}-{digest}" / name
         try:
+            for ours in (indexes, place.parent, place):
+                private_folder(ours)
             self._home = self._take(place)
             _claim(place.parent, root)
         except OSError as error:
@@ -103,14 +107,14 @@ class IndexFolder:
         if not self._in_use:
             self._remove({*includes.reached(stale), *self._take_incomplete()})
         if database and not database.problem and self.folder == self._home:
-            _write(self._home / self._rules.database, database.text.encode())
+            write_private(self._home / self._rules.database, database.text.encode())
         known = {
             str(path): [state, sorted(scan.includes), scan.conditional]
             for path, scan in includes.known.items()
             if (state := now[path] if path in now else _state(path, database))
         }
         # Not msgspec: names need not be text.
-        _write(self._files, json.dumps(known, separators=(",", ":")).encode())
+        write_private(self._files, json.dumps(known, separators=(",", ":")).encode())
         self._in_use = False
 
     def indexed_names(self) -> Counter[str]:
@@ -121,7 +125,8 @@ class IndexFolder:
     def incomplete(self, path: Path) -> None:
         """The server could not index all of `path`: it is indexed again next time, or nobody would know any more."""
         try:
-            with (self._home / _INCOMPLETE).open("a", encoding="utf-8", errors="surrogateescape") as file:
+            descriptor = open_private(self._home / _INCOMPLETE, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with os.fdopen(descriptor, "a", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(f"{path}\n")
         except OSError as error:
             log.warning("%s: %s", _INCOMPLETE, error)
@@ -137,8 +142,8 @@ class IndexFolder:
     def _take(self, place: Path) -> Path:
         for number in range(_MOST):
             folder = place / str(number)
-            folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            private_folder(folder)
+            descriptor = open_private(folder / "lock", os.O_RDWR | os.O_CREAT)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -184,7 +189,7 @@ def _claim(place: Path, root: Path) -> None:
     owner = place / _ROOT
     if owner.exists():
         return
-    owner.write_bytes(os.fsencode(root))
+    write_private(owner, os.fsencode(root))
     for other in place.parent.glob(f"*/{_ROOT}"):
         with contextlib.suppress(OSError):  # another process's, being made or taken away
             if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
@@ -198,10 +203,3 @@ def _state(path: Path, database: Database | None) -> list[int]:
     if database and (commands := database.commands.get(path)):
         state.append(zlib.crc32(json.dumps(commands, sort_keys=True).encode()))
     return state
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Replace the file at once: the server may read it at any time."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(file)

@@ -1,0 +1,49 @@
+"""The one token: what clients of HTTP and of the board send, unless they are programs of the same user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+
+import platformdirs
+
+from lsp_mcp.errors import ConfigError
+from lsp_mcp.private_files import private_folder, tighten_file, write_private
+from lsp_mcp.wire.process import TOKEN_VARIABLE
+
+_BYTES = 32
+
+
+def given_token() -> str | None:
+    """The token that `LSP_MCP_TOKEN` chooses; taken out of the environment, which programs started later get."""
+    return os.environ.pop(TOKEN_VARIABLE, "").strip() or None
+
+
+def token(given: str | None) -> str:
+    """`given`, else this user's own: made once, the same for all servers, kept where only they can read it.
+
+    Raises:
+        ConfigError: it can be neither read nor kept.
+    """
+    if given:
+        return given
+    try:
+        return _kept_token()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the token cannot be kept ({error}); choose one with {TOKEN_VARIABLE}") from None
+
+
+def _kept_token() -> str:
+    file = private_folder(platformdirs.user_state_path("lsp-mcp")) / "token"
+    tighten_file(file)
+    if not file.exists():
+        draft = file.with_name(f".{file.name}.{os.getpid()}")
+        write_private(draft, f"{secrets.token_hex(_BYTES)}\n".encode())
+        # Of two processes at the same time, the first wins.
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, file)
+        draft.unlink()
+    if kept := file.read_text(encoding="ascii").strip():
+        return kept
+    raise ConfigError(f"{file} is empty; remove it, and another token is made")

@@ -1,0 +1,125 @@
+"""Who may come in: `LocalOnly` by the names that a request uses, `Visitors` by its user or the token.
+
+One policy for each transport of TCP: the same user, where the system tells it, or who has the token. Root is another
+user too: it can read the token, but what it passes on for others, as a proxy does, comes as root as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import re
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from lsp_mcp.tcp_table import Connection
+
+IN_INITIALIZE = "lsp-mcp/token"
+"""The key in `_meta` of the parameters of `initialize` that a token may stand under."""
+HOW_TO_SEND = (
+    "send the token that `lsp-mcp token` prints: as the header `Authorization: Bearer TOKEN`, in the address as "
+    f'?token=TOKEN, or in the parameters of initialize as "_meta": {{"{IN_INITIALIZE}": TOKEN}}'
+)
+_CONNECTION, _IN_ADDRESS = "lsp_mcp_connection", "lsp_mcp_token"  # keys of a scope's state
+_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?")
+
+
+class TellingProtocol(H11Protocol):
+    """Keeps for `Visitors` what connection a request came on. uvicorn (0.54) itself passes on only addresses."""
+
+    def connection_made(self, transport: Any) -> None:
+        """See `asyncio.Protocol`."""
+        self.app_state = {**self.app_state, _CONNECTION: Connection.of(transport.get_extra_info("socket"))}
+        super().connection_made(transport)
+
+
+class Visitors:
+    """Knows who may come in without being asked for more."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    def has_token(self, headers: Headers) -> bool:
+        """Whether a request has `Authorization: Bearer TOKEN`."""
+        scheme, _, sent = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and self.is_token(sent.strip())
+
+    def is_token(self, sent: object) -> bool:
+        """Whether this is the token."""
+        return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token)
+
+    async def is_same_user(self, scope: Scope) -> bool:
+        """Whether it came from a program of the user who runs this one; False as well where nobody can tell."""
+        connection = scope.get("state", {}).get(_CONNECTION)
+        if not isinstance(connection, Connection):
+            return False
+        return await asyncio.to_thread(connection.peer_uid) == os.geteuid()
+
+    async def knows(self, request: HTTPConnection) -> bool:
+        """Whether it has the token or comes from the same user."""
+        return self.has_token(request.headers) or await self.is_same_user(request.scope)
+
+
+def token_in_address(scope: Scope) -> str | None:
+    """The token that a WebSocket's address had, as in `ws://localhost:21700/?token=TOKEN`."""
+    found: str | None = scope.get("state", {}).get(_IN_ADDRESS)
+    return found
+
+
+def _take_token(scope: Scope) -> None:
+    """Take the token out of a WebSocket's address: uvicorn (0.54) logs it."""
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    sent = [value for name, value in pairs if name == "token"]
+    if sent:
+        scope["query_string"] = urlencode([pair for pair in pairs if pair[0] != "token"]).encode("ascii")
+        scope.setdefault("state", {})[_IN_ADDRESS] = sent[-1]
+
+
+class LocalOnly:
+    """Lets through what names this machine: as Host always, as Origin if there is one.
+
+    A web page elsewhere may make a browser send a request here (DNS rebinding, cross-site requests); it cannot choose
+    these two headers. `ports`: the only ports that an Origin may have; None: any.
+    """
+
+    def __init__(self, inner: ASGIApp, names: Collection[str], ports: Collection[int] | None = None) -> None:
+        self._inner = inner
+        self._names = names
+        self._ports = ports
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "websocket":
+            _take_token(scope)
+        if scope["type"] in ("http", "websocket"):
+            headers = Headers(scope=scope)
+            refusal = None
+            if not self._is_here(headers.getlist("host"), None):
+                refusal = PlainTextResponse("Invalid host header: this server is for its own machine\n", 400)
+            elif headers.getlist("origin") and not self._is_own_page(headers.getlist("origin")):
+                refusal = PlainTextResponse("pages of other addresses may not use this server\n", 403)
+            if refusal:
+                await refusal(scope, receive, send)
+                return
+        await self._inner(scope, receive, send)
+
+    def _is_own_page(self, origins: list[str]) -> bool:
+        # RFC 6454: a scheme, a host and perhaps a port, and nothing else.
+        return origins[0].startswith("http://") and self._is_here(
+            [one.removeprefix("http://") for one in origins], self._ports
+        )
+
+    def _is_here(self, authorities: list[str], ports: Collection[int] | None) -> bool:
+        match = _AUTHORITY.fullmatch(authorities[0]) if len(authorities) == 1 else None
+        if not match or match["host"].lower() not in self._names:
+            return False
+        port = int(match["port"] or 80)
+        return 0 < port < 2**16 and (ports is None or port in ports)
