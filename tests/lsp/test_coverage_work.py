@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakes.bounded import bounded
+from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.backend import Use
 from lsp_mcp.disk import files as disk_files
@@ -71,12 +72,12 @@ async def test_a_second_question_about_the_same_name_reads_no_file(two: FakeWork
     path = two.root / "a/a.txt"
     async with two.session(RULES) as session:
         await session.sync()
-        first = await session.notes(path, Use("Word"))
+        first = await missing(session, path, Use("Word"))
         assert sorted(read) == ["one.txt", "three.txt", "two.txt"]
-        assert await session.notes(path, Use("Word")) == first
+        assert await missing(session, path, Use("Word")) == first
         two.write("b/log", "no source")
         await session.sync()
-        assert await session.notes(path, Use("Word")) == first
+        assert await missing(session, path, Use("Word")) == first
         assert len(read) == 3
 
 
@@ -85,18 +86,18 @@ async def test_after_an_edit_only_the_edited_file_is_read_again(two: FakeWorkspa
     path = two.root / "a/a.txt"
     async with two.session(RULES) as session:
         await session.sync()
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
         read.clear()
         two.write("b/one.txt", "nothing more")
         await session.sync()
-        assert await session.notes(path, Use("Word")) == []
+        assert await missing(session, path, Use("Word")) == []
         two.write("b/two.txt", "a Word")
         two.write("b/deep/new.txt", "nothing")
         await session.sync()
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
         (two.root / "b/two.txt").unlink()
         await session.sync()
-        assert await session.notes(path, Use("Word")) == []
+        assert await missing(session, path, Use("Word")) == []
         assert sorted(read) == ["new.txt", "one.txt", "two.txt"]
 
 
@@ -105,17 +106,17 @@ async def test_a_file_counts_for_the_project_that_it_lies_in_now(two: FakeWorksp
     path = two.root / "a/a.txt"
     async with two.session(RULES) as session:
         await session.sync()
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
         (two.root / "b/inner").mkdir()
         (two.root / "b/one.txt").rename(two.root / "b/inner/one.txt")
         await session.sync()
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
         marker = two.write("b/inner/project", "name inner\n")
         await session.sync()
-        assert await session.notes(path, Use("Word")) == []
+        assert await missing(session, path, Use("Word")) == []
         marker.unlink()
         await session.sync()
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
 
 
 @bounded
@@ -126,12 +127,12 @@ async def test_the_workspace_is_listed_no_more_often_for_more_questions(
     async with two.session(RULES) as session:
         await session.sync()
         await session.load(None, "Word")
-        assert await session.notes(path, Use("Word"))
+        assert await missing(session, path, Use("Word"))
         first = len(listings)
         for name in ("Word", "Other", "third"):
             await session.load(None, name)
-            await session.notes(None, Use(name))
-            await session.notes(path, Use(name))
+            await missing(session, None, Use(name))
+            await missing(session, path, Use(name))
             two.write(f"b/{name}.txt", "Word")
             await session.sync()
         assert len(listings) == first
