@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from fakes.callers import somebody
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
@@ -16,7 +16,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
-from lsp_mcp.toolsets.tool import Call, Client
+from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import find_nvim, neovim
 
@@ -25,11 +25,6 @@ CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
 
 Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 """Called with the workspace root."""
-
-
-def _somebody() -> Client:
-    """A caller who was told nothing before: an archive pins what is told in full."""
-    return Client(key=uuid.uuid4().hex)
 
 
 def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
@@ -48,7 +43,7 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
         sessions.begin()
         try:
-            yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)
+            yield lambda name, arguments: tools[name].call(Call(format="compact", client=somebody()), arguments)
         finally:
             await sessions.close()
             sessions.kill()
@@ -70,7 +65,7 @@ def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
             tools = {tool.name: tool for tool in offered_tools(ToolContext(neovims.code, settings))}
             neovims.begin()
             try:
-                yield lambda name, arguments: tools[name].call(Call(format="compact", client=_somebody()), arguments)
+                yield lambda name, arguments: tools[name].call(Call(format="compact", client=somebody()), arguments)
             finally:
                 await neovims.close()
 

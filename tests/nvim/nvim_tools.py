@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgpack
 
+from fakes.callers import somebody
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
@@ -129,7 +130,7 @@ class Tools:
 
     async def text(self, tool: str, /, **arguments: Any) -> str:
         """The answer as it is."""
-        call = Call()
+        call = Call(client=somebody())
         # As it comes over the wire.
         answer = await self.by_name[tool].call(call, json.loads(json.dumps(arguments)))
         self.remarks = call.remarks

@@ -113,7 +113,7 @@ async def test_a_file_that_was_never_written_counts_once_it_is_typed(kind: Kind,
 
 
 BROKEN = "package a\n\nfunc use() { Target( }\n\nfunc more() { Target() }\n"
-HIDES = "use.go may have more uses of Target: expected operand, found '}'"
+HIDES = "files with errors may have more uses of Target: use.go (expected operand, found '}')"
 
 
 @bounded
@@ -603,7 +603,7 @@ async def test_diagnostics_of_a_buffer_out_of_sight_are_for_its_present_text(kin
 async def test_diagnostics_that_are_not_known_are_not_yet(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.session._DIAGNOSTICS_TIMEOUT", 1.0)
+    monkeypatch.setattr("lsp_mcp.lsp.diagnosing._TIMEOUT", 1.0)
     kind.write(tmp_path, use=0)
     user = f"use{kind.suffix}"
     options = SessionOptions(request_timeout=2.0)

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from fakes.callers import somebody
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
@@ -151,7 +152,7 @@ class Desk:
         }
 
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
-        call = Call()
+        call = Call(client=somebody())
         text = await self._tools[tool].call(call, arguments)
         return Answer(text, call.remarks)
 
