@@ -63,14 +63,6 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (
-            ["--toolset", "klangd"],
-            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
-        ),
-        (
-            ["--without-toolset", "klangd"],
-            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
-        ),
         (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
         (
             ["--toolset", "clangd-more"],

@@ -20,12 +20,14 @@ import click
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.disk.extent import TooLargeError
+from lsp_mcp.disk.feed import too_large
+from lsp_mcp.disk.watch import Watch
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
-from lsp_mcp.workspace import Workspace
 
 _TIMEOUT = 5.0  # seconds for a program to say its version
 _INOTIFY = Path("/proc/sys/fs/inotify")
@@ -34,7 +36,7 @@ _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
-State = Literal["ok", "low", "missing", "broken"]
+State = Literal["ok", "low", "missing", "broken", "unusable"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Check:
     @property
     def failed(self) -> bool:
         """Whether this is why the doctor is not content."""
-        return self.needed and self.state in ("missing", "broken")
+        return self.needed and self.state in ("missing", "broken", "unusable")
 
 
 def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
@@ -129,21 +131,40 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
 
 
 def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[Adapter]]:
-    """The workspace root, and the servers that would run there by themselves."""
+    """The workspace root, and the servers that would run there."""
     name = "workspace root"
     try:
-        root = Workspace(Path(flags.workspace_root)).root
+        root = flags.workspace().root
     except ConfigError as error:
         return Check(name, "missing", True, path=flags.workspace_root, note=str(error)), []
+    if flags.through_neovim:
+        return Check(name, "ok", True, path=str(root)), []
     try:
+        flags.check_root(root)
         fitting = chosen or choose_adapters((), root, adapter_names())
+        _measure(flags, root, fitting)
     except ConfigError as error:
-        return Check(name, "ok", True, path=str(root), note=str(error)), []
+        return Check(name, "unusable", True, path=str(root), note=str(error)), chosen
     markers = [(adapter, marker) for adapter in fitting if (marker := _marker(adapter, root))]
     found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
     by_files = ", ".join(adapter.name for adapter in fitting)
     note = f"has {found}" if found else "" if chosen else f"has no root marker, but files for {by_files}"
     return Check(name, "ok", True, path=str(root), note=note), fitting
+
+
+def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:
+    """Read all folders as a server's start does.
+
+    Raises:
+        ConfigError: there are too many files.
+    """
+    ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
+    watch = Watch([root], ignored, method="scan", most_files=flags.most_files)
+    try:
+        watch.start()
+    except TooLargeError as error:
+        raise too_large(root, error) from None
+    watch.close()
 
 
 def _marker(adapter: Adapter, root: Path) -> str:
@@ -229,7 +250,13 @@ def _waiting() -> contextlib.AbstractContextManager[object]:
     return Console(stderr=True).status("asking every program for its version …")
 
 
-_SIGNS = {"ok": ("✓", "green"), "low": ("!", "yellow"), "missing": ("✗", "red"), "broken": ("✗", "red")}
+_SIGNS = {
+    "ok": ("✓", "green"),
+    "low": ("!", "yellow"),
+    "missing": ("✗", "red"),
+    "broken": ("✗", "red"),
+    "unusable": ("✗", "red"),
+}
 
 
 def _show(checks: Sequence[Check]) -> None:

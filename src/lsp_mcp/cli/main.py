@@ -137,6 +137,7 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
     """
     from lsp_mcp.cli.board_exchange import export_board
 
+    flags.check()
     export_board(flags, folder, force=force, as_json=as_json)
 
 
@@ -154,6 +155,7 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     """
     from lsp_mcp.cli.board_exchange import import_board
 
+    flags.check()
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
 
 
@@ -196,6 +198,7 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
     """
     from lsp_mcp.cli.doctor import diagnose
 
+    flags.check()
     context.exit(diagnose(flags, names, as_json=as_json))
 
 
@@ -235,6 +238,7 @@ def setup(
     """
     from lsp_mcp.cli.setup import list_clients, show_setup, write_setup
 
+    flags.check()
     if client is None:
         list_clients(flags, as_json=as_json)
     elif write:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,20 +17,23 @@ import click
 from click.core import ParameterSource
 
 from lsp_mcp.adapters import adapter_names
-from lsp_mcp.errors import ConfigError
+from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.workspace import Workspace
+from lsp_mcp.toolsets.settings import TOOLSET_NAMES, ToolSettings
+from lsp_mcp.workspace import Workspace, too_wide
 
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
     from lsp_mcp.sessions.neovims import Neovims
-    from lsp_mcp.toolsets.settings import ToolSettings
 
 _NVIM = "nvim"  # the backend that is no adapter
 _BOARD = "board"  # the toolset that is over no backend
+_MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
+_MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
+_METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
 # Libraries that tell of each thing they do.
 _CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
@@ -71,8 +76,9 @@ class ServerFlags:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`, `config_address`, `Store`.
+            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Store`.
         """
+        self.check()
         if self.through_neovim:
             neovims = self.neovims()
             return Running(neovims.code, neovims, self._board())
@@ -91,7 +97,7 @@ class ServerFlags:
         except ModuleNotFoundError as error:
             raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
 
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
         board = Board(Store(store_url(workspace.root, self.store)))
         return BoardHost(board, Participants(board), workspace)
 
@@ -100,7 +106,7 @@ class ServerFlags:
         from lsp_mcp.nvim.connections import config_address
         from lsp_mcp.sessions.neovims import Neovims
 
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
         try:
             adapters = choose_adapters(self.adapters, workspace.root, adapter_names())
         except ConfigError:
@@ -117,9 +123,11 @@ class ServerFlags:
         """The sessions that the flags describe; their server processes are started.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`.
+            ConfigError: see `check_root`, `Workspace`, `choose_adapters`.
         """
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
+        if not self.no_code:
+            self.check_root(workspace.root)
         adapters = [] if self.no_code else choose_adapters(self.backends, workspace.root, adapter_names())
         options = {
             adapter.name: SessionOptions(
@@ -131,13 +139,64 @@ class ServerFlags:
             )
             for adapter in adapters
         }
-        return Sessions(workspace, adapters, options, allow_protected_edits=self.allow_protected_edits)
+        return Sessions(
+            workspace,
+            adapters,
+            options,
+            allow_protected_edits=self.allow_protected_edits,
+            most_files=self.most_files,
+        )
+
+    def workspace(self) -> Workspace:
+        """The workspace root.
+
+        Raises:
+            ConfigError: it cannot be one.
+        """
+        if not self.workspace_root.strip():
+            raise ConfigError("--workspace-root is empty; pass the folder of a project")
+        return Workspace(Path(self.workspace_root))
+
+    @property
+    def is_root_named(self) -> bool:
+        """Whether the user named the workspace root, however wide it is."""
+        return "--workspace-root" in self.given
+
+    @property
+    def most_files(self) -> int:
+        """More files and folders than this in the workspace root are refused."""
+        return _MOST_NAMED_FILES if self.is_root_named else _MOST_FILES
+
+    def check_root(self, root: Path) -> None:
+        """Make sure that `root` is meant.
+
+        Raises:
+            ConfigError: it is a whole machine or a home folder, and nobody named it.
+        """
+        if not self.is_root_named and (what := too_wide(root)):
+            raise ConfigError(
+                f"{root} is {what}, not a project. Start lsp-mcp in a project, or name the folder with "
+                "--workspace-root if all of it is meant."
+            )
+
+    def check(self) -> None:
+        """Make sure that the flags mean something, whatever is done with them.
+
+        Raises:
+            ConfigError: one does not; the message names it.
+        """
+        for name in (*self.toolsets, *self.without_toolsets):
+            if name not in TOOLSET_NAMES:
+                raise ConfigError(unknown("toolset", name, TOOLSET_NAMES))
+        for method in self.allowed_methods:
+            if not _METHOD.fullmatch(method):
+                raise ConfigError(
+                    f"--allow-method {method[:80]!r} is not the name of a method, such as workspace/symbol"
+                )
+        self.workspace()
 
     def settings(self) -> ToolSettings:
         """What the flags say of the tools."""
-        # pydantic is heavy, and the servers are to be started before it is imported.
-        from lsp_mcp.toolsets.settings import ToolSettings
-
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
             allowed_methods=self.allowed_methods,
@@ -253,11 +312,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "The code to answer about.",
         ),
         "--ready-timeout": (
-            {"type": click.FloatRange(min=0), "default": 30.0, **seconds},
+            {"type": _Seconds(min=0), "default": 30.0, **seconds},
             "Longest wait for a server to know the workspace; answers before that say so.",
         ),
         "--request-timeout": (
-            {"type": click.FloatRange(min=0.1), "default": 60.0, **seconds},
+            {"type": _Seconds(min=0.1), "default": 60.0, **seconds},
             "Longest wait for one answer of a server.",
         ),
         "--compile-commands": (
@@ -270,7 +329,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME"},
-            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more, nvim, lua, board).",
+            f"Offer these tools too, repeatable ({', '.join(TOOLSET_NAMES)}).",
         ),
         "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
         "--allow-method": (
@@ -299,6 +358,17 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             for name in names
         },
     }
+
+
+class _Seconds(click.FloatRange):
+    """A duration: `nan` and `inf` are numbers too, and no bound at all."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `FloatRange`."""
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
+        return seconds
 
 
 def _given(context: click.Context, name: str, values: dict[str, Any]) -> tuple[Any, bool]:

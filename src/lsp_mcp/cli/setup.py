@@ -21,7 +21,6 @@ from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
 from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.text import Text
-from lsp_mcp.workspace import Workspace
 
 PROGRAM = "lsp-mcp"
 
@@ -65,7 +64,7 @@ class Plan:
 
 def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
     """Print the clients, with the files that hold their configuration."""
-    root = Workspace(Path(flags.workspace_root)).root
+    root = flags.workspace().root
     clients = [load_client(name) for name in client_names()]
     if as_json:
         shown = [
@@ -164,7 +163,7 @@ def _plan(
     client = load_client(client_name)
     scope = client.scope(scope_name)
     scope_name = scope_name or client.default_scope
-    root = Workspace(Path(flags.workspace_root)).root
+    root = flags.workspace().root
     file = scope.file(root)
     text, config = None, {}
     try:
