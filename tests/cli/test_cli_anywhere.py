@@ -81,7 +81,8 @@ def test_a_folder_of_too_many_files_is_refused_by_both_unless_it_is_named(
     assert result.exit_code == 1
     assert word in result.stderr
     assert doctors_word(run).startswith(word)
-    named = run("--workspace-root", ".", "doctor", "--json")
+    assert f"--workspace-root {project}" in doctors_word(run, "--workspace-root", "."), "wherever it is started"
+    named = run("--workspace-root", project, "doctor", "--json")
     assert json.loads(named.stdout)["checks"][0]["state"] == "ok"
 
 

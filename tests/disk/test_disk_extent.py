@@ -58,7 +58,7 @@ def test_a_workspace_that_is_too_large_is_refused_with_the_way_out_and_taken_onc
     async def ask() -> None:
         hub = FeedHub(root, (), most_files=10)
         for _ in range(2):
-            with pytest.raises(ConfigError, match=r"more than 10 files\. Start lsp-mcp in one project, or name"):
+            with pytest.raises(ConfigError, match=r"more than 10 files\. Start lsp-mcp in one project, or pass"):
                 await hub.wait(30, silent)
         for file in (root / "d0").iterdir():
             file.unlink()

@@ -1,4 +1,4 @@
-"""`lsp-mcp board`: the project board, for agents and in a browser (seeds/002)."""
+"""`lsp-mcp board`: the project board, for agents and in a browser (docs/contracts/board.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
 _LOOK_TIMEOUT = 1.0  # seconds for another board to say whose it is
 
 
-def run_board(flags: ServerFlags, *, port: int | None, dev: bool, opens: bool, form: str, response_format: str) -> None:
+def run_board(flags: ServerFlags, *, port: int | None, dev: bool, opens: bool) -> None:
     """Serve the page and agents until a signal comes. Does not return.
 
     Raises:
@@ -41,12 +41,12 @@ def run_board(flags: ServerFlags, *, port: int | None, dev: bool, opens: bool, f
     running = flags.running()
     assert running.board
     listening = _listen(port, DEV_PORTS if dev else PORTS)
-    asyncio.run(_serve(running, flags, listening, opens=opens, form=form, response_format=response_format))
+    asyncio.run(_serve(running, flags, listening, opens=opens))
 
 
-def run_stdio(flags: ServerFlags, form: str, response_format: str) -> None:
+def run_stdio(flags: ServerFlags) -> None:
     """Serve one agent on stdio, on the same board as the page. Does not return."""
-    serve(_alone(flags), form, response_format)
+    serve(_alone(flags))
 
 
 def new_link(flags: ServerFlags, *, port: int | None, dev: bool) -> str:
@@ -85,8 +85,6 @@ async def _serve(
     listening: list[socket.socket],
     *,
     opens: bool,
-    form: Any,
-    response_format: Any,
 ) -> None:
     from lsp_mcp.server.serving import Served, serve_board
 
@@ -104,7 +102,7 @@ async def _serve(
         if opens and sys.stdout.isatty():
             webbrowser.open(link)
 
-    await serve_board(Served(running, flags.settings(), form, response_format), listening, token(), ready)
+    await serve_board(Served(running, flags.settings(), flags.form, flags.response_format), listening, token(), ready)
 
 
 def _alone(flags: ServerFlags) -> ServerFlags:

@@ -81,7 +81,7 @@ def _store(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
         from lsp_mcp.board.place import store_url
         from lsp_mcp.board.store import Store
     except ModuleNotFoundError as error:
-        raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+        raise ConfigError(f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'") from None
 
     root = flags.workspace().root
     url = store_url(root, flags.store)

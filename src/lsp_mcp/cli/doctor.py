@@ -19,6 +19,7 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
+from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.disk.extent import TooLargeError
 from lsp_mcp.disk.feed import too_large
@@ -245,9 +246,8 @@ def _waiting() -> contextlib.AbstractContextManager[object]:
     """Tells the person at a terminal that something is going on."""
     if not sys.stderr.isatty():
         return contextlib.nullcontext()
-    from rich.console import Console
-
-    return Console(stderr=True).status("asking every program for its version …")
+    waiting: contextlib.AbstractContextManager[object] = console(stderr=True).status("asking every program …")
+    return waiting
 
 
 _SIGNS = {
@@ -260,29 +260,28 @@ _SIGNS = {
 
 
 def _show(checks: Sequence[Check]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
+    shown = console(highlight=False, soft_wrap=True)
+    shown.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
     width = max(len(check.name) for check in checks)
     for check in checks:
         sign, color = _SIGNS[check.state] if check.needed or check.state in ("ok", "low") else ("-", "dim")
         path = _home(check.path)
         about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {path}".strip()
-        fits = width + 4 + len(about) <= console.width
+        fits = width + 4 + len(about) <= shown.width
         about = about if fits else about.removesuffix(path).rstrip()
-        console.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
+        shown.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
         if not fits:  # in one piece, to be copied
-            console.print(" " * min(width + 4, max(0, console.width - len(path))) + path)
+            shown.print(" " * min(width + 4, max(0, shown.width - len(path))) + path)
         if check.note:
-            room = max(40, console.width - width - 4)
+            room = max(40, shown.width - width - 4)
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
-            console.print(textwrap.indent(note, " " * (width + 4)), style="dim")
+            shown.print(textwrap.indent(note, " " * (width + 4)), style="dim")
     for check in checks:
         if check.get and (check.failed or check.state == "low"):
-            console.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
-            console.print(f"  {check.get}")
+            shown.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
+            shown.print(f"  {check.get}")
 
 
 def _home(path: str) -> str:

@@ -8,15 +8,16 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
 
-from lsp_mcp.adapters import adapter_names
+from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
+from lsp_mcp.cli.help import ServerOption
 from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
@@ -60,6 +61,8 @@ class ServerFlags:
     allow_protected_edits: bool
     store: str | None
     no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
+    form: Literal["json", "compact"]  # of answers
+    response_format: Literal["text", "structured", "both"]  # channel of answers in MCP results
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
 
     @property
@@ -95,7 +98,9 @@ class ServerFlags:
             from lsp_mcp.board.place import store_url
             from lsp_mcp.board.store import Store
         except ModuleNotFoundError as error:
-            raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+            raise ConfigError(
+                f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'"
+            ) from None
 
         workspace = self.workspace()
         board = Board(Store(store_url(workspace.root, self.store)))
@@ -147,20 +152,26 @@ class ServerFlags:
             most_files=self.most_files,
         )
 
+    def fitting(self) -> list[Adapter]:
+        """The servers that would run, without starting one. Raises as `sessions`."""
+        workspace = self.workspace()
+        if self.through_neovim:
+            return [load_adapter(name) for name in self.adapters]
+        self.check_root(workspace.root)
+        return choose_adapters(self.backends, workspace.root, adapter_names())
+
     def workspace(self) -> Workspace:
         """The workspace root.
 
         Raises:
             ConfigError: it cannot be one.
         """
-        if not self.workspace_root.strip():
-            raise ConfigError("--workspace-root is empty; pass the folder of a project")
         return Workspace(Path(self.workspace_root))
 
     @property
     def is_root_named(self) -> bool:
-        """Whether the user named the workspace root, however wide it is."""
-        return "--workspace-root" in self.given
+        """Whether the user named the workspace root, however wide it is; `.` is wherever a client starts us."""
+        return Path(self.workspace_root) != Path()
 
     @property
     def most_files(self) -> int:
@@ -175,8 +186,8 @@ class ServerFlags:
         """
         if not self.is_root_named and (what := too_wide(root)):
             raise ConfigError(
-                f"{root} is {what}, not a project. Start lsp-mcp in a project, or name the folder with "
-                "--workspace-root if all of it is meant."
+                f"{root} is {what}, not a project. Start lsp-mcp in a project, or pass --workspace-root {root} if all "
+                "of it is meant."
             )
 
     def check(self) -> None:
@@ -193,7 +204,8 @@ class ServerFlags:
                 raise ConfigError(
                     f"--allow-method {method[:80]!r} is not the name of a method, such as workspace/symbol"
                 )
-        self.workspace()
+        if not self.workspace_root.strip():
+            raise ConfigError("--workspace-root is empty; pass the folder of a project")
 
     def settings(self) -> ToolSettings:
         """What the flags say of the tools."""
@@ -247,16 +259,22 @@ class ServerFlags:
             "--request-timeout": f"{self.request_timeout:g}",
             "--position-base": str(self.position_base),
             "--log-level": self.log_level,
+            "--response-format": self.response_format,
         }
         return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
 
 
-def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `command` these flags; it gets one argument `flags`, the `ServerFlags`.
+def server_flags(*shown: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these flags; it gets one argument `flags`, the `ServerFlags`. Its help shows those `shown`.
 
-    A subcommand takes them too, and they count there as if given before it: `lsp-mcp --backend X call …` and
-    `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands nearest to the subcommand.
+    Without `shown` it shows all. A subcommand takes them too, and they count there as if given before it:
+    `lsp-mcp --backend X call …` and `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands
+    nearest to the subcommand.
     """
+    return functools.partial(_with_server_flags, shown=shown)
+
+
+def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> Callable[..., Any]:
     names = adapter_names()
     options = _options(names)
 
@@ -281,6 +299,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             allow_exec_lua=value["--allow-exec-lua"],
             allow_protected_edits=value["--allow-protected-edits"],
             store=value["--store"],
+            form=value["--format"],
+            response_format=value["--response-format"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
         form = "%(levelname).1s %(name)s: %(message)s"
@@ -290,7 +310,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, flags=flags, **values)
 
     for flag, (kind, text) in reversed(options.items()):
-        wrapped = click.option(flag, help=text, **kind)(wrapped)
+        hidden = bool(shown) and flag not in shown and not (flag.endswith("-path") and "--*-path" in shown)
+        wrapped = click.option(flag, help=text, cls=ServerOption, hidden=hidden, **kind)(wrapped)
     return wrapped
 
 
@@ -348,6 +369,14 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
             "From which number lines and characters count; anchors always from 1.",
+        ),
+        "--format": (
+            {"type": click.Choice(["json", "compact"]), "default": "json", "show_default": True},
+            "Form of answers; compact is short text.",
+        ),
+        "--response-format": (
+            {"type": click.Choice(["text", "structured", "both"]), "default": "text", "show_default": True},
+            "Channel of answers in MCP results.",
         ),
         "--log-level": (
             {"type": click.Choice(list(_LEVELS)), "default": "info", "show_default": True},

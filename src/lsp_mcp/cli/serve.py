@@ -11,7 +11,6 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
@@ -25,7 +24,7 @@ log = logging.getLogger(__name__)
 _TOKEN = "LSP_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 
 
-def serve(flags: ServerFlags, form: str, response_format: str) -> None:
+def serve(flags: ServerFlags) -> None:
     """Run on stdio until stdin ends or a signal comes. Does not return.
 
     With flags that cannot be used it runs as well: every tool then says what is wrong with them.
@@ -36,7 +35,7 @@ def serve(flags: ServerFlags, form: str, response_format: str) -> None:
         log.error("%s", error)
         asyncio.run(_refuse(error))
     else:
-        asyncio.run(_serve(running, flags, form, response_format))
+        asyncio.run(_serve(running, flags))
 
 
 async def _refuse(reason: ConfigError) -> None:
@@ -49,8 +48,6 @@ def serve_on(
     port: int,
     running: Running,
     flags: ServerFlags,
-    form: str,
-    response_format: str,
     *,
     bridges: bool = False,
 ) -> None:
@@ -65,7 +62,7 @@ def serve_on(
         click.echo(f"Clients send: Authorization: Bearer {token}  (set {_TOKEN} to choose one)", err=True)
     from lsp_mcp.server.http import listen
 
-    asyncio.run(_serve_http(listen(port), token, running, flags, form, response_format, bridges=bridges))
+    asyncio.run(_serve_http(listen(port), token, running, flags, bridges=bridges))
 
 
 async def _serve_http(
@@ -73,15 +70,13 @@ async def _serve_http(
     token: str,
     running: Running,
     flags: ServerFlags,
-    form: Any,
-    response_format: Any,
     *,
     bridges: bool,
 ) -> None:
     from lsp_mcp.server.serving import Served, serve_bridge, serve_http
 
     serving = serve_bridge if bridges else serve_http
-    await serving(Served(running, flags.settings(), form, response_format), listening, token)
+    await serving(Served(running, flags.settings(), flags.form, flags.response_format), listening, token)
 
 
 @contextlib.contextmanager
@@ -95,9 +90,9 @@ def _importing() -> Iterator[None]:
         gc.enable()
 
 
-async def _serve(running: Running, flags: ServerFlags, form: Any, response_format: Any) -> None:
+async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
     with _importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(serving.Served(running, flags.settings(), form, response_format))
+    await serving.serve_stdio(serving.Served(running, flags.settings(), flags.form, flags.response_format))

@@ -178,7 +178,7 @@ def _plan(
     fixed = scope_name == "user" and "--workspace-root" in flags.given
     arguments = [
         "--format",
-        "compact",
+        flags.form if "--format" in flags.given else "compact",
         *flags.words(),
         "--workspace-root",
         str(root) if fixed else scope.workspace_root,
@@ -256,6 +256,7 @@ def _again(flags: ServerFlags, plan: Plan) -> str:
     words = [PROGRAM, "setup", plan.client.name]
     words += ["--scope", plan.scope_name] if plan.scope_name != plan.client.default_scope else []
     words += ["--name", plan.name] if plan.name != PROGRAM else []
+    words += ["--format", flags.form] if "--format" in flags.given else []
     words += flags.words()
     words += ["--workspace-root", flags.workspace_root] if "--workspace-root" in flags.given else []
     return shlex.join(words)

@@ -23,8 +23,8 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 def too_large(root: Path, error: TooLargeError) -> ConfigError:
     """What to tell of a `root` that is not watched because of `error`."""
     return ConfigError(
-        f"{root} is too large for a workspace: {error}. Start lsp-mcp in one project, or name the folder with "
-        "--workspace-root if all of it is meant."
+        f"{root} is too large for a workspace: {error}. Start lsp-mcp in one project, or pass "
+        f"--workspace-root {root} if all of it is meant."
     )
 
 

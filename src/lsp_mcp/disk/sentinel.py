@@ -5,8 +5,7 @@ watcher watches. Events keep their order: when the sentinel's own event is here,
 only say where to look. A file that they name is compared with a `Snapshot`; a folder, or more than a few
 names, cause a scan.
 
-The order is certain where all folders share one queue (Linux) or stream (macOS). On Windows each root has a
-queue of its own, and an event may still be on its way when the sentinel's is here. On Linux, where inotify is
+The order is certain: all folders share one queue (Linux) or stream (macOS). On Linux, where inotify is
 the method of choice, watchfiles also follows symlinks, and confuses the folders they lead to with the links.
 """
 
@@ -28,8 +27,8 @@ from lsp_mcp.disk.snapshot import Snapshot
 
 _BOUND = 1.0  # seconds to wait for the sentinel's event
 _STEP_MS = 1  # how often watchfiles looks for events meanwhile
-# watchfiles 1.3 does not say when the operating system lost events. That takes a burst (on Windows, 16 KiB
-# of names), so a burst is answered by a scan.
+# watchfiles 1.3 does not say when the operating system lost events. That takes a burst,
+# so a burst is answered by a scan.
 _BURST = 64
 _ADDED, _MODIFIED, _DELETED = 1, 2, 3  # watchfiles.Change
 

@@ -4,7 +4,7 @@ Who may come in:
 
 - the page, by a cookie that a one-time link gives (`BoardDoor.link`);
 - agents, by `Authorization: Bearer TOKEN`; on WebSocket also without one, if they send no Origin: browsers always send
-  theirs, so no page of the web can come that way (seeds/002 has no token in its handshake);
+  theirs, so no page of the web can come that way (docs/contracts/board.md has no token in its handshake);
 - nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
 """
 

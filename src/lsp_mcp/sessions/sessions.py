@@ -181,7 +181,15 @@ class Sessions:
             if backend.adapter.language_of(path):
                 return backend
         known = "; ".join(f"{b.name} answers for {', '.join(b.adapter.extensions)}" for b in self.backends)
-        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.")
+        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.{self._cure(path)}")
+
+    def _cure(self, path: Path) -> str:
+        """The flags with which a backend answers for `path` too; empty if there is none, or Neovim decides."""
+        able = [adapter.name for adapter in shipped_adapters() if adapter.language_of(path)]
+        if self.host or not able:
+            return ""
+        names = [*(backend.name for backend in self.backends), able[0]]
+        return f" Start lsp-mcp with {' '.join(f'--backend {name}' for name in names)}."
 
     async def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`; see `Workspace.file`."""
