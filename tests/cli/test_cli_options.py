@@ -151,13 +151,14 @@ def test_where_nothing_can_run_the_list_says_why(tmp_path: Path, run: Run, monke
 def test_the_form_of_answers_is_taken_by_call_before_and_after_it(fake: FakeWorkspace, run: Run) -> None:
     fake.write("a.go", "package a\n")
     fake.script({"rules": {"textDocument/foldingRange": [["answer", []]]}})
+    flags = [*gopls(fake), "--ready-timeout", "0"]
     request = ("lsp_request", "method=textDocument/foldingRange", 'params={"textDocument": {"uri": "a.go"}}')
-    compact = run(*gopls(fake), "--format", "compact", "call", *request).stdout
-    assert run(*gopls(fake), "call", "--format", "compact", *request).stdout == compact
-    answer = run(*gopls(fake), "call", "--format", "json", *request).stdout
-    assert run(*gopls(fake), "call", *request).stdout == answer, "what is piped is JSON"
-    assert run(*gopls(fake), "--format", "compact", "call", "--json", *request).stdout == answer
-    structured = json.loads(run(*gopls(fake), "call", "--response-format", "structured", *request).stdout)
+    compact = run(*flags, "--format", "compact", "call", *request).stdout
+    assert run(*flags, "call", "--format", "compact", *request).stdout == compact
+    answer = run(*flags, "call", "--format", "json", *request).stdout
+    assert run(*flags, "call", *request).stdout == answer, "what is piped is JSON"
+    assert run(*flags, "--format", "compact", "call", "--json", *request).stdout == answer
+    structured = json.loads(run(*flags, "call", "--response-format", "structured", *request).stdout)
     assert structured["content"] == []
     assert structured["structuredContent"]["blocks"][0]["text"] == answer.rstrip("\n")
 
