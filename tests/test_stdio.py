@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -242,4 +244,24 @@ def test_a_client_that_closes_its_end_is_left_without_a_traceback(tmp_path: Path
         server.process.stdout.close()
         server.send({"id": "a", "method": "tools/list"})
         assert server.process.wait(BOUND) == 0
+        assert "Traceback" not in server.said()
+
+
+def test_a_client_that_goes_before_its_http_request_is_whole_makes_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module a\n")
+    token = "x" * 32
+    flags = ["--transport", "http", "--workspace-root", str(tmp_path), "--gopls-path", "/bin/cat"]
+    with raw(*flags, "--log-level", "debug", env={"LSP_MCP_TOKEN": token}) as server:
+        assert server.process.stdout
+        port = int(server.process.stdout.readline().split()[-1])
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+        head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        with socket.create_connection(("127.0.0.1", port), BOUND) as one:
+            one.sendall(f"{head}Content-Length: 1000\r\n\r\n{{".encode())
+        end = time.monotonic() + BOUND
+        while "went before its request was whole" not in server.said():
+            assert time.monotonic() < end, server.said()
+            with socket.create_connection(("127.0.0.1", port), BOUND) as one:  # one more turn of its loop
+                one.sendall(f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
+                one.recv(65536)
         assert "Traceback" not in server.said()

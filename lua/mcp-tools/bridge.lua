@@ -57,7 +57,7 @@ function M.command()
     program = ROOT .. EXECUTABLE
   end
   if program == '' then
-    return nil, 'cannot start: there is no lsp-mcp on PATH. Get it: uv tool install lsp-mcp, or: pipx install lsp-mcp'
+    return nil, 'cannot start: there is no lsp-mcp on PATH. Get it: pipx install lsp-mcp'
   end
   return { program, 'bridge', '--log-level', set.log_level }
 end

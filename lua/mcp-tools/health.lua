@@ -1,7 +1,7 @@
 --- `:checkhealth mcp-tools`: what is there, what is missing, and the command that gets it.
 local M = {}
 
-local GET_PROGRAM = { 'uv tool install lsp-mcp', 'or: pipx install lsp-mcp', 'or set the option bridge.command' }
+local GET_PROGRAM = { 'pipx install lsp-mcp', 'or set the option bridge.command' }
 local PLUGINS = vim.fn.stdpath('data') .. '/site/pack/plugins/start/'
 local GET_DAP = 'git clone https://github.com/mfussenegger/nvim-dap ' .. PLUGINS .. 'nvim-dap'
 local GET_OPENCODE = 'git clone https://github.com/sudo-tee/opencode.nvim ' .. PLUGINS .. 'opencode.nvim'
@@ -55,7 +55,7 @@ local function check_program()
   if version then
     health.ok(('%s (%s)'):format(program, version))
   else
-    health.error(('%s does not work: %s'):format(program, problem), { 'uv tool install --reinstall lsp-mcp' })
+    health.error(('%s does not work: %s'):format(program, problem), { 'pipx reinstall lsp-mcp' })
   end
 end
 

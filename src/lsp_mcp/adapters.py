@@ -1,6 +1,7 @@
 """What is true of one named language server, as checked data: `Adapter`, read from `adapters/lsp/*.toml`.
 
-No code in this program names a language server; each field below says where it is used.
+The user's own folder has more of them. No code in this program names a language server; each field below says where
+it is used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import msgspec
+import platformdirs
 
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError, RefusedError, unknown
@@ -236,29 +238,50 @@ class Adapter(_Data, frozen=True):
 
 
 Kind = Literal["lsp"]
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+_NVIM = "nvim"  # names a backend that is no adapter
 
 
 def adapter_names(kind: Kind = "lsp") -> list[str]:
-    """The names of all shipped adapters, sorted."""
-    return sorted(path.stem for path in (data_folder("adapters") / kind).glob("*.toml"))
+    """The names of all adapters, shipped ones and the user's own, sorted."""
+    return sorted(_files(kind))
+
+
+def user_folder() -> Path:
+    """The folder of the user's own adapters, `$XDG_CONFIG_HOME/lsp-mcp/adapters`; it need not exist.
+
+    There is none in a workspace: what lies in a repository must never say which programs run.
+    """
+    return platformdirs.user_config_path("lsp-mcp") / "adapters"
+
+
+def _files(kind: Kind) -> dict[str, Path]:
+    """The adapter files by name; one of the user's takes the place of a shipped one."""
+    shipped = (data_folder("adapters") / kind).glob("*.toml")
+    own = user_folder().glob("*.toml") if kind == "lsp" else ()
+    return {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem != _NVIM}
 
 
 @cache
 def load_adapter(name: str) -> Adapter:
-    """The shipped adapter `name`.
+    """The adapter `name`.
 
     Raises:
         ConfigError: there is none of that name, or its file is wrong.
     """
-    path = data_folder("adapters") / "lsp" / f"{name}.toml"
-    if name not in adapter_names():
-        raise ConfigError(unknown("backend", name, adapter_names()))
-    return read_adapter(path)
+    files = _files("lsp")
+    if name not in files:
+        told = unknown("backend", name, sorted(files))
+        raise ConfigError(f"{told}. Another language server needs a file {user_folder() / 'NAME.toml'}")
+    adapter = read_adapter(files[name])
+    if adapter.name != name:
+        raise ConfigError(f"the adapter {files[name]} cannot be used: its name is {adapter.name!r}, not {name!r}")
+    return adapter
 
 
 @cache
 def shipped_adapters() -> tuple[Adapter, ...]:
-    """All shipped adapters, by name; raises as `load_adapter`."""
+    """All adapters, by name; raises as `load_adapter`."""
     return tuple(map(load_adapter, adapter_names()))
 
 
@@ -280,5 +303,5 @@ def read_adapter(path: Path) -> Adapter:
         ):
             re.compile(pattern)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:
-        raise ConfigError(f"the adapter {path.name} cannot be used: {error}") from None
+        raise ConfigError(f"the adapter {path} cannot be used: {error}") from None
     return adapter

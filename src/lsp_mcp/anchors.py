@@ -1,4 +1,4 @@
-"""Anchors: `SCHEME://FILE#LINE:CHAR`, the address of one symbol in one file (seeds/001, "Symbol anchors").
+"""Anchors: `SCHEME://FILE#LINE:CHAR`, the address of one symbol in one file (docs/contracts/code.md).
 
 FILE is relative to the workspace root and `/`-separated, or absolute for a file outside it (a dependency's
 source). LINE and CHAR count from 1 in Unicode code points, whatever `--position-base` says.

@@ -16,25 +16,20 @@ from lsp_mcp.visible import quoted
 
 _FILE_URI = re.compile(r"file:(?://(?P<host>[^/?#]*)|(?!//))(?P<path>/[^?#]*)", re.IGNORECASE | re.DOTALL)
 _REMEMBERED = 8192  # conversions; answers name the same files over and over
-_DRIVE = re.compile(r"/[A-Za-z]:(/|$)")
 
 
 @lru_cache(_REMEMBERED)
 def path_uri(path: Path) -> str:
     """The `file:` URI of an absolute path; all but ASCII letters, digits and `-._~/` is percent-encoded.
 
-    Bytes of a name that are no UTF-8 are kept. A Windows drive is written `file:///C:/…`.
+    Bytes of a name that are no UTF-8 are kept.
 
     Raises:
         PathError: the path is relative.
     """
     if not path.is_absolute():
         raise PathError(f"{path} is relative, and a file: URI needs an absolute path.")
-    posix = path.as_posix()
-    drive = posix[:2] if path.drive and not posix.startswith("/") else ""
-    if not posix.startswith("/"):
-        return f"file:///{drive}{_quote(posix.removeprefix(drive))}"
-    return f"file:{_quote(posix)}" if path.drive else f"file://{_quote(posix)}"
+    return f"file://{quote_from_bytes(os.fsencode(path))}"
 
 
 @lru_cache(_REMEMBERED)
@@ -51,13 +46,6 @@ def uri_path(uri: str) -> Path:
     host, path = match["host"] or "", unquote_to_bytes(match["path"])
     if b"\0" in path:
         raise PathError(f"{quoted(uri)} holds a NUL, which no file name has.")
-    name = os.fsdecode(path)
-    if os.name == "nt":
-        return Path(f"//{host}{name}" if host else name[1:] if _DRIVE.match(name) else name)
     if host not in ("", "localhost"):
         raise PathError(f"{quoted(uri)} names a file of another host, {host}; only files of this one can be used.")
-    return Path(name)
-
-
-def _quote(path: str) -> str:
-    return quote_from_bytes(os.fsencode(path))
+    return Path(os.fsdecode(path))

@@ -1,6 +1,6 @@
 """The workspace: one root folder, and which files below and beside it may be read.
 
-Confinement for everything that a caller names (design: reads inside the root and in dependencies' sources,
+Confinement for everything that a caller names (reads inside the root and in dependencies' sources,
 writes only inside the root). Symbolic links are resolved before a path is judged.
 """
 
@@ -117,6 +117,16 @@ def display_path(path: Path, root: Path) -> str:
     """See `Workspace.display_path`."""
     name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
     return name.encode("utf-8", "replace").decode()  # bytes of a name that are no UTF-8 fit into no answer
+
+
+def too_wide(folder: Path) -> str:
+    """What `folder` is, if nobody means all of it by chance: `/`, the home folder or what has it; else empty."""
+    home = Path.home().resolve()
+    if folder == Path(folder.anchor):
+        return "the top of the file system"
+    if folder == home:
+        return "your home folder"
+    return "the folder of home folders" if home.is_relative_to(folder) else ""
 
 
 def _can_be_a_name(name: str) -> bool:

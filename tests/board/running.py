@@ -91,7 +91,7 @@ def running(root: Path, *flags: str) -> Iterator[Running]:
 
 
 class WebSocketAgent:
-    """JSON-RPC as seeds/002 has it."""
+    """JSON-RPC as docs/contracts/board.md has it."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection

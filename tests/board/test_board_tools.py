@@ -19,7 +19,7 @@ from lsp_mcp.cli.board import _listen
 from lsp_mcp.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tools_list_board.json"
-# The published ones (seeds/002): what must be given, then what may be, with defaults.
+# The published ones (docs/contracts/board.md): what must be given, then what may be, with defaults.
 PUBLISHED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "get_project_info": ([], {}),
     "list_tasks": ([], {"stage": None, "status": None, "tags": None, "limit": 100}),

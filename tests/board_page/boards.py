@@ -59,7 +59,7 @@ def skip_without_chromium() -> None:
 
 
 class Agent:
-    """One agent on WebSocket, as in seeds/002."""
+    """One agent on WebSocket, as in docs/contracts/board.md."""
 
     def __init__(self, port: int, name: str) -> None:
         self._socket: ClientConnection = connect(f"ws://localhost:{port}", open_timeout=BOUND)

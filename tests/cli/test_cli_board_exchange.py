@@ -98,20 +98,21 @@ def test_what_is_newer_on_the_board_is_named(run: Run, project: Path) -> None:
 
 def test_the_board_without_a_command_serves(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[object] = []
-    monkeypatch.setattr(serving, "run_board", lambda flags, _, **given: served.append((flags.workspace_root, given)))
-    monkeypatch.setattr(serving, "run_stdio", lambda flags, *_: served.append((flags.workspace_root, "stdio")))
+    monkeypatch.setattr(
+        serving, "run_board", lambda flags, _, **given: served.append((flags.workspace_root, flags.form, given))
+    )
+    monkeypatch.setattr(serving, "run_stdio", lambda flags: served.append((flags.workspace_root, flags.form, "stdio")))
     monkeypatch.setattr(
         serving, "new_link", lambda flags, _, *, port, dev: f"http://{flags.workspace_root}:{port}/{dev}"
     )
-    rest = {"form": "compact", "response_format": "text"}
     assert run("--format", "compact", "board", "--workspace-root", "X").exit_code == 0
     assert run("--format", "compact", "board", "--dev", "--port", "5", "--no-open").exit_code == 0
     assert run("--workspace-root", "Y", "board", "--mcp").exit_code == 0
     assert run("board", "--link", "--port", "7").stdout == "http://.:7/False\n"
     assert served == [
-        ("X", {"port": None, "dev": False, "opens": True, **rest}),
-        (".", {"port": 5, "dev": True, "opens": False, **rest}),
-        ("Y", "stdio"),
+        ("X", "compact", {"port": None, "dev": False, "opens": True}),
+        (".", "compact", {"port": 5, "dev": True, "opens": False}),
+        ("Y", "json", "stdio"),
     ]
 
 

@@ -110,7 +110,7 @@ def test_without_a_name_it_lists_what_can_be_installed(run: Run) -> None:
 def test_an_unknown_server_is_named_with_those_that_there_are(run: Run) -> None:
     result = run("install", "goplz")
     assert result.exit_code == 2
-    assert result.stderr == "lsp-mcp: unknown backend 'goplz'; available: clangd, gopls\n"
+    assert result.stderr.startswith("lsp-mcp: unknown backend 'goplz'; available: clangd, gopls. ")
 
 
 def test_a_missing_maker_is_an_error_that_says_how_to_get_it(

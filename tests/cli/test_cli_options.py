@@ -1,6 +1,9 @@
 """The flags of the servers and of the tools: what they mean, and what is refused."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,8 +54,9 @@ def test_the_database_is_named_by_its_file_or_its_folder(
     fake.write("build/compile_commands.json", json.dumps(entries))
     fake.write("other.json", json.dumps(entries))
     fake.script({"rules": {"textDocument/hover": [["answer", None]]}})
-    result = run(*clangd(fake), "--compile-commands", name, "--ready-timeout", "0.1", "call", "lsp_request",
-                 "method=textDocument/foldingRange", 'params={"textDocument": {"uri": "a.cpp"}}')  # fmt: skip
+    ask = ["call", "lsp_request", "method=textDocument/foldingRange", 'params={"textDocument": {"uri": "a.cpp"}}']
+    flags = ["--workspace-root", fake.root, "--compile-commands", name, "--ready-timeout", "0.1"]
+    result = run(*clangd(fake), *flags, *ask)
     assert result.exit_code == 0
     assert "compile_commands.json" not in json.loads(result.stdout)["status"]
 
@@ -63,14 +67,6 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (
-            ["--toolset", "klangd"],
-            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
-        ),
-        (
-            ["--without-toolset", "klangd"],
-            "unknown toolset 'klangd'; available: code, lsp, clangd, clangd-more, nvim, lua, board",
-        ),
         (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
         (
             ["--toolset", "clangd-more"],
@@ -111,9 +107,119 @@ def test_a_tool_that_was_left_out_says_which_flag_did_it(fake: FakeWorkspace, ru
     assert "--without-toolset lsp" in result.stderr
 
 
-def test_every_tool_is_listed_whatever_is_offered(run: Run) -> None:
-    listed = [tool["name"] for tool in json.loads(run("call", "--json").stdout)]
-    assert {"lsp_request", "lm_clangd_status", "lm_clangd_memoryUsage", "rename_symbol_by_anchor"} <= set(listed)
+def listed(run: Run, *words: str) -> dict[str, str]:
+    """The tools that `call list` has, and what they need."""
+    return {tool["name"]: tool.get("needs", "") for tool in json.loads(run(*words, "call", "list", "--json").stdout)}
+
+
+def test_the_tools_that_can_run_here_are_listed(project: Path, run: Run) -> None:
+    here = listed(run)
+    assert {"lsp_request", "rename_symbol_by_anchor"} <= here.keys()
+    assert set(here.values()) == {""}
+    assert not {"lm_clangd_status", "create_task", "exec_lua", "get_targets"} & here.keys()
+    assert "lm_clangd_status" in listed(run, "--backend", "clangd")
+    assert "lsp_request" not in listed(run, "--without-toolset", "lsp")
+    assert {"create_task", "lsp_request"} <= listed(run, "--toolset", "board").keys()
+    nvim = listed(run, "--backend", "nvim")
+    assert "get_targets" in nvim
+    assert "exec_lua" not in nvim
+
+
+def test_every_tool_is_listed_if_wanted_with_what_it_needs(project: Path, run: Run) -> None:
+    result = run("call", "list", "--all", "--json")
+    needs = {tool["name"]: tool.get("needs", "") for tool in json.loads(result.stdout)}
+    assert needs["lsp_request"] == ""
+    assert needs["lm_clangd_status"] == "add --backend clangd"
+    assert needs["lm_clangd_memoryUsage"] == "add --toolset clangd-more"
+    assert needs["create_task"] == "add --toolset board"
+    assert needs["get_targets"] == needs["exec_lua"] == "add --backend nvim"
+    assert "not here: add --toolset board" in run("call", "list", "--all").stdout
+
+
+def test_where_nothing_can_run_the_list_says_why(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    result = run("call", "list")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "says which language server it needs" in result.stderr and "(--all lists every tool)" in result.stderr
+    assert len(json.loads(run("call", "list", "--all", "--json").stdout)) > 60
+
+
+# --- the form of answers -----------------------------------------------------------------------------
+
+
+def test_the_form_of_answers_is_taken_by_call_before_and_after_it(fake: FakeWorkspace, run: Run) -> None:
+    fake.write("a.go", "package a\n")
+    fake.script({"rules": {"textDocument/foldingRange": [["answer", []]]}})
+    flags = [*gopls(fake), "--ready-timeout", "0"]
+    request = ("lsp_request", "method=textDocument/foldingRange", 'params={"textDocument": {"uri": "a.go"}}')
+    compact = run(*flags, "--format", "compact", "call", *request).stdout
+    assert run(*flags, "call", "--format", "compact", *request).stdout == compact
+    answer = run(*flags, "call", "--format", "json", *request).stdout
+    assert run(*flags, "call", *request).stdout == answer, "what is piped is JSON"
+    assert run(*flags, "--format", "compact", "call", "--json", *request).stdout == answer
+    structured = json.loads(run(*flags, "call", "--response-format", "structured", *request).stdout)
+    assert structured["content"] == []
+    assert structured["structuredContent"]["blocks"][0]["text"] == answer.rstrip("\n")
+
+
+def test_a_key_that_is_given_twice_is_refused(project: Path, run: Run) -> None:
+    result = run("call", "find_symbol_definitions_by_name", "symbol_name=a", "symbol_name=b")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("lsp-mcp: symbol_name is given twice")
+
+
+# --- help --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [["call"], ["doctor"], ["setup"], ["board"], ["board", "export"]], ids=str)
+def test_a_command_shows_its_own_options_first(run: Run, command: list[str]) -> None:
+    shown = run(*command, "--help").stdout
+    own, _, servers = shown.partition("\nServer options:\n")
+    assert "--json" in own or "--port" in own
+    assert "--backend" not in own.partition("Options:")[2]
+    assert "--workspace-root" in servers
+
+
+def test_the_doctor_shows_the_flags_that_matter_to_it_and_takes_all(project: Path, run: Run) -> None:
+    shown = run("doctor", "--help").stdout
+    assert "--allow-exec-lua" not in shown and "--store" not in shown
+    assert "--gopls-path" in shown
+    assert "no such option" not in run("doctor", "--allow-exec-lua").stderr.lower()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_flags(run: Run, shell: str) -> None:
+    script = run("completion", shell).stdout
+    assert "_LSP_MCP_COMPLETE" in script and "lsp-mcp" in script
+
+
+def test_no_color_is_heeded_on_a_terminal(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for no_color, styled in (("", True), ("1", False)):
+        monkeypatch.setenv("NO_COLOR", no_color)
+        for words in (["call", "list"], ["doctor"]):
+            assert ("\x1b[" in on_a_terminal(words)) == styled, words
+
+
+def on_a_terminal(words: list[str]) -> str:
+    """What `lsp-mcp WORDS` prints to a terminal."""
+    import pty
+
+    main, side = pty.openpty()
+    program = str(Path(sys.executable).with_name("lsp-mcp"))
+    with subprocess.Popen([program, *words], stdout=side, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
+        os.close(side)
+        shown = b""
+        while True:
+            try:
+                data = os.read(main, 65536)
+            except OSError:  # the end, on Linux
+                break
+            if not data:
+                break
+            shown += data
+    os.close(main)
+    return shown.decode()
 
 
 # --- passing through ---------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ THE_33 = [
     "exec_lua",
     "wait_for_lsp_ready",
 ]
-# Needed by who was here first (seeds/000): everything else that a tool takes may be left out.
+# Needed by who was here first (docs/contracts/nvim.md): everything else that a tool takes may be left out.
 REQUIRED = {
     "connect": ["target"],
     "connect_tcp": ["target"],

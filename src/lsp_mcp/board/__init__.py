@@ -1,1 +1,4 @@
-"""The project board: tasks, notes and questions that agents and people share (seeds/002); knows nothing of MCP."""
+"""The project board: tasks, notes and questions that agents and people share : docs/contracts/board.md.
+
+Knows nothing of MCP.
+"""

@@ -89,7 +89,6 @@ def _is_newest(connection: Connection, scripts: ScriptDirectory) -> bool:
         scripts.get_revision(found)
     except CommandError:
         raise ConfigError(
-            f"it is of a newer version of lsp-mcp (board version {found}); "
-            "update lsp-mcp: pip install -U 'lsp-mcp[board]'"
+            f"it is of a newer version of lsp-mcp (board version {found}); update lsp-mcp: pipx upgrade lsp-mcp"
         ) from None
     return found == scripts.get_current_head()

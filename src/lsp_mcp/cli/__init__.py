@@ -1,1 +1,6 @@
 """The command `lsp-mcp`: arguments → configuration → run."""
+
+import sys
+
+if sys.platform == "win32":
+    sys.exit("lsp-mcp runs on Linux and macOS; on Windows, run it in WSL.")

@@ -1,4 +1,4 @@
-"""`lsp-mcp board`: the project board, for agents and in a browser (seeds/002)."""
+"""`lsp-mcp board`: the project board, for agents and in a browser (docs/contracts/board.md)."""
 
 from __future__ import annotations
 
@@ -31,16 +31,7 @@ _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
 _LOOK_TIMEOUT = 1.0  # seconds for another board to say whose it is
 
 
-def run_board(
-    flags: ServerFlags,
-    given_token: str | None,
-    *,
-    port: int | None,
-    dev: bool,
-    opens: bool,
-    form: str,
-    response_format: str,
-) -> None:
+def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool) -> None:
     """Serve the page and agents until a signal comes. Does not return.
 
     Raises:
@@ -51,12 +42,12 @@ def run_board(
     running = flags.running()
     assert running.board
     listening = _listen(port, DEV_PORTS if dev else PORTS)
-    asyncio.run(_serve(running, flags, listening, secret, opens=opens, form=form, response_format=response_format))
+    asyncio.run(_serve(running, flags, listening, secret, opens=opens))
 
 
-def run_stdio(flags: ServerFlags, form: str, response_format: str) -> None:
+def run_stdio(flags: ServerFlags) -> None:
     """Serve one agent on stdio, on the same board as the page. Does not return."""
-    serve(_alone(flags), form, response_format)
+    serve(_alone(flags))
 
 
 def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
@@ -86,8 +77,6 @@ async def _serve(
     secret: str,
     *,
     opens: bool,
-    form: Any,
-    response_format: Any,
 ) -> None:
     from lsp_mcp.server.serving import Served, serve_board
 
@@ -105,7 +94,7 @@ async def _serve(
         if opens and sys.stdout.isatty():
             webbrowser.open(link)
 
-    await serve_board(Served(running, flags.settings(), form, response_format), listening, secret, ready)
+    await serve_board(Served(running, flags.settings(), flags.form, flags.response_format), listening, secret, ready)
 
 
 def _alone(flags: ServerFlags) -> ServerFlags:

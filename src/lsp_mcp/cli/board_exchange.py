@@ -13,7 +13,6 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError
-from lsp_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_mcp.board.exchange.importing import Imported
@@ -82,9 +81,9 @@ def _store(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
         from lsp_mcp.board.place import store_url
         from lsp_mcp.board.store import Store
     except ModuleNotFoundError as error:
-        raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+        raise ConfigError(f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'") from None
 
-    root = Workspace(Path(flags.workspace_root)).root
+    root = flags.workspace().root
     url = store_url(root, flags.store)
     if not new and url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         raise CallerError(f"there is no board for {root} yet; make one with: lsp-mcp board --workspace-root {root}")

@@ -1,4 +1,4 @@
-"""`lsp-mcp bridge`: one Neovim's own tools over HTTP (seeds/004)."""
+"""`lsp-mcp bridge`: one Neovim's own tools over HTTP (docs/contracts/lua.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsp_mcp.toolsets.offered import TOOLSETS
 _SOCKET = "NVIM_LISTEN_ADDRESS"
 
 
-def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str, given_token: str | None) -> None:
+def run_bridge(flags: ServerFlags, port: int, given_token: str | None) -> None:
     """Serve until a signal comes or Neovim is gone. Does not return.
 
     Raises:
@@ -28,4 +28,4 @@ def run_bridge(flags: ServerFlags, port: int, form: str, response_format: str, g
     wanted = ("lua", *flags.toolsets)
     others = tuple(name for name in TOOLSETS if name not in wanted)
     flags = replace(flags, socket=socket, toolsets=wanted, without_toolsets=(*flags.without_toolsets, *others))
-    serve_on(port, flags.running(), flags, form, response_format, given_token=given_token, bridges=True)
+    serve_on(port, flags.running(), flags, given_token=given_token, bridges=True)

@@ -5,33 +5,56 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import click
 
+from lsp_mcp.adapters import adapter_names
+from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
-from lsp_mcp.errors import CallerError, LspMcpError, unknown
+from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
-from lsp_mcp.toolsets.offered import offered_tools, tool_context, tools_without_sessions, toolset_of
-from lsp_mcp.toolsets.tool import Call, Tool
+from lsp_mcp.toolsets.offered import chosen_toolsets, offered_tools, tool_context, tools_without_sessions, toolset_of
+from lsp_mcp.toolsets.tool import Call, Format, Tool
 from lsp_mcp.visible import quoted, visible, visible_lines
 
 
-def list_tools(*, as_json: bool) -> None:
-    """Print every tool: its arguments, and what it does in one line."""
-    tools = _known_tools().values()
+def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
+    """Print the tools that can run here, or `every` one: its arguments, and what it does in one line.
+
+    Raises:
+        ConfigError: none can; the message says why. Not with `every`.
+    """
+    flags.check()
+    tools = list(_known_tools().values())
+    try:
+        here = chosen_toolsets(flags.fitting(), flags.settings(), through_neovim=flags.through_neovim)
+    except ConfigError as error:
+        if not every:
+            raise ConfigError(f"{error} (--all lists every tool)") from None
+        here = []
+    needs = {tool.name: _needs(flags, tool.name, here) for tool in tools}
+    tools = [tool for tool in tools if every or not needs[tool.name]]
     if as_json:
         shown = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": tool.input_schema,
+                **({"needs": needs[tool.name]} if needs[tool.name] else {}),
+            }
+            for tool in tools
         ]
         click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
         return
     for tool in tools:
         what = tool.description.split("\n")[0]
-        click.echo(f"{click.style(tool.name, bold=True)}\n    {what}\n    {_usage(tool)}")
-    click.echo("\nCall one:  lsp-mcp call TOOL KEY=VALUE ...", err=True)
+        why = f"\n    not here: {needs[tool.name]}" if needs[tool.name] else ""
+        click.echo(f"{click.style(tool.name, bold=True)}\n    {what}\n    {_usage(tool)}{why}")
+    more = "" if every else "; those that cannot run here:  lsp-mcp call list --all"
+    click.echo(f"\nCall one:  lsp-mcp call TOOL KEY=VALUE ...{more}", err=True)
 
 
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
@@ -50,10 +73,9 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
     if in_lua and not flags.through_neovim:
         raise CallerError(f"{name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
     schema = {} if in_lua else known[name].input_schema
-    arguments = dict(_argument(word, name, schema) for word in words)
-    people = sys.stdout.isatty() and not as_json
+    arguments = _arguments(words, name, schema)
     running = flags.running()
-    call = Call(format="compact" if people else "json")
+    call = Call(format=_format(flags, as_json=as_json))
     try:
         question = _in_lua(running, name, words) if in_lua else _question(running, flags, name, arguments)
         answer = asyncio.run(_call(running, question, call))
@@ -63,10 +85,37 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         sys.exit(1)
     finally:
         running.kill()
-    # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
-    click.echo(visible_lines(answer) if sys.stdout.isatty() else answer)
-    for remark in call.remarks:
-        click.echo(remark, err=True)
+    if flags.response_format == "text":
+        # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
+        click.echo(visible_lines(answer) if sys.stdout.isatty() else answer)
+        for remark in call.remarks:
+            click.echo(remark, err=True)
+    else:
+        from lsp_mcp.server.envelope import answered
+
+        result = answered([answer, *call.remarks], flags.response_format)
+        whole = result.model_dump(by_alias=True, exclude_none=True, mode="json")
+        click.echo(json.dumps(whole, ensure_ascii=False))
+
+
+def _format(flags: ServerFlags, *, as_json: bool) -> Format:
+    if as_json:
+        return "json"
+    if "--format" in flags.given:
+        return flags.form
+    return "compact" if sys.stdout.isatty() else "json"
+
+
+def _needs(flags: ServerFlags, tool: str, here: Sequence[str]) -> str:
+    """The flag without which `tool` does not run where there are the toolsets `here`; empty if it does."""
+    toolset = toolset_of(tool)
+    if toolset in here:
+        return "add --allow-exec-lua" if tool == "exec_lua" and not flags.allow_exec_lua else ""
+    if toolset in flags.without_toolsets:
+        return f"leave out --without-toolset {toolset}"
+    if toolset == "nvim":
+        return "add --backend nvim"
+    return f"add --backend {toolset}" if toolset in adapter_names() else f"add --toolset {toolset}"
 
 
 def _question(
@@ -79,11 +128,7 @@ def _question(
     """
     offered = {tool.name: tool for tool in offered_tools(tool_context(running, flags.settings()))}
     if name not in offered:
-        toolset = toolset_of(name)
-        left_out = toolset in flags.without_toolsets
-        how = f"leave out --without-toolset {toolset}" if left_out else f"add --toolset {toolset}"
-        how = "add --backend nvim" if toolset == "nvim" and not left_out else how
-        raise CallerError(f"it belongs to the toolset {toolset}; {how}")
+        raise CallerError(f"it belongs to the toolset {toolset_of(name)}; {_needs(flags, name, ())}")
     return lambda call: offered[name].call(call, arguments)
 
 
@@ -94,7 +139,7 @@ def _in_lua(running: Running, name: str, words: tuple[str, ...]) -> Callable[[Ca
         assert running.neovims
         lua = LuaTools(running.neovims)
         schema = next((tool.input_schema for tool in await lua.tools() if tool.name == name), {})
-        return await lua.call(call, name, dict(_argument(word, name, schema) for word in words))
+        return await lua.call(call, name, _arguments(words, name, schema))
 
     return ask
 
@@ -115,9 +160,7 @@ class _Waiting:
     def __enter__(self) -> _Waiting:
         self._status: Any = None
         if sys.stderr.isatty():
-            from rich.console import Console
-
-            self._status = Console(stderr=True).status("starting …")
+            self._status = console(stderr=True).status("starting …")
             self._status.start()
         return self
 
@@ -141,6 +184,16 @@ def _usage(tool: Tool) -> str:
     """Its arguments, those in brackets may be left out."""
     fields = tool.model.model_fields.items()
     return " ".join(name if field.is_required() else f"[{name}]" for name, field in fields)
+
+
+def _arguments(words: tuple[str, ...], tool: str, schema: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for word in words:
+        key, value = _argument(word, tool, schema)
+        if key in given:
+            raise CallerError(f"{key} is given twice; a list is written as JSON: {key}='[...]'")
+        given[key] = value
+    return given
 
 
 def _argument(word: str, tool: str, schema: dict[str, Any]) -> tuple[str, Any]:

@@ -19,13 +19,16 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
+from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.disk.extent import TooLargeError
+from lsp_mcp.disk.feed import too_large
+from lsp_mcp.disk.watch import Watch
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
-from lsp_mcp.workspace import Workspace
 
 _TIMEOUT = 5.0  # seconds for a program to say its version
 _INOTIFY = Path("/proc/sys/fs/inotify")
@@ -34,7 +37,7 @@ _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
-State = Literal["ok", "low", "missing", "broken"]
+State = Literal["ok", "low", "missing", "broken", "unusable"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Check:
     @property
     def failed(self) -> bool:
         """Whether this is why the doctor is not content."""
-        return self.needed and self.state in ("missing", "broken")
+        return self.needed and self.state in ("missing", "broken", "unusable")
 
 
 def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
@@ -129,21 +132,40 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
 
 
 def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[Adapter]]:
-    """The workspace root, and the servers that would run there by themselves."""
+    """The workspace root, and the servers that would run there."""
     name = "workspace root"
     try:
-        root = Workspace(Path(flags.workspace_root)).root
+        root = flags.workspace().root
     except ConfigError as error:
         return Check(name, "missing", True, path=flags.workspace_root, note=str(error)), []
+    if flags.through_neovim:
+        return Check(name, "ok", True, path=str(root)), []
     try:
+        flags.check_root(root)
         fitting = chosen or choose_adapters((), root, adapter_names())
+        _measure(flags, root, fitting)
     except ConfigError as error:
-        return Check(name, "ok", True, path=str(root), note=str(error)), []
+        return Check(name, "unusable", True, path=str(root), note=str(error)), chosen
     markers = [(adapter, marker) for adapter in fitting if (marker := _marker(adapter, root))]
     found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
     by_files = ", ".join(adapter.name for adapter in fitting)
     note = f"has {found}" if found else "" if chosen else f"has no root marker, but files for {by_files}"
     return Check(name, "ok", True, path=str(root), note=note), fitting
+
+
+def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:
+    """Read all folders as a server's start does.
+
+    Raises:
+        ConfigError: there are too many files.
+    """
+    ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
+    watch = Watch([root], ignored, method="scan", most_files=flags.most_files)
+    try:
+        watch.start()
+    except TooLargeError as error:
+        raise too_large(root, error) from None
+    watch.close()
 
 
 def _marker(adapter: Adapter, root: Path) -> str:
@@ -224,38 +246,42 @@ def _waiting() -> contextlib.AbstractContextManager[object]:
     """Tells the person at a terminal that something is going on."""
     if not sys.stderr.isatty():
         return contextlib.nullcontext()
-    from rich.console import Console
+    waiting: contextlib.AbstractContextManager[object] = console(stderr=True).status("asking every program …")
+    return waiting
 
-    return Console(stderr=True).status("asking every program for its version …")
 
-
-_SIGNS = {"ok": ("✓", "green"), "low": ("!", "yellow"), "missing": ("✗", "red"), "broken": ("✗", "red")}
+_SIGNS = {
+    "ok": ("✓", "green"),
+    "low": ("!", "yellow"),
+    "missing": ("✗", "red"),
+    "broken": ("✗", "red"),
+    "unusable": ("✗", "red"),
+}
 
 
 def _show(checks: Sequence[Check]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
+    shown = console(highlight=False, soft_wrap=True)
+    shown.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
     width = max(len(check.name) for check in checks)
     for check in checks:
         sign, color = _SIGNS[check.state] if check.needed or check.state in ("ok", "low") else ("-", "dim")
         path = _home(check.path)
         about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {path}".strip()
-        fits = width + 4 + len(about) <= console.width
+        fits = width + 4 + len(about) <= shown.width
         about = about if fits else about.removesuffix(path).rstrip()
-        console.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
+        shown.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
         if not fits:  # in one piece, to be copied
-            console.print(" " * min(width + 4, max(0, console.width - len(path))) + path)
+            shown.print(" " * min(width + 4, max(0, shown.width - len(path))) + path)
         if check.note:
-            room = max(40, console.width - width - 4)
+            room = max(40, shown.width - width - 4)
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
-            console.print(textwrap.indent(note, " " * (width + 4)), style="dim")
+            shown.print(textwrap.indent(note, " " * (width + 4)), style="dim")
     for check in checks:
         if check.get and (check.failed or check.state == "low"):
-            console.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
-            console.print(f"  {check.get}")
+            shown.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
+            shown.print(f"  {check.get}")
 
 
 def _home(path: str) -> str:

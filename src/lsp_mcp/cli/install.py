@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.text import Text
 
 from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
+from lsp_mcp.cli.help import console
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
 from lsp_mcp.lsp.process.programs import installed_folder, installed_program
 from lsp_mcp.wire.process import Child, run
@@ -281,7 +281,7 @@ def _showing(title: str, command: Sequence[str]) -> Any:
         yield lambda line: click.echo(f"  {line}", err=True)
         return
     columns = (SpinnerColumn(), TextColumn("installing {task.description}", markup=False), TimeElapsedColumn(), _Said())
-    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
+    with Progress(*columns, console=console(stderr=True), transient=True, expand=True) as progress:
         task = progress.add_task(title, total=None, line=shlex.join(command), at=time.monotonic())
         yield lambda text: progress.update(task, line=text, at=time.monotonic())
 

@@ -10,17 +10,20 @@ from typing import Any
 import click
 
 from lsp_mcp import __version__
+from lsp_mcp.cli.help import OrderedGroup
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.token import given_token
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.visible import visible_lines
 
 
-class _Group(click.Group):
+class _Group(OrderedGroup):
     """Errors of this program's own tree are messages for people, not tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Exit status 2 if the arguments were wrong, 1 if something else is."""
+        if os.environ.get("NO_COLOR"):
+            ctx.color = False  # click does not heed it
         try:
             return super().invoke(ctx)
         except LspMcpError as error:
@@ -40,22 +43,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@server_flags
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["json", "compact"]),
-    default="json",
-    show_default=True,
-    help="Form of answers; compact is short text.",
-)
-@click.option(
-    "--response-format",
-    type=click.Choice(["text", "structured", "both"]),
-    default="text",
-    show_default=True,
-    help="Channel of answers in MCP results.",
-)
+@server_flags()
 @click.option(
     "--transport",
     type=click.Choice(["stdio", "http"]),
@@ -66,9 +54,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
 @click.option("--port", type=_PORT, default=0, help="For --transport http. Default: a free one.")
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
-def main(
-    context: click.Context, flags: ServerFlags, form: str, response_format: str, transport: str, port: int
-) -> None:
+def main(context: click.Context, flags: ServerFlags, transport: str, port: int) -> None:
     """Language servers for AI agents, over the Model Context Protocol.
 
     Without a command: serve MCP for the code in the workspace root.
@@ -83,13 +69,13 @@ def main(
         from lsp_mcp.cli.serve import serve, serve_on
 
         if transport == "http":
-            serve_on(port, flags.running(), flags, form, response_format, given_token=context.obj)
-        serve(flags, form, response_format)
+            serve_on(port, flags.running(), flags, given_token=context.obj)
+        serve(flags)
 
 
 @main.command()
 @click.option("--port", type=_PORT, default=0, envvar="MCP_PORT", help="On 127.0.0.1. Default: a free one.")
-@server_flags
+@server_flags()
 @click.pass_context
 def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
     """Serve one Neovim's own tools over HTTP.
@@ -99,7 +85,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
     """
     from lsp_mcp.cli.bridge import run_bridge
 
-    run_bridge(flags, port, *_forms(context), context.obj)
+    run_bridge(flags, port, context.obj)
 
 
 @main.group(invoke_without_command=True)
@@ -108,7 +94,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
 @click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
 @click.option("--link", is_flag=True, help="Print a new link to the board that runs, instead.")
 @click.option("--no-open", is_flag=True, help="Don't open the browser.")
-@server_flags
+@server_flags()
 @click.pass_context
 def board(
     context: click.Context, flags: ServerFlags, port: int | None, dev: bool, stdio: bool, link: bool, no_open: bool
@@ -121,20 +107,19 @@ def board(
         return
     from lsp_mcp.cli.board import new_link, run_board, run_stdio
 
-    form, response_format = _forms(context)
     if link:
         click.echo(new_link(flags, context.obj, port=port, dev=dev))
     elif stdio:
-        run_stdio(flags, form, response_format)
+        run_stdio(flags)
     else:
-        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open, form=form, response_format=response_format)
+        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open)
 
 
 @board.command("export")
 @click.argument("folder")
 @click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
 @_json
-@server_flags
+@server_flags("--workspace-root", "--store")
 def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
     """Write the board to FOLDER as Markdown, one file per task.
 
@@ -142,6 +127,7 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
     """
     from lsp_mcp.cli.board_exchange import export_board
 
+    flags.check()
     export_board(flags, folder, force=force, as_json=as_json)
 
 
@@ -149,7 +135,7 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
 @click.argument("folder")
 @click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
 @_json
-@server_flags
+@server_flags("--workspace-root", "--store")
 @click.pass_context
 def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
     """Put FOLDER into the board: a .neova folder, or one that was exported.
@@ -159,6 +145,7 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     """
     from lsp_mcp.cli.board_exchange import import_board
 
+    flags.check()
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
 
 
@@ -186,16 +173,18 @@ def plugin() -> None:
 @click.argument("tool", required=False)
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
-@server_flags
-def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
+@click.option("--all", "every", is_flag=True, help="List also the tools that cannot run here, and what they need.")
+@server_flags()
+def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool, every: bool) -> None:
     """Call any TOOL from the shell: same names, same answers.
 
-    Without a TOOL, or with `list`: show them all.
+    Without a TOOL, or with `list`: show those that can run here. Answers are short text on a terminal and JSON
+    elsewhere, unless --format says which.
     """
     from lsp_mcp.cli.call import call_tool, list_tools
 
     if tool in (None, "list"):
-        list_tools(as_json=as_json)
+        list_tools(flags, as_json=as_json, every=every)
     else:
         call_tool(flags, tool, arguments, as_json=as_json)
 
@@ -203,7 +192,7 @@ def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_js
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...")
 @_json
-@server_flags
+@server_flags("--backend", "--socket", "--workspace-root", "--*-path")
 @click.pass_context
 def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
     """See what is installed, and how to get what is missing.
@@ -213,6 +202,7 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
     """
     from lsp_mcp.cli.doctor import diagnose
 
+    flags.check()
     context.exit(diagnose(flags, names, as_json=as_json))
 
 
@@ -242,7 +232,7 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 @click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
 @_json
-@server_flags
+@server_flags()
 def setup(
     flags: ServerFlags, client: str | None, write: bool, scope: Any, name: str, force: bool, as_json: bool
 ) -> None:
@@ -252,6 +242,7 @@ def setup(
     """
     from lsp_mcp.cli.setup import list_clients, show_setup, write_setup
 
+    flags.check()
     if client is None:
         list_clients(flags, as_json=as_json)
     elif write:
@@ -260,7 +251,15 @@ def setup(
         show_setup(flags, client, scope, name, as_json=as_json)
 
 
-def _forms(context: click.Context) -> tuple[str, str]:
-    """The form and the channel of answers, which are said before the subcommand."""
-    assert context.parent
-    return context.parent.params["form"], context.parent.params["response_format"]
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what makes a SHELL complete the commands and flags of lsp-mcp.
+
+    For bash: eval "$(lsp-mcp completion bash)" in ~/.bashrc; zsh likewise; for fish: lsp-mcp completion fish | source.
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found
+    click.echo(found(main, {}, "lsp-mcp", "_LSP_MCP_COMPLETE").source())

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
 
-from lsp_mcp.adapters import adapter_names
-from lsp_mcp.errors import ConfigError
+from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
+from lsp_mcp.cli.help import ServerOption
+from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.settings import TOOLSET_NAMES, ToolSettings
 from lsp_mcp.visible import visible_lines
-from lsp_mcp.workspace import Workspace
+from lsp_mcp.workspace import Workspace, too_wide
 
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
     from lsp_mcp.sessions.neovims import Neovims
-    from lsp_mcp.toolsets.settings import ToolSettings
 
 _NVIM = "nvim"  # the backend that is no adapter
 _BOARD = "board"  # the toolset that is over no backend
+_MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
+_MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
+_METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
 # Libraries that tell of each thing they do.
 _CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
@@ -64,6 +70,8 @@ class ServerFlags:
     allow_protected_edits: bool
     store: str | None
     no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
+    form: Literal["json", "compact"]  # of answers
+    response_format: Literal["text", "structured", "both"]  # channel of answers in MCP results
     given: frozenset[str]  # which of these the user gave, by the name of the flag: `--workspace-root`
 
     @property
@@ -80,8 +88,9 @@ class ServerFlags:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`, `config_address`, `Store`.
+            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Store`.
         """
+        self.check()
         if self.through_neovim:
             neovims = self.neovims()
             return Running(neovims.code, neovims, self._board())
@@ -98,9 +107,11 @@ class ServerFlags:
             from lsp_mcp.board.place import store_url
             from lsp_mcp.board.store import Store
         except ModuleNotFoundError as error:
-            raise ConfigError(f"the board needs {error.name}; get it with: pip install 'lsp-mcp[board]'") from None
+            raise ConfigError(
+                f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'"
+            ) from None
 
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
         board = Board(Store(store_url(workspace.root, self.store)))
         return BoardHost(board, Participants(board), workspace)
 
@@ -109,7 +120,7 @@ class ServerFlags:
         from lsp_mcp.nvim.connections import config_address
         from lsp_mcp.sessions.neovims import Neovims
 
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
         try:
             adapters = choose_adapters(self.adapters, workspace.root, adapter_names())
         except ConfigError:
@@ -126,9 +137,11 @@ class ServerFlags:
         """The sessions that the flags describe; their server processes are started.
 
         Raises:
-            ConfigError: see `Workspace`, `choose_adapters`.
+            ConfigError: see `check_root`, `Workspace`, `choose_adapters`.
         """
-        workspace = Workspace(Path(self.workspace_root))
+        workspace = self.workspace()
+        if not self.no_code:
+            self.check_root(workspace.root)
         adapters = [] if self.no_code else choose_adapters(self.backends, workspace.root, adapter_names())
         options = {
             adapter.name: SessionOptions(
@@ -140,13 +153,71 @@ class ServerFlags:
             )
             for adapter in adapters
         }
-        return Sessions(workspace, adapters, options, allow_protected_edits=self.allow_protected_edits)
+        return Sessions(
+            workspace,
+            adapters,
+            options,
+            allow_protected_edits=self.allow_protected_edits,
+            most_files=self.most_files,
+        )
+
+    def fitting(self) -> list[Adapter]:
+        """The servers that would run, without starting one. Raises as `sessions`."""
+        workspace = self.workspace()
+        if self.through_neovim:
+            return [load_adapter(name) for name in self.adapters]
+        self.check_root(workspace.root)
+        return choose_adapters(self.backends, workspace.root, adapter_names())
+
+    def workspace(self) -> Workspace:
+        """The workspace root.
+
+        Raises:
+            ConfigError: it cannot be one.
+        """
+        return Workspace(Path(self.workspace_root))
+
+    @property
+    def is_root_named(self) -> bool:
+        """Whether the user named the workspace root, however wide it is; `.` is wherever a client starts us."""
+        return Path(self.workspace_root) != Path()
+
+    @property
+    def most_files(self) -> int:
+        """More files and folders than this in the workspace root are refused."""
+        return _MOST_NAMED_FILES if self.is_root_named else _MOST_FILES
+
+    def check_root(self, root: Path) -> None:
+        """Make sure that `root` is meant.
+
+        Raises:
+            ConfigError: it is a whole machine or a home folder, and nobody named it.
+        """
+        if not self.is_root_named and (what := too_wide(root)):
+            raise ConfigError(
+                f"{root} is {what}, not a project. Start lsp-mcp in a project, or pass --workspace-root {root} if all "
+                "of it is meant."
+            )
+
+    def check(self) -> None:
+        """Make sure that the flags mean something, whatever is done with them.
+
+        Raises:
+            ConfigError: one does not; the message names it.
+        """
+        for name in (*self.toolsets, *self.without_toolsets):
+            if name not in TOOLSET_NAMES:
+                raise ConfigError(unknown("toolset", name, TOOLSET_NAMES))
+        for method in self.allowed_methods:
+            if not _METHOD.fullmatch(method):
+                raise ConfigError(
+                    f"--allow-method {method[:80]!r} is not the name of a method, such as workspace/symbol"
+                )
+        if not self.workspace_root.strip():
+            raise ConfigError("--workspace-root is empty; pass the folder of a project")
 
     def settings(self) -> ToolSettings:
         """What the flags say of the tools."""
-        # pydantic is heavy, and the servers are to be started before it is imported.
-        from lsp_mcp.toolsets.settings import ToolSettings
-
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
             allowed_methods=self.allowed_methods,
@@ -197,16 +268,22 @@ class ServerFlags:
             "--request-timeout": f"{self.request_timeout:g}",
             "--position-base": str(self.position_base),
             "--log-level": self.log_level,
+            "--response-format": self.response_format,
         }
         return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
 
 
-def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `command` these flags; it gets one argument `flags`, the `ServerFlags`.
+def server_flags(*shown: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these flags; it gets one argument `flags`, the `ServerFlags`. Its help shows those `shown`.
 
-    A subcommand takes them too, and they count there as if given before it: `lsp-mcp --backend X call …` and
-    `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands nearest to the subcommand.
+    Without `shown` it shows all. A subcommand takes them too, and they count there as if given before it:
+    `lsp-mcp --backend X call …` and `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands
+    nearest to the subcommand.
     """
+    return functools.partial(_with_server_flags, shown=shown)
+
+
+def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> Callable[..., Any]:
     names = adapter_names()
     options = _options(names)
 
@@ -231,6 +308,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             allow_exec_lua=value["--allow-exec-lua"],
             allow_protected_edits=value["--allow-protected-edits"],
             store=value["--store"],
+            form=value["--format"],
+            response_format=value["--response-format"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
         )
         form = "%(levelname).1s %(name)s: %(message)s"
@@ -241,7 +320,8 @@ def server_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, flags=flags, **values)
 
     for flag, (kind, text) in reversed(options.items()):
-        wrapped = click.option(flag, help=text, **kind)(wrapped)
+        hidden = bool(shown) and flag not in shown and not (flag.endswith("-path") and "--*-path" in shown)
+        wrapped = click.option(flag, help=text, cls=ServerOption, hidden=hidden, **kind)(wrapped)
     return wrapped
 
 
@@ -263,11 +343,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "The code to answer about.",
         ),
         "--ready-timeout": (
-            {"type": click.FloatRange(min=0), "default": 30.0, **seconds},
+            {"type": _Seconds(min=0), "default": 30.0, **seconds},
             "Longest wait for a server to know the workspace; answers before that say so.",
         ),
         "--request-timeout": (
-            {"type": click.FloatRange(min=0.1), "default": 60.0, **seconds},
+            {"type": _Seconds(min=0.1), "default": 60.0, **seconds},
             "Longest wait for one answer of a server.",
         ),
         "--compile-commands": (
@@ -280,7 +360,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME"},
-            "Offer these tools too, repeatable (code, lsp, clangd, clangd-more, nvim, lua, board).",
+            f"Offer these tools too, repeatable ({', '.join(TOOLSET_NAMES)}).",
         ),
         "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
         "--allow-method": (
@@ -300,6 +380,14 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
             "From which number lines and characters count; anchors always from 1.",
         ),
+        "--format": (
+            {"type": click.Choice(["json", "compact"]), "default": "json", "show_default": True},
+            "Form of answers; compact is short text.",
+        ),
+        "--response-format": (
+            {"type": click.Choice(["text", "structured", "both"]), "default": "text", "show_default": True},
+            "Channel of answers in MCP results.",
+        ),
         "--log-level": (
             {"type": click.Choice(list(_LEVELS)), "default": "info", "show_default": True},
             "What is logged on stderr.",
@@ -309,6 +397,17 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             for name in names
         },
     }
+
+
+class _Seconds(click.FloatRange):
+    """A duration: `nan` and `inf` are numbers too, and no bound at all."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `FloatRange`."""
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
+        return seconds
 
 
 def _given(context: click.Context, name: str, values: dict[str, Any]) -> tuple[Any, bool]:

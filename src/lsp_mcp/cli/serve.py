@@ -9,7 +9,6 @@ import importlib
 import logging
 import socket
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
@@ -22,7 +21,7 @@ from lsp_mcp.wire.process import TOKEN_VARIABLE
 log = logging.getLogger(__name__)
 
 
-def serve(flags: ServerFlags, form: str, response_format: str) -> None:
+def serve(flags: ServerFlags) -> None:
     """Run on stdio until stdin ends or a signal comes. Does not return.
 
     With flags that cannot be used it runs as well: every tool then says what is wrong with them.
@@ -33,7 +32,7 @@ def serve(flags: ServerFlags, form: str, response_format: str) -> None:
         log.error("%s", error)
         asyncio.run(_refuse(error))
     else:
-        asyncio.run(_serve(running, flags, form, response_format))
+        asyncio.run(_serve(running, flags))
 
 
 async def _refuse(reason: ConfigError) -> None:
@@ -46,8 +45,6 @@ def serve_on(
     port: int,
     running: Running,
     flags: ServerFlags,
-    form: str,
-    response_format: str,
     *,
     given_token: str | None,
     bridges: bool = False,
@@ -66,7 +63,7 @@ def serve_on(
         )
     from lsp_mcp.server.http import listen
 
-    asyncio.run(_serve_http(listen(port), secret, running, flags, form, response_format, bridges=bridges))
+    asyncio.run(_serve_http(listen(port), secret, running, flags, bridges=bridges))
 
 
 async def _serve_http(
@@ -74,15 +71,13 @@ async def _serve_http(
     token: str,
     running: Running,
     flags: ServerFlags,
-    form: Any,
-    response_format: Any,
     *,
     bridges: bool,
 ) -> None:
     from lsp_mcp.server.serving import Served, serve_bridge, serve_http
 
     serving = serve_bridge if bridges else serve_http
-    await serving(Served(running, flags.settings(), form, response_format), listening, token)
+    await serving(Served(running, flags.settings(), flags.form, flags.response_format), listening, token)
 
 
 @contextlib.contextmanager
@@ -96,9 +91,9 @@ def _importing() -> Iterator[None]:
         gc.enable()
 
 
-async def _serve(running: Running, flags: ServerFlags, form: Any, response_format: Any) -> None:
+async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
     with _importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(serving.Served(running, flags.settings(), form, response_format))
+    await serving.serve_stdio(serving.Served(running, flags.settings(), flags.form, flags.response_format))

@@ -21,7 +21,6 @@ from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
 from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.text import Text
-from lsp_mcp.workspace import Workspace
 
 PROGRAM = "lsp-mcp"
 
@@ -65,7 +64,7 @@ class Plan:
 
 def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
     """Print the clients, with the files that hold their configuration."""
-    root = Workspace(Path(flags.workspace_root)).root
+    root = flags.workspace().root
     clients = [load_client(name) for name in client_names()]
     if as_json:
         shown = [
@@ -164,7 +163,7 @@ def _plan(
     client = load_client(client_name)
     scope = client.scope(scope_name)
     scope_name = scope_name or client.default_scope
-    root = Workspace(Path(flags.workspace_root)).root
+    root = flags.workspace().root
     file = scope.file(root)
     text, config = None, {}
     try:
@@ -179,7 +178,7 @@ def _plan(
     fixed = scope_name == "user" and "--workspace-root" in flags.given
     arguments = [
         "--format",
-        "compact",
+        flags.form if "--format" in flags.given else "compact",
         *flags.words(),
         "--workspace-root",
         str(root) if fixed else scope.workspace_root,
@@ -257,6 +256,7 @@ def _again(flags: ServerFlags, plan: Plan) -> str:
     words = [PROGRAM, "setup", plan.client.name]
     words += ["--scope", plan.scope_name] if plan.scope_name != plan.client.default_scope else []
     words += ["--name", plan.name] if plan.name != PROGRAM else []
+    words += ["--format", flags.form] if "--format" in flags.given else []
     words += flags.words()
     words += ["--workspace-root", flags.workspace_root] if "--workspace-root" in flags.given else []
     return shlex.join(words)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 
 from inotify_simple import Event, INotify, flags
 
@@ -25,6 +27,10 @@ _RAN_OUT = {
     errno.EMFILE: "fs.inotify.max_user_instances ran out",
     errno.ENOMEM: "the kernel has no memory for watches",
 }
+
+
+_LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
+_SHARE = 0.5  # of all watches that a user has, for every program: an editor beside us needs some
 
 
 class Folder:
@@ -55,6 +61,7 @@ class Descriptors:
         # moment when a folder was moved and its old name is not forgotten yet.
         self._folders: dict[int, tuple[Folder, ...]] = {}
         self.unreadable: set[str] = set()
+        self._most = _share()
         try:
             self._inotify = INotify(nonblocking=True)
         except OSError as error:
@@ -116,6 +123,8 @@ class Descriptors:
             self._unwatch(wd)
 
     def _watch(self, path: str, mask: int) -> int | None:
+        if len(self._folders) >= self._most:
+            raise EventsLostError(f"more than {self._most:,} folders, the share of fs.inotify.max_user_watches")
         try:
             return int(self._inotify.add_watch(path, mask))
         except OSError as error:
@@ -128,6 +137,14 @@ class Descriptors:
     def _unwatch(self, wd: int) -> None:
         with suppress(OSError):  # a deleted folder took its watch along
             self._inotify.rm_watch(wd)
+
+
+def _share() -> int:
+    """How many folders one workspace may have watched."""
+    try:
+        return int(int(_LIMIT.read_text()) * _SHARE)
+    except (OSError, ValueError):
+        return sys.maxsize
 
 
 def _events_lost(error: OSError) -> EventsLostError:

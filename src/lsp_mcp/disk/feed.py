@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.disk.changes import Changes
+from lsp_mcp.disk.extent import TooLargeError
 from lsp_mcp.disk.watch import Watch
+from lsp_mcp.errors import ConfigError, UnavailableError
+
+_REPORT_EACH = 1.0  # seconds
+_LEAST_WAIT = 5.0  # seconds: before the files are known there is no answer at all
+
+Report = Callable[[float, float | None, str], Awaitable[None]]
+"""Told how much is done, of how much, and what; as `backend.Report`."""
+
+
+def too_large(root: Path, error: TooLargeError) -> ConfigError:
+    """What to tell of a `root` that is not watched because of `error`."""
+    return ConfigError(
+        f"{root} is too large for a workspace: {error}. Start lsp-mcp in one project, or pass "
+        f"--workspace-root {root} if all of it is meant."
+    )
 
 
 class FeedHub:
     """The watch of one workspace, and the feeds that share it."""
 
-    def __init__(self, root: Path, ignored_folders: Collection[str]) -> None:
-        self._watch = Watch([root], ignored_folders)
+    def __init__(self, root: Path, ignored_folders: Collection[str], most_files: int | None = None) -> None:
+        """More than `most_files` below `root` are refused."""
+        self._watch = Watch([root], ignored_folders, most_files=most_files)
         self._folders = [root]
         self._feeds: list[Feed] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -28,14 +46,43 @@ class FeedHub:
         return feed
 
     async def start(self) -> None:
-        """Begin to watch; idempotent. What changes after this returns is seen by every feed."""
-        if self._started is None:
+        """Begin to watch; idempotent. What changes after this returns is seen by every feed.
+
+        Raises:
+            ConfigError: there is too much to watch.
+        """
+        await asyncio.shield(self._starting())
+
+    async def wait(self, timeout: float, report: Report) -> None:
+        """As `start`, for at most `timeout` seconds, and 5 at least; `report` is told each second how far it is.
+
+        Raises:
+            UnavailableError: the folder is still being read; that goes on for the next question.
+        """
+        starting, end = self._starting(), time.monotonic() + max(timeout, _LEAST_WAIT)
+        while not starting.done():
+            left = end - time.monotonic()
+            if left <= 0:
+                raise UnavailableError(
+                    f"{self._folders[0]} is still being read, {self._watch.files_read:,} files by now. Ask again later "
+                    "or start lsp-mcp with the --workspace-root of a smaller folder."
+                )
+            await asyncio.wait([starting], timeout=min(left, _REPORT_EACH))
+            if not starting.done():
+                await report(self._watch.files_read, None, f"reading the workspace: {self._watch.files_read:,} files")
+        await starting
+
+    def _starting(self) -> asyncio.Task[None]:
+        if self._started is None or _failed(self._started):
             self._started = asyncio.create_task(self._start())
-        await asyncio.shield(self._started)
+        return self._started
 
     async def _start(self) -> None:
         # A large tree takes a while to walk.
-        await asyncio.to_thread(self._watch.start)
+        try:
+            await asyncio.to_thread(self._watch.start)
+        except TooLargeError as error:
+            raise too_large(self._folders[0], error) from None
         self._loop = asyncio.get_running_loop()
         if (descriptor := self._watch.fileno()) is not None:
             # Emptied as it fills, or the kernel's queue could run over between two questions.
@@ -43,6 +90,10 @@ class FeedHub:
 
     def close(self) -> None:
         """Stop watching."""
+        self._watch.stop()
+        if self._started and not self._started.done():
+            self._started.cancel()
+            return  # the thread that reads gives back what it has
         if self._loop and (descriptor := self._watch.fileno()) is not None:
             self._loop.remove_reader(descriptor)
         self._watch.close()
@@ -76,6 +127,10 @@ class FeedHub:
                 feed.take_in(changes)
 
 
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
+
+
 class Feed:
     """What changed on disk, for one owner."""
 
@@ -87,6 +142,10 @@ class Feed:
     async def start(self) -> None:
         """See `FeedHub.start`."""
         await self._hub.start()
+
+    async def wait(self, timeout: float, report: Report) -> None:
+        """See `FeedHub.wait`."""
+        await self._hub.wait(timeout, report)
 
     def changes(self) -> Changes:
         """Every change whose system call returned before this call, since the last call."""

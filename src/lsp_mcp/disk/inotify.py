@@ -20,6 +20,7 @@ from inotify_simple import flags
 from lsp_mcp.disk.changes import Ledger
 from lsp_mcp.disk.descriptors import Descriptors, Folder
 from lsp_mcp.disk.entries import entries, entry_kind, link_target
+from lsp_mcp.disk.extent import Extent
 from lsp_mcp.disk.method import lasting_note
 
 _IS_FOLDER = int(flags.ISDIR)
@@ -34,9 +35,9 @@ class InotifyMethod:
         EventsLostError: there is no inotify to be had.
     """
 
-    def __init__(self, ledger: Ledger, ignored: frozenset[str]) -> None:
+    def __init__(self, ledger: Ledger, extent: Extent) -> None:
         self._ledger = ledger
-        self._ignored = ignored
+        self._extent = extent
         self._descriptors = Descriptors()
         self._roots: dict[str, Folder | None] = {}  # None when it is not there
         self._links: dict[str, tuple[Folder, str, int | None]] = {}  # with the signatures of their targets
@@ -89,9 +90,10 @@ class InotifyMethod:
     def note(self) -> str | None:
         """See `Method`."""
         missing = [root for root, folder in self._roots.items() if not folder]
-        if not missing and not self._descriptors.unreadable:
+        left_out = self._extent.left_out()
+        if not missing and not left_out and not self._descriptors.unreadable:
             return None
-        return lasting_note(None, missing, self._descriptors.unreadable)
+        return lasting_note(None, missing, self._descriptors.unreadable, left_out)
 
     def release(self) -> None:
         """Watch nothing any more. The descriptor stays open, for whoever waits for it."""
@@ -119,9 +121,9 @@ class InotifyMethod:
             self._ledger.vanished(path)
 
     def _look_at_folder(self, parent: Folder, name: str) -> None:
-        if name in self._ignored:
-            return
         path = parent.prefix + name
+        if not self._extent.has(path, name):
+            return
         wd = self._descriptors.watch(path)
         if known := parent.names.get(name):
             if known.wd == wd:
@@ -232,10 +234,12 @@ class InotifyMethod:
         stack = [folder]
         while stack:
             folder = stack.pop()
-            for entry in entries(folder.path, self._descriptors.unreadable):
+            found = entries(folder.path, self._descriptors.unreadable)
+            self._extent.read(len(found))
+            for entry in found:
                 name, kind = entry.name, entry_kind(entry)
                 if kind == "folder":
-                    if name in self._ignored or (wd := self._descriptors.watch(entry.path)) is None:
+                    if not self._extent.has(entry.path, name) or (wd := self._descriptors.watch(entry.path)) is None:
                         continue
                     if inner := self._enter(folder, name, wd):
                         stack.append(inner)

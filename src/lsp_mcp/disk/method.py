@@ -42,10 +42,17 @@ class EventsLostError(Exception):
     """Events are not to be had, or no longer; its text is the reason, without a full stop."""
 
 
-def lasting_note(reason: str | None, missing: Iterable[str], unreadable: Iterable[str]) -> str | None:
-    """Why the answers are not by events, which roots are not there, which folders cannot be read; or None."""
+def lasting_note(
+    reason: str | None, missing: Iterable[str], unreadable: Iterable[str], left_out: Iterable[str] = ()
+) -> str | None:
+    """Why the answers are not by events, which roots are not there, which folders are not looked at; or None."""
     absent = set(missing).difference(unreadable)
-    notes = [reason, _some("no such folder", absent), _some("cannot be read", unreadable)]
+    notes = [
+        reason,
+        _some("no such folder", absent),
+        _some("cannot be read", unreadable),
+        _some("another file system, not watched", left_out),
+    ]
     return "; ".join(filter(None, notes)) or None
 
 

@@ -1,8 +1,9 @@
-"""Which folders lie on file systems that other machines write to: the kernel has no events for those."""
+"""Which folders are file systems of their own, and which of those other machines write to, without an event here."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 # fuseblk is left out: a local disk whose writes all go through this kernel.
@@ -14,7 +15,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def network_file_system(root: str) -> str | None:
-    """The type of the network or shared file system that `root`, or a folder below it, lies on, or None.
+    """The type of the network or shared file system that `root` lies on, or None.
 
     None as well where there is no /proc.
     """
@@ -27,20 +28,52 @@ def network_file_system(root: str) -> str | None:
 
 def network_mount(folder: str, mountinfo: str) -> str | None:
     """The same for a resolved `folder`, by the text of /proc/self/mountinfo (proc(5))."""
-    below = folder.rstrip("/") + "/"
-    holder, holder_type = "", ""
-    inner_type = None
+    holder = _holder(folder, _mounts(mountinfo))
+    return holder.type if holder and _NETWORK.fullmatch(holder.type) else None
+
+
+def mounts_below(root: str) -> dict[str, str]:
+    """The folders below `root` that are another file system than its own, with their types.
+
+    Their paths are as `root` is spelled. Nothing where there is no /proc.
+    """
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
+        real = str(Path(root).resolve())
+    except OSError:
+        return {}
+    found = other_mounts(real, mounts)
+    return {root.rstrip("/") + path[len(real.rstrip("/")) :]: type_ for path, type_ in found.items()}
+
+
+def other_mounts(folder: str, mountinfo: str) -> dict[str, str]:
+    """The same for a resolved `folder`, by the text of /proc/self/mountinfo: a bind mount of its own is none."""
+    mounts = _mounts(mountinfo)
+    holder, below = _holder(folder, mounts), folder.rstrip("/") + "/"
+    own = holder.device if holder else ""
+    inner = {mount.point: mount for mount in mounts if mount.point.startswith(below) and mount.point != folder}
+    return {point: mount.type for point, mount in inner.items() if mount.device != own}
+
+
+@dataclass(frozen=True)
+class _Mount:
+    point: str
+    device: str
+    type: str
+
+
+def _mounts(mountinfo: str) -> list[_Mount]:
+    found = []
     for line in mountinfo.splitlines():
         mount, _, rest = line.partition(" - ")
-        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), mount.split(" ")[4])
-        type_ = rest.split(" ", 1)[0]
-        # Of two mounts at one point the later one is on top.
-        if below.startswith(point.rstrip("/") + "/") and len(point) >= len(holder):
-            holder, holder_type = point, type_
-        elif point.startswith(below) and _is_network(type_):
-            inner_type = type_
-    return holder_type if _is_network(holder_type) else inner_type
+        words = mount.split(" ")
+        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), words[4])
+        found.append(_Mount(point, words[2], rest.split(" ", 1)[0]))
+    return found
 
 
-def _is_network(type_: str) -> bool:
-    return _NETWORK.fullmatch(type_) is not None
+def _holder(folder: str, mounts: list[_Mount]) -> _Mount | None:
+    """The mount that `folder` lies on; of two mounts at one point the later one is on top."""
+    below = folder.rstrip("/") + "/"
+    holding = [mount for mount in mounts if below.startswith(mount.point.rstrip("/") + "/")]
+    return max(reversed(holding), key=lambda mount: len(mount.point), default=None)

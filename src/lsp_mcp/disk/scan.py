@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lsp_mcp.disk.changes import Ledger
+from lsp_mcp.disk.extent import Extent
 from lsp_mcp.disk.method import lasting_note
 from lsp_mcp.disk.snapshot import Snapshot
 
@@ -13,8 +14,9 @@ from lsp_mcp.disk.snapshot import Snapshot
 class ScanMethod:
     """Watches by comparing signatures. See `Method`."""
 
-    def __init__(self, ledger: Ledger, ignored: frozenset[str], reason: str | None = None) -> None:
-        self._snapshot = Snapshot(ledger, ignored)
+    def __init__(self, ledger: Ledger, extent: Extent, reason: str | None = None) -> None:
+        self._snapshot = Snapshot(ledger, extent)
+        self._extent = extent
         self._roots: list[str] = []
         self._missing: list[str] = []
         self._reason = f"watching by scan: {reason}" if reason else "watching by scan"
@@ -36,7 +38,7 @@ class ScanMethod:
 
     def note(self) -> str | None:
         """See `Method`."""
-        return lasting_note(self._reason, self._missing, self._snapshot.unreadable)
+        return lasting_note(self._reason, self._missing, self._snapshot.unreadable, self._extent.left_out())
 
     def close(self) -> None:
         """See `Method`."""

@@ -5,8 +5,7 @@ watcher watches. Events keep their order: when the sentinel's own event is here,
 only say where to look. A file that they name is compared with a `Snapshot`; a folder, or more than a few
 names, cause a scan.
 
-The order is certain where all folders share one queue (Linux) or stream (macOS). On Windows each root has a
-queue of its own, and an event may still be on its way when the sentinel's is here. On Linux, where inotify is
+The order is certain: all folders share one queue (Linux) or stream (macOS). On Linux, where inotify is
 the method of choice, watchfiles also follows symlinks, and confuses the folders they lead to with the links.
 """
 
@@ -22,13 +21,14 @@ from tempfile import TemporaryDirectory
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from lsp_mcp.disk.changes import Ledger
+from lsp_mcp.disk.extent import Extent
 from lsp_mcp.disk.method import lasting_note
 from lsp_mcp.disk.snapshot import Snapshot
 
 _BOUND = 1.0  # seconds to wait for the sentinel's event
 _STEP_MS = 1  # how often watchfiles looks for events meanwhile
-# watchfiles 1.3 does not say when the operating system lost events. That takes a burst (on Windows, 16 KiB
-# of names), so a burst is answered by a scan.
+# watchfiles 1.3 does not say when the operating system lost events. That takes a burst,
+# so a burst is answered by a scan.
 _BURST = 64
 _ADDED, _MODIFIED, _DELETED = 1, 2, 3  # watchfiles.Change
 
@@ -38,10 +38,10 @@ _Event = tuple[int, str]
 class SentinelMethod:
     """Watches by events that come late: `collect` waits for them, at most 1 s, else scans from then on."""
 
-    def __init__(self, ledger: Ledger, ignored: frozenset[str]) -> None:
+    def __init__(self, ledger: Ledger, extent: Extent) -> None:
         self._ledger = ledger
-        self._ignored = ignored
-        self._snapshot = Snapshot(ledger, ignored)
+        self._extent = extent
+        self._snapshot = Snapshot(ledger, extent)
         self._roots: dict[str, tuple[int, int] | None] = {}  # device and inode; None when it is not there
         self._real: dict[str, str] = {}  # the roots that are there, to their resolved paths: events have those
         self._sentinels = TemporaryDirectory(prefix="lsp-mcp-")
@@ -78,7 +78,7 @@ class SentinelMethod:
     def note(self) -> str | None:
         """See `Method`."""
         missing = [root for root, identity in self._roots.items() if identity is None]
-        return lasting_note(self._reason, missing, self._snapshot.unreadable)
+        return lasting_note(self._reason, missing, self._snapshot.unreadable, self._extent.left_out())
 
     def close(self) -> None:
         """See `Method`."""
@@ -160,9 +160,7 @@ class SentinelMethod:
         if not roots:
             self._doubt = True  # a root has another path for the system, such as in other letter case
         below = {root: path.relative_to(self._real[root]) for root in roots}
-        return [
-            str(Path(root) / rest) for root, rest in below.items() if not self._ignored.intersection(rest.parts[:-1])
-        ]
+        return [str(Path(root) / rest) for root, rest in below.items() if self._extent.has_name(rest.parts[:-1])]
 
     def _is_folder(self, kind: int, path: str) -> bool:
         """Whether an event says that a folder came or went."""
@@ -172,7 +170,7 @@ class SentinelMethod:
         above, _, name = path.rpartition(os.sep)
         if (above or os.sep) not in folders:
             return True
-        return name not in self._ignored and _is_real_folder(path)
+        return self._extent.has(path, name) and _is_real_folder(path)
 
 
 def _identity(root: str) -> tuple[int, int] | None:

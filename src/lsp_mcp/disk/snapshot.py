@@ -8,14 +8,15 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from lsp_mcp.disk.changes import Ledger
 from lsp_mcp.disk.entries import entries, link_target, signature
+from lsp_mcp.disk.extent import Extent
 
 
 class Snapshot:
     """The files below some folders, each with its signature. Symlinked folders are not followed."""
 
-    def __init__(self, ledger: Ledger, ignored: frozenset[str]) -> None:
+    def __init__(self, ledger: Ledger, extent: Extent) -> None:
         self._ledger = ledger
-        self._ignored = ignored
+        self._extent = extent
         self.files: dict[str, int] = {}
         self.folders: set[str] = set()
         self.unreadable: set[str] = set()
@@ -79,7 +80,9 @@ class Snapshot:
             if folder in self.folders:
                 continue
             self.folders.add(folder)
-            for entry in entries(folder, self.unreadable):
+            found = entries(folder, self.unreadable)
+            self._extent.read(len(found))
+            for entry in found:
                 if (signed := self._visit(entry, stack)) is not None:
                     yield entry.path, signed
 
@@ -94,6 +97,6 @@ class Snapshot:
             return None
         if S_ISREG(status.st_mode):
             return signature(status)
-        if S_ISDIR(status.st_mode) and entry.name not in self._ignored:
+        if S_ISDIR(status.st_mode) and self._extent.has(entry.path, entry.name):
             stack.append(entry.path)
         return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from lsp_mcp.disk.changes import Changes, Ledger
+from lsp_mcp.disk.extent import Extent, TooLargeError
 from lsp_mcp.disk.method import EventsLostError, Method
 from lsp_mcp.disk.mounts import network_file_system
 from lsp_mcp.disk.scan import ScanMethod
@@ -29,22 +30,41 @@ class Watch:
     """
 
     def __init__(
-        self, roots: Iterable[Path], ignored_folders: Collection[str] = (), *, method: MethodName = "auto"
+        self,
+        roots: Iterable[Path],
+        ignored_folders: Collection[str] = (),
+        *,
+        method: MethodName = "auto",
+        most_files: int | None = None,
     ) -> None:
-        """`ignored_folders` are names, such as `.git`; a `method` other than auto is tried first."""
+        """`ignored_folders` are names, such as `.git`; a `method` other than auto is tried first.
+
+        With more than `most_files` below the roots it does not start.
+        """
         self._to_start_with = list(roots)
         self._roots: list[str] = []
-        self._ignored = frozenset(ignored_folders)
+        self._extent = Extent(ignored_folders, most_files)
         self._name = method
         self._ledger = Ledger()
         self._method: Method | None = None
         self._queue: InotifyMethod | None = None
 
     def start(self) -> None:
-        """Know what is there. Blocks for the walk: about 2 s for a million files; may run in a thread."""
+        """Know what is there. Blocks for the walk: about 2 s for a million files; may run in a thread.
+
+        Raises:
+            TooLargeError: there is too much, or `stop` was called meanwhile; nothing is watched then.
+        """
+        self._roots.clear()
+        self._extent.begin()
         self._method = self._choose()
-        for root in self._to_start_with:
-            self.add_root(root)
+        try:
+            for root in self._to_start_with:
+                self.add_root(root)
+        except TooLargeError:
+            self.close()
+            raise
+        self._extent.known()
         self._ledger.clear()
 
     def add_root(self, root: Path) -> None:
@@ -59,6 +79,7 @@ class Watch:
         if self._name == "auto" and method is self._queue and (type_ := network_file_system(path)):
             method = self._fall_back(f"{path} is on a network file system ({type_})")
         self._roots.append(path)
+        self._extent.add_root(path)
         try:
             method.add_root(path)
         except EventsLostError as lost:
@@ -102,6 +123,15 @@ class Watch:
             except EventsLostError as lost:
                 self._fall_back(str(lost))
 
+    @property
+    def files_read(self) -> int:
+        """How many files and folders `start` has read until now, for another thread."""
+        return self._extent.files
+
+    def stop(self) -> None:
+        """End a `start` that goes on in another thread."""
+        self._extent.end()
+
     def close(self) -> None:
         """Watch nothing any more. May be called twice, and without `start`."""
         if self._method:
@@ -121,22 +151,22 @@ class Watch:
 
     def _choose(self) -> Method:
         if self._name == "scan":
-            return ScanMethod(self._ledger, self._ignored)
+            return ScanMethod(self._ledger, self._extent)
         if self._name == "watchfiles" or (self._name == "auto" and sys.platform != "linux"):
             from lsp_mcp.disk.sentinel import SentinelMethod
 
-            return SentinelMethod(self._ledger, self._ignored)
+            return SentinelMethod(self._ledger, self._extent)
         try:
             from lsp_mcp.disk.inotify import InotifyMethod
 
-            self._queue = InotifyMethod(self._ledger, self._ignored)
+            self._queue = InotifyMethod(self._ledger, self._extent)
         except EventsLostError as lost:
-            return ScanMethod(self._ledger, self._ignored, str(lost))
+            return ScanMethod(self._ledger, self._extent, str(lost))
         return self._queue
 
     def _fall_back(self, reason: str) -> Method:
         """Scan from now on. What happened meanwhile is unknown, so each known file counts as changed."""
-        failed, scan = self._started(), ScanMethod(self._ledger, self._ignored, reason)
+        failed, scan = self._started(), ScanMethod(self._ledger, self._extent, reason)
         self._method = scan
         for root in self._roots:
             scan.add_root(root)

@@ -171,6 +171,8 @@ class Session:
 
     async def ready(self, report: Report) -> None:
         """See `Backend.ready`."""
+        if not self._hosted:
+            await self._feed.wait(self._options.ready_timeout, report)
         await self._lifetime.live()
         await self._readiness.wait(report)
 

@@ -1,4 +1,4 @@
-"""Answers as the JSON that seeds/001 publishes, without white space."""
+"""Answers as the JSON that docs/contracts/code.md publishes, without white space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outer form of a tool's answer: `text`, `structured` or `both` (seeds/003, "Global MCP Output Envelope")."""
+"""The outer form of a tool's answer: `text`, `structured` or `both` (docs/contracts/clangd.md)."""
 
 from __future__ import annotations
 

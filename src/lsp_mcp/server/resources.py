@@ -1,4 +1,4 @@
-"""The connected Neovims as MCP resources: `Resources` (seeds/000)."""
+"""The connected Neovims as MCP resources: `Resources` (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 

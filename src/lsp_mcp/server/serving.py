@@ -99,7 +99,7 @@ async def serve_board(
 
 
 def _say_port(listening: socket.socket) -> None:
-    """Tell who has started us (seeds/004). It listens already: who connects now is answered once the rest is up."""
+    """Tell the program that started us (docs/contracts/lua.md). Answers come once the rest is up."""
     print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 

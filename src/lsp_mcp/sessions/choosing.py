@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.workspace import too_wide
 
 
 def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) -> list[Adapter]:
@@ -33,7 +34,9 @@ def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
     marked = [
         a for a in adapters if any((p / m).exists() for m in a.workspace.root_markers for p in (root, *root.parents))
     ]
-    below = [a for a in adapters if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in ("", "*/"))]
+    # One source file somewhere in it says nothing about a whole machine or home folder.
+    depths = () if too_wide(root) else ("", "*/")
+    below = [a for a in adapters if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in depths)]
     fitting = marked or below
     if not fitting:
         names = ", ".join(a.name for a in adapters)

@@ -35,7 +35,7 @@ class Sessions:
 
     Constructing it starts the server processes; `begin` (in a running loop) initializes them. With a `host`, they are
     the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` what runs by now, is
-    awaited before a backend is chosen.
+    awaited before a backend is chosen. A root with more than `most_files` is refused when it is read.
 
     Raises:
         ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
@@ -50,6 +50,7 @@ class Sessions:
         before_choice: Callable[[], Awaitable[None]] | None = None,
         *,
         allow_protected_edits: bool = False,
+        most_files: int | None = None,
     ) -> None:
         self.workspace = workspace
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
@@ -58,7 +59,8 @@ class Sessions:
         self.reported = Reported()
         self._files = host.files if host else Files()
         self._options = options
-        self._hub = FeedHub(workspace.root, {name for a in adapters for name in a.workspace.ignored_folders})
+        ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
+        self._hub = FeedHub(workspace.root, ignored, most_files)
         self._before_choice = before_choice
         self._others: list[Session] = []  # that answer no code tool
         self._sessions = [self._session(adapter) for adapter in adapters]
@@ -179,7 +181,15 @@ class Sessions:
             if backend.adapter.language_of(path):
                 return backend
         known = "; ".join(f"{b.name} answers for {', '.join(b.adapter.extensions)}" for b in self.backends)
-        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.")
+        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.{self._cure(path)}")
+
+    def _cure(self, path: Path) -> str:
+        """The flags with which a backend answers for `path` too; empty if there is none, or Neovim decides."""
+        able = [adapter.name for adapter in shipped_adapters() if adapter.language_of(path)]
+        if self.host or not able:
+            return ""
+        names = [*(backend.name for backend in self.backends), able[0]]
+        return f" Start lsp-mcp with {' '.join(f'--backend {name}' for name in names)}."
 
     async def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`; see `Workspace.file`."""

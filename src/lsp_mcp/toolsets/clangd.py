@@ -1,4 +1,4 @@
-"""The toolset `clangd`: the vocabulary of seeds/003, for the server that speaks clangd's extensions.
+"""The toolset `clangd`: the vocabulary of docs/contracts/clangd.md, for the server that speaks clangd's extensions.
 
 The names of tools and arguments are the published ones. Answers are the published objects as JSON; a further
 fields `status` and `gaps` are there only when there is something to say: what makes the answer incomplete, or happened.
@@ -21,7 +21,7 @@ from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
 from lsp_mcp.toolsets.tool import Call, tool
 
-# seeds/003, "Allowed methods (effective default read-only set)".
+# docs/contracts/clangd.md.
 METHODS = (
     *("textDocument/hover", "textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"),
     *("textDocument/implementation", "textDocument/references", "textDocument/documentSymbol", "workspace/symbol"),

@@ -1,4 +1,4 @@
-"""The toolset `code`: symbols by name, file and anchor, for every language server (seeds/001)."""
+"""The toolset `code`: symbols by name, file and anchor, for every language server (docs/contracts/code.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toolset `lua`: what the plugin's registry in a Neovim has (seeds/004), asked for anew for each list.
+"""The toolset `lua`: what the plugin's registry in a Neovim has (docs/contracts/lua.md), asked for anew for each list.
 
 Nothing here knows any of those tools: their names, arguments and checks are Lua's.
 """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
@@ -94,23 +96,33 @@ def toolset_of(tool: str) -> str:
     """
     if tool.startswith(PREFIX):
         return "lua"
-    for name, kinds in TOOLSETS.items():
-        if any(tool == one.name for kind in kinds() for one in declared_tools(kind)):
-            return name
+    if name := _homes().get(tool):
+        return name
     raise CallerError(f"unknown tool {quoted(tool)}")
 
 
+@cache
+def _homes() -> dict[str, str]:
+    """The toolset of each tool, by its name."""
+    return {one.name: name for name, kinds in TOOLSETS.items() for kind in kinds() for one in declared_tools(kind)}
+
+
 def _chosen(context: ToolContext) -> list[str]:
-    settings, backends = context.settings, context.sessions.backends
-    of_backends = {name for backend in backends for name in backend.adapter.toolsets}
-    if context.neovims:
+    adapters = [backend.adapter for backend in context.sessions.backends]
+    return chosen_toolsets(adapters, context.settings, through_neovim=context.neovims is not None)
+
+
+def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, through_neovim: bool) -> list[str]:
+    """The names of the toolsets that are offered where servers of these `adapters` run. Raises as `offered_tools`."""
+    of_backends = {name for adapter in adapters for name in adapter.toolsets}
+    if through_neovim:
         of_backends.add("nvim")
     for name in (*settings.toolsets, *settings.without_toolsets):
         if name not in TOOLSETS:
             raise ConfigError(unknown("toolset", name, TOOLSETS))
     for name in settings.toolsets:
         if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, *of_backends):
-            running = ", ".join(backend.name for backend in backends)
+            running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
     wanted = {*_EVERYWHERE, *of_backends, *settings.toolsets} - set(settings.without_toolsets)
     return [name for name in TOOLSETS if name in wanted]

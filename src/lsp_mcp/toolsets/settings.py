@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from lsp_mcp.text import Base
 
+TOOLSET_NAMES = ("code", "lsp", "clangd", "clangd-more", "nvim", "lua", "board")
+
 
 @dataclass(frozen=True)
 class ToolSettings:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from lsp_mcp.errors import (
+    ConfigError,
     DiedError,
     LspMcpError,
     MissingProgramError,
@@ -156,7 +157,7 @@ class Lifetime:
                     self._tries = 0
                     why = str(error).rstrip(".")
                     raise UnavailableError(f"{name} could not be started: {why}. Run: lsp-mcp doctor") from None
-                except UnavailableError:
+                except (UnavailableError, ConfigError):
                     self._tries = 0
                     raise
         finally:

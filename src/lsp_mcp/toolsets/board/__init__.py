@@ -1,1 +1,1 @@
-"""The tools of the project board (seeds/002)."""
+"""The tools of the project board (docs/contracts/board.md)."""

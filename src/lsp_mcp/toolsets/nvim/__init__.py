@@ -1,1 +1,1 @@
-"""The toolset `nvim`: the vocabulary of seeds/000, for Neovims that are connected."""
+"""The toolset `nvim`: the vocabulary of docs/contracts/nvim.md, for Neovims that are connected."""

@@ -1,7 +1,7 @@
 """What the tools for Neovim share: how they are called, which document is meant, and what an answer looks like.
 
-Names and arguments are the published ones of seeds/000. An answer is the published one too, raw LSP objects for most
-tools; what else its reader should know comes as a remark, a text of its own.
+Names and arguments are the published ones of docs/contracts/nvim.md. An answer is the published one too, raw LSP
+objects for most tools; what else its reader should know comes as a remark, a text of its own.
 """
 
 from __future__ import annotations

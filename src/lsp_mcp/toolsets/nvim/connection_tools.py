@@ -1,4 +1,4 @@
-"""Finding Neovims, connecting and disconnecting (seeds/000)."""
+"""Finding Neovims, connecting and disconnecting (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 

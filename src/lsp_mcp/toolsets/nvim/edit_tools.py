@@ -1,4 +1,4 @@
-"""Renames, formatting and workspace edits, done in Neovim's buffers (seeds/000)."""
+"""Renames, formatting and workspace edits, done in Neovim's buffers (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 

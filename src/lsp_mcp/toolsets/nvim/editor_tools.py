@@ -1,4 +1,4 @@
-"""What the person sees, and the texts of buffers and files (seeds/000)."""
+"""What the person sees, and the texts of buffers and files (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lsp_mcp.toolsets.passing import MOST_CHARACTERS
 from lsp_mcp.toolsets.tool import Call, tool
 
 _BYTES = PositionEncoding("utf-8", lone_cr_ends_line=False)  # how Neovim counts
-_READY_MS = 5_000  # seeds/000
+_READY_MS = 5_000  # docs/contracts/nvim.md
 _MOST_READY_MS = 600_000
 _LUA_TIMEOUT = 30.0  # seconds
 

@@ -1,4 +1,4 @@
-"""LSP requests through Neovim's own language clients that change nothing (seeds/000)."""
+"""LSP requests through Neovim's own language clients that change nothing (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,47 @@
+"""Help that shows a command's own options before those of the servers that it starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+class ServerOption(click.Option):
+    """A flag that says which servers run and how; every command takes it, and shows it if it matters there."""
+
+
+class _Ordered(click.Command):
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See `click.Command`."""
+        parameters = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        for title, is_theirs in (("Options", False), ("Server options", True)):
+            of_title = (one for one in parameters if isinstance(one, ServerOption) is is_theirs)
+            if records := [record for one in of_title if (record := one.get_help_record(ctx))]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+class OrderedCommand(_Ordered):
+    """A command with such help."""
+
+
+class OrderedGroup(_Ordered, click.Group):
+    """A group with such help, whose commands have it too."""
+
+    command_class = OrderedCommand
+    group_class = type  # of its own class
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See `click.Group`."""
+        _Ordered.format_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def console(*, stderr: bool = False, **options: Any) -> Any:
+    """A console of rich that heeds NO_COLOR as click does here: no escape sequences for bold or dim text either."""
+    import os
+
+    from rich.console import Console
+
+    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto", **options)

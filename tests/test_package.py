@@ -1,0 +1,56 @@
+"""What the package declares is what it needs."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import lsp_mcp
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def declared() -> set[str]:
+    """The distributions that the package and its extras ask for."""
+    extras = PROJECT["optional-dependencies"].values()
+    wanted = [*PROJECT["dependencies"], *(one for extra in extras for one in extra)]
+    return {re.split(r"[\[<>=;! ]", one)[0].lower().replace("_", "-") for one in wanted}
+
+
+def imported() -> dict[str, str]:
+    """Each library that is imported anywhere in the package, and one module that does."""
+    found = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            found.update({name.partition(".")[0]: str(path.relative_to(ROOT)) for name in names})
+    return {name: path for name, path in found.items() if name not in sys.stdlib_module_names | {"lsp_mcp"}}
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    homes = packages_distributions()
+    missing = {
+        name: path
+        for name, path in imported().items()
+        if not {home.lower().replace("_", "-") for home in homes.get(name, [name])} & declared()
+    }
+    assert missing == {}, "add each of these to the dependencies in pyproject.toml"
+
+
+def test_the_version_is_written_once() -> None:
+    assert "version" not in PROJECT
+    shown = subprocess.run([sys.executable, "-m", "lsp_mcp", "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == f"lsp-mcp, version {lsp_mcp.__version__}\n"
+
+
+def test_nothing_refers_to_documents_that_a_contributor_does_not_have() -> None:
+    word = "see" + "ds/"
+    folders = ("src", "tests", "lua", "doc", "docs", "web", "bench", "scripts", "adapters", "plugin")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files += [path for path in ROOT.iterdir() if path.is_file() and path.suffix in (".md", ".toml")]
+    assert [path.name for path in files if word in path.read_text("utf-8", "replace")] == []
