@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.disk.changes import Changes
+from lsp_mcp.disk.pipes import hang_up, named_pipes
 from lsp_mcp.disk.watch import Watch
 
 
@@ -16,6 +17,7 @@ class FeedHub:
 
     def __init__(self, root: Path, ignored_folders: Collection[str]) -> None:
         self._watch = Watch([root], ignored_folders)
+        self._ignored = frozenset(ignored_folders)
         self._folders = [root]
         self._feeds: list[Feed] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -68,6 +70,10 @@ class FeedHub:
         """See `Watch.paths`."""
         return self._watch.paths()
 
+    async def free_readers(self, suffixes: Collection[str]) -> bool:
+        """See `hang_up`; for the named pipes that are called like sources."""
+        return await hang_up(await asyncio.to_thread(named_pipes, list(self._folders), self._ignored, suffixes))
+
     def pull(self) -> None:
         """Give every feed what has changed until now."""
         changes = self._watch.changes()
@@ -118,6 +124,10 @@ class Feed:
     def paths(self) -> Iterable[str]:
         """See `Watch.paths`."""
         return self._hub.paths()
+
+    async def free_readers(self, suffixes: Collection[str]) -> bool:
+        """See `FeedHub.free_readers`."""
+        return await self._hub.free_readers(suffixes)
 
     def take_in(self, changes: Changes) -> None:
         """Changes from the watch."""

@@ -18,6 +18,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import within
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,11 @@ class PackageRequests:
     async def load(self, changed: Collection[Path]) -> bool:
         """See `Reloading.load`: this one tells nothing new that the server was not told of."""
         rules = self._adapter.changes
-        sources = sorted(path for path in changed if self._adapter.language_of(path) and path.exists())
+        sources = sorted(
+            path
+            for path in changed
+            if self._adapter.language_of(path) and path.is_file() and self._workspace.holds(path)
+        )
         if not rules.load_request or not sources:
             return False
         connection = await self._lifetime.live()
@@ -123,7 +128,7 @@ class PackageRequests:
 
     async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
         requests = (
-            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
+            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=within(self._timeout))
             for path in paths
         )
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
