@@ -17,6 +17,7 @@ from lsp_mcp.text import Text
 MAX_SIZE = 64 * 1024 * 1024  # bytes
 MAX_LINE = 1_000_000  # characters; longer is data, not source, and no answer about it fits a model
 _REMEMBERED = 64 * 1024 * 1024  # bytes of text kept
+_BACKDATED = 1.0  # seconds between the two times of a file; a rename after the writing takes less
 _RACY = 0.05  # seconds: a file written this shortly before it was read may change again unseen (coarse mtime)
 
 
@@ -79,6 +80,12 @@ class Files:
         while self._size > _REMEMBERED:
             _, (oldest, _) = self._texts.popitem(last=False)
             self._size -= oldest.size
+
+
+def is_backdated(path: Path) -> bool:
+    """Whether the time of modification of `path` does not say when it was written, since somebody has set it."""
+    signature = Signature.of(path)
+    return signature is not None and abs(signature.ctime_ns - signature.mtime_ns) > _BACKDATED * 1e9
 
 
 def content(path: str | Path) -> bytes:
