@@ -107,9 +107,6 @@ class PackageRequests:
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
-    def mistrust(self, path: Path, name: str) -> None:
-        """Nothing that such a server keeps outlives the file that it is from."""
-
     async def load_word(self, word: str, *, part: bool) -> None:
         """What it leaves out it cannot be made to read."""
 
