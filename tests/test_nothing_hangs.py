@@ -170,3 +170,18 @@ def test_a_link_to_a_device_in_place_of_a_source_is_no_source(tree: Tree, tmp_pa
         victim.unlink()
         victim.write_text(tree.files[tree.victim])
         assert len(places(ask(server, tree))) == 3
+
+
+def test_a_root_that_is_gone_is_named_and_counts_again_when_it_is_back(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    planted(GO, root)
+    with serving(GO, root) as server:
+        server.initialize()
+        assert len(places(ask(server, GO))) == 3
+        root.rename(tmp_path / "away")
+        gone = server.call("find_symbol_definitions_by_name", symbol_name="Target")
+        assert gone["isError"]
+        assert f"the workspace root {root} is gone" in gone["content"][0]["text"]
+        (tmp_path / "away").rename(root)
+        assert len(places(ask(server, GO))) == 3

@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.pipes import is_endless
+from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
 from lsp_mcp.lsp.editor.connection import HostedConnection
@@ -88,6 +89,10 @@ class Freshness:
     async def _announce(self, connection: Connection) -> Connection:
         """Find out what changed, and tell everybody; the connection to whoever is told."""
         self._feed.watch_also(connection.notifications.watched.outside_folders())
+        if not self._workspace.root.is_dir():
+            raise PathError(
+                f"the workspace root {self._workspace.root} is gone; put it back, or start lsp-mcp elsewhere"
+            )
         changes = self._handed(self._feed.changes())
         if endless := {path for path in changes.deleted if is_endless(path)}:
             # gopls 0.24 reads whatever it is told of, deleted or not; a new server knows nothing of these.

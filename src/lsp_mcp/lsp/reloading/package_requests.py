@@ -10,7 +10,7 @@ from pathlib import Path
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Scope
 from lsp_mcp.disk.files import is_backdated
-from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
+from lsp_mcp.errors import LspMcpError, PathError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
@@ -156,7 +156,8 @@ class PackageRequests:
         )
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
-            if isinstance(outcome, LspMcpError):
+            # One that did not answer has not loaded it, and must be asked again before anything else.
+            if isinstance(outcome, LspMcpError) and not isinstance(outcome, SilentError):
                 log.debug("%s: %s: %s", self._adapter.name, method, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
