@@ -210,6 +210,7 @@ async def run(
     finally:
         if freeing:
             freeing.cancel()
+            await asyncio.gather(freeing, return_exceptions=True)
         child.kill()
         await child.end(0)
         child.detach()
