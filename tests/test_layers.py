@@ -20,7 +20,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"lsp", "nvim", "board"},
         {"backend", "edits", "objects", "wire", "disk"},
         {"adapters", "clients", "workspace"},
-        {"anchors", "uris"},
+        {"anchors", "uris", "waiting"},
         {"text"},
         {"errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
         {"visible"},

@@ -89,6 +89,7 @@ class Changes(_Data, frozen=True):
 
     load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
     load_most: int = 0  # of more files at once than this, all is loaded anew
+    goes_by_mtime: bool = False  # of a file that is not open, a text with the old one's time is not read
 
 
 class Documents(_Data, frozen=True):

@@ -12,6 +12,7 @@
     └── UnavailableError         the other program is missing, dead or silent: which one, its last words
         ├── MissingProgramError  it is not installed; the message names the command that gets it
         ├── DiedError            it exited; carries the exit status and the end of its stderr
+        │   └── StuckError       it did nothing any more, and was ended
         └── SilentError          it did not answer within the bound (seconds)
 
 Each message is a whole sentence for the person or model that reads it, and says what to do next.
@@ -77,6 +78,10 @@ class MissingProgramError(UnavailableError):
 
 class DiedError(UnavailableError):
     """The other program exited while it was needed."""
+
+
+class StuckError(DiedError):
+    """The other program did nothing any more while it was needed, so it was ended."""
 
 
 class SilentError(UnavailableError):

@@ -44,6 +44,10 @@ class Workspace:
         """Whether `path`, its symbolic links resolved, lies in the root: only such files are ever written."""
         return path.resolve().is_relative_to(self.root)
 
+    def holds(self, path: Path) -> bool:
+        """Whether `path` is no link that leads out of the root."""
+        return not path.is_symlink() or self.contains(path)
+
     def file(self, name: str) -> Path:
         """The existing file that a caller calls `name`: relative to the root, or absolute.
 

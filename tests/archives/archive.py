@@ -20,7 +20,8 @@ taken out before the file is written. In a `KEY=VALUE` of a call,
 
 Lines `KEY: VALUE` of the prose say what text cannot show: `crlf`, `bom` and `no-final-newline` with paths,
 `root: FOLDER` for a workspace root below the top, `link: PATH -> TARGET`, `backend: NAME` if it is not gopls,
-`toolset: NAME` for one that is not offered otherwise, `only: direct` if it cannot go through a Neovim.
+`toolset: NAME` for one that is not offered otherwise, `same-time: PATH, PATH` for files whose time of
+modification stays an hour in the past whatever is written into them, `only: direct` if it cannot go through a Neovim.
 A ␍ stands for a CR anywhere.
 """
 
@@ -37,7 +38,7 @@ from typing import Any
 from urllib.parse import quote
 
 _HEADER = re.compile(r"-- (?P<name>.+) --")
-_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link|backend|toolset|only): *(?P<value>.+)")
+_DIRECTIVE = re.compile(r"(?P<key>crlf|bom|no-final-newline|root|link|backend|toolset|same-time|only): *(?P<value>.+)")
 _MARKS = re.compile(r"[ \t]*(?://|#)@ *(?P<marks>loc\(.*\))[ \t]*$")
 _MARK = re.compile(r'loc\((?P<name>\w+), *(?P<regex>re)?(?P<text>"(?:[^"\\]|\\.)*")\)')
 _VALUE = re.compile(r"(?P<before>^|[:\[,] *)(?:@(?P<mark>\w+)|\$LAST(?P<path>(?:\.\w+)*))(?=$|[]},])")

@@ -580,13 +580,13 @@ async def test_a_server_that_never_answers_initialize_is_unavailable_and_killed(
 ) -> None:
     monkeypatch.setattr("lsp_mcp.lsp.process.connection.INITIALIZE_TIMEOUT", 0.05)
     fake.script({"at_start": [["shut_ears"]], "rules": {"initialize": [["hold"]]}})
-    async with fake.session() as session:
+    async with fake.session(request_timeout=0.05) as session:
         with pytest.raises(UnavailableError, match="fake could not be started: fake did not answer initialize"):
             await session.request("fake/pid", {})
         assert len(fake.pids()) <= 1, "one that is silent is not waited for four times"
         monkeypatch.setattr("lsp_mcp.lsp.process.connection.INITIALIZE_TIMEOUT", 20.0)
         fake.script({})
-        assert await session.request("fake/pid", {}) == fake.pids()[-1]
+        assert await session.request("fake/pid", {}, timeout=20) == fake.pids()[-1]
 
 
 # --- a missing program -------------------------------------------------------------------------------

@@ -220,6 +220,7 @@ class ServerFlags:
         """What the flags say of the tools."""
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
+            request_timeout=self.request_timeout,
             allowed_methods=self.allowed_methods,
             allow_exec_lua=self.allow_exec_lua,
             toolsets=self.toolsets,
@@ -344,11 +345,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--ready-timeout": (
             {"type": _Seconds(min=0), "default": 30.0, **seconds},
-            "Longest wait for a server to know the workspace; answers before that say so.",
+            "Longest wait for a server to know the workspace, on top of --request-timeout; answers before that say so.",
         ),
         "--request-timeout": (
             {"type": _Seconds(min=0.1), "default": 60.0, **seconds},
-            "Longest wait for one answer of a server.",
+            "Longest wait for servers in one call. A server that does nothing meanwhile is replaced.",
         ),
         "--compile-commands": (
             {"metavar": "FILE"},

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.extent import TooLargeError
+from lsp_mcp.disk.pipes import hang_up, named_pipes
 from lsp_mcp.disk.watch import Watch
 from lsp_mcp.errors import ConfigError, UnavailableError
 
@@ -34,6 +35,7 @@ class FeedHub:
     def __init__(self, root: Path, ignored_folders: Collection[str], most_files: int | None = None) -> None:
         """More than `most_files` below `root` are refused."""
         self._watch = Watch([root], ignored_folders, most_files=most_files)
+        self._ignored = frozenset(ignored_folders)
         self._folders = [root]
         self._feeds: list[Feed] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -119,6 +121,10 @@ class FeedHub:
         """See `Watch.paths`."""
         return self._watch.paths()
 
+    async def free_readers(self, suffixes: Collection[str]) -> bool:
+        """See `hang_up`; for the named pipes that are called like sources."""
+        return await hang_up(await asyncio.to_thread(named_pipes, list(self._folders), self._ignored, suffixes))
+
     def pull(self) -> None:
         """Give every feed what has changed until now."""
         changes = self._watch.changes()
@@ -177,6 +183,10 @@ class Feed:
     def paths(self) -> Iterable[str]:
         """See `Watch.paths`."""
         return self._hub.paths()
+
+    async def free_readers(self, suffixes: Collection[str]) -> bool:
+        """See `FeedHub.free_readers`."""
+        return await self._hub.free_readers(suffixes)
 
     def take_in(self, changes: Changes) -> None:
         """Changes from the watch."""

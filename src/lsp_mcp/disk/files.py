@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -16,6 +17,7 @@ from lsp_mcp.text import Text
 MAX_SIZE = 64 * 1024 * 1024  # bytes
 MAX_LINE = 1_000_000  # characters; longer is data, not source, and no answer about it fits a model
 _REMEMBERED = 64 * 1024 * 1024  # bytes of text kept
+_BACKDATED = 1.0  # seconds between the two times of a file; a rename after the writing takes less
 _RACY = 0.05  # seconds: a file written this shortly before it was read may change again unseen (coarse mtime)
 
 
@@ -80,11 +82,32 @@ class Files:
             self._size -= oldest.size
 
 
+def is_backdated(path: Path) -> bool:
+    """Whether the time of modification of `path` does not say when it was written, since somebody has set it."""
+    signature = Signature.of(path)
+    return signature is not None and abs(signature.ctime_ns - signature.mtime_ns) > _BACKDATED * 1e9
+
+
+def content(path: str | Path) -> bytes:
+    """The bytes of the regular file `path`; nothing else is opened, since reading that may never end.
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+    """
+    # No Path: thousands in a row would cost as much as the reading.
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+        raise OSError(errno.EINVAL, "no regular file")
+    # Non-blocking: what was a file a moment ago may be a pipe now.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no regular file")
+        return file.read()
+
+
 def content_or_nothing(path: str | Path) -> bytes:
-    """The bytes of `path`; none if it has gone since it was listed, or cannot be read."""
+    """As `content`; nothing if it has gone since it was listed, or cannot be read."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (thousands in a row: a Path costs as much as the reading)
-            return file.read()
+        return content(path)
     except OSError:
         return b""
 
@@ -94,15 +117,13 @@ def read_text(path: Path, size: int) -> Text:
     if size > MAX_SIZE:
         raise PathError(f"{path} has {size:,} bytes; files over {MAX_SIZE:,} bytes are not read")
     try:
-        # Non-blocking: what was a file a moment ago may be a pipe now.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            content = file.read()
+        raw = content(path)
     except OSError as error:
         raise PathError(f"{path} cannot be read: {error.strerror}") from None
-    if b"\0" in content:
-        raise PathError(f"{path} is a binary file (NUL at byte {content.index(0):,}); pass a source file")
+    if b"\0" in raw:
+        raise PathError(f"{path} is a binary file (NUL at byte {raw.index(0):,}); pass a source file")
     try:
-        text = content.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise PathError(
             f"{path} is not UTF-8 (byte {error.start:,}); convert it, for example with iconv -t utf-8"

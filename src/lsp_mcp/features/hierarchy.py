@@ -173,7 +173,9 @@ class _Walk:
             return None
         # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
         caller = item if self.end == "from" else parent
-        sites = [await self._locator.place({"uri": caller["uri"], "range": range_}) for range_ in branch.ranges]
+        called = str((parent if self.end == "from" else item)["name"]) if self._goes_by_mtime else ""
+        there = [{"uri": caller["uri"], "range": range_} for range_ in branch.ranges]
+        sites = [await self._locator.place(location, called) for location in there]
         placed = [site for site in sites if site]
         if self.end == "from":
             placed = await self._really_there(parent, placed)
@@ -191,6 +193,10 @@ class _Walk:
             tuple(child for child in children if child),
             branch.mark,
         )
+
+    @property
+    def _goes_by_mtime(self) -> bool:
+        return self.backend.adapter.changes.goes_by_mtime
 
     def _name(self, item: Json, place: Place) -> str:
         """Its whole name, which some servers give as a detail."""

@@ -96,10 +96,13 @@ class Locator:
             self._backend.mistrust(path, plain)
         return place
 
-    async def places(self, locations: Sequence[Json]) -> list[Place | None]:
-        """The same for several that lie in one file."""
+    async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
+        """The same for several that lie in one file, in which something called `name` should be at each."""
         path, text = await self._file(locations[0]["uri"])
-        return [self._place(location, path, text) if text else None for location in locations]
+        places = [self._place(location, path, text) if text else None for location in locations]
+        if name and not all(text and place and name in text.slice(place.span) for place in places):
+            self._backend.mistrust(path, name)
+        return places
 
     async def _file(self, uri: str) -> tuple[Path, Text | None]:
         if uri not in self._files:

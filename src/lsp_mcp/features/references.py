@@ -39,8 +39,10 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
     dropped = 0
     files = distinct_by_file(result, backend.root)
     locator = Locator(backend)
+    identifier = text.identifier_at(point) if backend.adapter.changes.goes_by_mtime else None
+    name = text.slice(identifier) if identifier else ""
     for locations in files:
-        for place in await locator.places(locations) if len(found) < limit else ():
+        for place in await locator.places(locations, name) if len(found) < limit else ():
             if len(found) == limit:
                 break
             if place:

@@ -59,6 +59,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit or {}))}
     plan = plan_workspace_edit(edit or {}, lambda file: _known(texts, file), backend.encoding, backend.version)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    if backend.adapter.changes.goes_by_mtime:
+        for stranger in strangers:
+            backend.mistrust(stranger.place.path, text.slice(identifier))
     plan = replace(plan, steps=tuple(_in_order(plan.steps)))
     if not backend.adapter.rename.check:
         return Renaming(plan, tuple(strangers))

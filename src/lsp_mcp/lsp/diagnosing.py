@@ -13,6 +13,7 @@ from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import within
 
 _TIMEOUT = 10.0  # seconds for a server to look at a text
 
@@ -42,13 +43,13 @@ class Diagnosing:
             generation = self._freshness.generation
             params = {"command": command, "arguments": [{self._adapter.diagnostics.command_field: [path_uri(path)]}]}
             try:
-                await connection.request("workspace/executeCommand", params, timeout=self._timeout)
+                await connection.request("workspace/executeCommand", params, timeout=within(self._timeout))
             except SilentError:
                 return False
             self._asked[path] = generation
         read = read_again if self._documents.is_uncertain(path) else read_told
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(within(_TIMEOUT)):
                 return await read(path, self._documents, connection.notifications.diagnostics)
         except TimeoutError:
             return False

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
+from lsp_mcp.disk.pipes import is_endless
+from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
 from lsp_mcp.lsp.editor.connection import HostedConnection
@@ -18,6 +21,8 @@ from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.waiting import phase
+from lsp_mcp.workspace import Workspace
 
 
 class Freshness:
@@ -30,6 +35,7 @@ class Freshness:
     def __init__(
         self,
         adapter: Adapter,
+        workspace: Workspace,
         feed: Feed,
         files: Texts,
         host: Host | None,
@@ -43,6 +49,7 @@ class Freshness:
     ) -> None:
         self.generation = 0
         self._adapter = adapter
+        self._workspace = workspace
         self._feed = feed
         self._files = files
         self._host = host
@@ -62,22 +69,37 @@ class Freshness:
     async def sync(self) -> int:
         """See `Backend.sync`."""
         # Nobody may ask before what another caller's changes made the server load is loaded.
+        with phase(lambda: f"{self._adapter.name}: taking in what changed"):
+            return await self._sync()
+
+    async def _sync(self) -> int:
         async with self._syncing:
             connection = await self._lifetime.live()
-            await self._announce(connection)
+            connection = await self._announce(connection)
             replaced = await self._reload(connection)
             await self._count(replaced=replaced)
         return self.generation
 
     async def load_word(self, word: str, *, part: bool) -> None:
         """See `Reloading.load_word`."""
-        async with self._syncing:
-            await self._reloading.load_word(word, part=part)
+        with phase(lambda: f"{self._adapter.name}: reading files with {word}"):
+            async with self._syncing:
+                await self._reloading.load_word(word, part=part)
 
-    async def _announce(self, connection: Connection) -> None:
-        """Find out what changed, and tell everybody."""
+    async def _announce(self, connection: Connection) -> Connection:
+        """Find out what changed, and tell everybody; the connection to whoever is told."""
         self._feed.watch_also(connection.notifications.watched.outside_folders())
-        changes = self._feed.changes()
+        if not self._workspace.root.is_dir():
+            raise PathError(
+                f"the workspace root {self._workspace.root} is gone; put it back, or start lsp-mcp elsewhere"
+            )
+        changes = self._handed(self._feed.changes())
+        if endless := {path for path in changes.deleted if is_endless(path)}:
+            # gopls 0.24 reads whatever it is told of, deleted or not; a new server knows nothing of these.
+            self._files.forget(endless)
+            self.generation += 1
+            connection = await self._lifetime.renew()
+            changes = replace(changes, deleted=changes.deleted - endless)
         edited = await self._edited(changes)
         matters = self._tell(connection, changes) if changes else False
         outside = self._documents.refresh_outside(self._feed.folders())
@@ -89,6 +111,19 @@ class Freshness:
         self._projects.begin()
         self._to_read.update(edited)
         self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
+        return connection
+
+    def _handed(self, changes: Changes) -> Changes:
+        """`changes` with links that lead out of the workspace as deleted: no server is to read what is there."""
+        leading_out = {path for path in (*changes.created, *changes.changed) if not self._workspace.holds(path)}
+        if not leading_out:
+            return changes
+        return replace(
+            changes,
+            created=changes.created - leading_out,
+            changed=changes.changed - leading_out,
+            deleted=changes.deleted | leading_out,
+        )
 
     async def _reload(self, connection: Connection) -> bool:
         """Have everything read again that the server does not read by being told; whether it was replaced."""
@@ -96,8 +131,9 @@ class Freshness:
             if connection.client and connection.client.root:
                 await self._reloading.reload_all(connection.client.root)
             connection.has_seen_all = True
-        replaced = await self._reloading.load(self._to_load)
-        await self._reloading.buffers_changed(self._to_read)
+        with phase(lambda: f"{self._adapter.name}: reading changed files"):
+            replaced = await self._reloading.load(self._to_load)
+            await self._reloading.buffers_changed(self._to_read)
         self._to_load.clear()
         self._to_read.clear()
         return replaced

@@ -11,6 +11,7 @@ from lsp_mcp.backend import Report
 from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.progress import Work
+from lsp_mcp.waiting import phase
 
 log = logging.getLogger(__name__)
 
@@ -44,12 +45,14 @@ class Readiness:
             async with asyncio.timeout(self._timeout):
                 for seen in itertools.count():
                     # Taken before the look: what comes while it is reported counts.
-                    changed = (await self._lifetime.live()).notifications.progress.changed
+                    connection = await self._lifetime.live()
+                    changed = connection.notifications.progress.changed
                     work = self.pending()
                     if work is None:
                         return
                     if report:
                         await report(seen, None, f"{self._adapter.name}: {work}")
-                    await changed.wait()
+                    with phase(lambda: f"{self._adapter.name}: {self.pending()}"), connection.waited_for(owed=False):
+                        await changed.wait()
         except TimeoutError:
             log.warning("%s is not ready after %g s", self._adapter.name, self._timeout)

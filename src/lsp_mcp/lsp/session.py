@@ -15,7 +15,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Json, Report, Scope, State
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, PathError
+from lsp_mcp.errors import DiedError, PathError, SilentError, StuckError
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.compilation.build import Build, IndexHome
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
@@ -36,6 +36,7 @@ from lsp_mcp.lsp.reloading.package_requests import PackageRequests
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.waiting import allow, phase, uncounted, within
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -86,10 +87,19 @@ class Session:
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
-        self._hosted = HostLauncher(adapter, workspace.root, host, self._sample, self._documents) if host else None
+        self._hosted = (
+            HostLauncher(
+                adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
+            )
+            if host
+            else None
+        )
         self._lifetime = Lifetime(
             adapter.name,
-            self._hosted or ProcessLauncher(adapter, workspace.root, self._command, options.env),
+            self._hosted
+            or ProcessLauncher(
+                adapter, workspace.root, self._command, options.env, options.request_timeout, self._free
+            ),
             before=self._prepare,
             started=self._started,
             # It may be one of the documents that the server dies of.
@@ -104,6 +114,7 @@ class Session:
         )
         self._freshness = Freshness(
             adapter,
+            workspace,
             feed,
             self._files,
             host,
@@ -174,7 +185,8 @@ class Session:
         if not self._hosted:
             await self._feed.wait(self._options.ready_timeout, report)
         await self._lifetime.live()
-        await self._readiness.wait(report)
+        with uncounted():
+            await self._readiness.wait(report)
 
     async def wait(self, timeout: float, report: Report) -> State:
         """See `Backend.wait`."""
@@ -239,6 +251,8 @@ class Session:
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """See `Backend.request`."""
+        if timeout:
+            allow(timeout)
         timeout = timeout or self._options.request_timeout
         try:
             return await self._ask(method, params, timeout)
@@ -249,8 +263,9 @@ class Session:
         try:
             return await self._ask(method, params, timeout)
         except DiedError as death:
+            again = "was stuck" if isinstance(death, StuckError) else "died"
             raise DiedError(
-                f"{death}. It died twice over {method}; it will be started again for the next question. "
+                f"{death}. It {again} twice over {method}; it will be started again for the next question. "
                 "If this repeats, run: lsp-mcp doctor"
             ) from None
 
@@ -269,7 +284,7 @@ class Session:
         return [*gaps, *self._news()]
 
     def _news(self) -> list[Gap]:
-        told = [news("restarted", f"{self.name} restarted", event=self._lifetime.restarts)]
+        told = [news("restarted", self._lifetime.last_restart, event=self._lifetime.restarts)]
         self._watch_news += [news("setup", note, event=next(self._numbers)) for note in self._feed.take_notes()]
         return [
             *(told if self._lifetime.restarts else []),
@@ -285,9 +300,17 @@ class Session:
 
     async def _ask(self, method: str, params: Json, timeout: float) -> Any:
         connection = await self._lifetime.live()
-        answer = await connection.request(method, params, timeout=timeout)
+        with phase(lambda: f"{self.name}: {method}", lambda: connection.advice):
+            try:
+                answer = await connection.request(method, params, timeout=within(timeout))
+            except SilentError as silence:
+                raise SilentError(f"{silence} {connection.advice}") from None
         self._lifetime.answered()
         return answer
+
+    async def _free(self) -> bool:
+        """See `Free`: a server that reads a named pipe waits until somebody writes it."""
+        return await self._feed.free_readers(self.adapter.extensions)
 
     def _notify(self, method: str, params: Any) -> None:
         if self._connection:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lsp_mcp.errors import RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.channel import Channel
+from lsp_mcp.waiting import uncounted
 
 CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
 _WORK_TIMEOUT = 30.0  # seconds for what is known to be our own Lua's work
@@ -93,7 +94,9 @@ class LuaModule:
         A call that comes to a Neovim at a prompt is carried out when the prompt is over.
         """
         deadline = time.time() + self._ahead + timeout
-        return await self._request("in_time", (deadline, function, *args), timeout + _LATE)
+        # Nor may the caller's own bound cut it off, or nobody would know whether it was done.
+        with uncounted():
+            return await self._request("in_time", (deadline, function, *args), timeout + _LATE)
 
     def tell(self, function: str, *args: Any) -> None:
         """Call a function of our Lua without waiting for it, after all calls that were made before.

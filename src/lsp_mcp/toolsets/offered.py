@@ -67,7 +67,12 @@ def offered_tools(context: ToolContext) -> list[Tool]:
     """
     settings = context.settings
     chosen = [name for name in _chosen(context) if name != _BOARD or context.board]
-    tools = [tool for name in chosen for kind in TOOLSETS[name]() for tool in tools_of(kind(context), settings.base)]
+    tools = [
+        replace(tool, timeout=None if name == _BOARD else settings.request_timeout)
+        for name in chosen
+        for kind in TOOLSETS[name]()
+        for tool in tools_of(kind(context), settings.base)
+    ]
     # What a user adds to the read-only methods may change anything.
     added = bool(settings.allowed_methods)
     return [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]

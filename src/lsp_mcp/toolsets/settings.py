@@ -14,6 +14,7 @@ class ToolSettings:
     """What the user chose of the tools."""
 
     base: Base = 1  # from which lines and characters count, but for anchors: those count from 1
+    request_timeout: float | None = None  # seconds that one call may wait for servers; None: any time
     allowed_methods: tuple[str, ...] = ()  # that may be passed through, besides those of the adapters
     allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # besides those that fit the backends

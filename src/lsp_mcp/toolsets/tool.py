@@ -20,6 +20,7 @@ from lsp_mcp.backend import Report
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.text import Base
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
+from lsp_mcp.waiting import bounded
 
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's")]
@@ -68,6 +69,7 @@ class Tool:
     model: type[BaseModel]
     method: Callable[..., Awaitable[str]]
     listed: Callable[[], bool] = lambda: True  # whether it is shown now; what isn't can be called all the same
+    timeout: float | None = None  # seconds that a call may wait for servers, but for `--ready-timeout`; None: any time
     passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
     base: Base = 1
 
@@ -94,6 +96,7 @@ class Tool:
 
         Raises:
             CallerError: the arguments don't fit; the message names each and says what fits.
+            SilentError: a server took longer than the tool's timeout.
             LspMcpError: whatever the tool says on purpose.
         """
         checked = self._check(arguments)
@@ -102,7 +105,8 @@ class Tool:
         call.format = values.get("format") or call.format
         values.pop("format", None)
         try:
-            return await self.method(call, **values)
+            async with bounded(self.timeout, self.name, call.report) as call.report:
+                return await self.method(call, **values)
         except LspMcpError as error:
             # Whoever says it, a server for example: what the caller sent is not sent back whole.
             error.args = (without_long_echoes(str(error), arguments),)

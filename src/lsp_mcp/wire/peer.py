@@ -53,6 +53,7 @@ class Peer:
         self._ids = itertools.count(1)
         self._waiters: dict[int, asyncio.Future[Any]] = {}
         self._closed: LspMcpError | None = None
+        self.heard = 0  # messages received
         self.deaf = asyncio.Event()  # set when it reads no more: nobody will be answered from then on
 
     async def run(self) -> str:
@@ -61,6 +62,7 @@ class Peer:
         try:
             while data := await self._reader.read(_CHUNK):
                 for body in framer.feed(data):
+                    self.heard += 1
                     self._receive(body)
                 # A flood of notifications must not starve the waiters.
                 await asyncio.sleep(0)
@@ -97,8 +99,7 @@ class Peer:
             return result
         except TimeoutError:
             raise SilentError(
-                f"{self.name} did not answer {method} within {timeout:g} s; the request was cancelled. "
-                "Ask again, or raise --request-timeout."
+                f"{self.name} did not answer {method} within {timeout:.3g} s; the request was cancelled."
             ) from None
         except LspMcpError:
             answered = True

@@ -16,11 +16,16 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_mcp.errors import MissingProgramError, SilentError
+from lsp_mcp.waiting import phase
+
+if TYPE_CHECKING:
+    import psutil
 
 _STDERR_LINES = 40  # kept for the last words of a program that dies
 _STDERR_LINE_LENGTH = 500  # characters kept of each
@@ -29,6 +34,8 @@ _STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child of it may
 _KILL_WAIT = 0.3  # seconds for the kernel to carry out a SIGKILL
 _PR_SET_PDEATHSIG = 1
 TOKEN_VARIABLE = "LSP_MCP_TOKEN"  # noqa: S105 (a name; its value opens this program's servers, and is for nobody else to know)
+_FREE_AFTER = 2.0  # seconds until a program is first looked after
+_SHOWN = 80  # characters of a command that somebody waits for
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -73,6 +80,16 @@ class Child:
     def pid(self) -> int:
         """The process id, which is also its process group's."""
         return self._popen.pid
+
+    def cpu_time(self) -> float | None:
+        """Seconds of processor time that it and its children have used until now; None if it is gone. Slow: 10 ms."""
+        import psutil
+
+        try:
+            top = psutil.Process(self.pid)
+            return sum(_used(process) for process in (top, *top.children(recursive=True)))
+        except psutil.Error:
+            return None
 
     @property
     def returncode(self) -> int | None:
@@ -162,11 +179,17 @@ def child_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 async def run(
-    command: Sequence[str], *, cwd: Path, timeout: float, said: Callable[[str], None] | None = None
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    timeout: float,
+    said: Callable[[str], None] | None = None,
+    free: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[int, str]:
     """The exit status of a short program, and what it printed: its stdout, or its stderr if that is empty.
 
-    `said` is called, in a thread, with each line of its stderr.
+    `said` is called, in a thread, with each line of its stderr; `free` is awaited after 2, 4, 8 … seconds, with what
+    may let it go on.
 
     Raises:
         MissingProgramError: it cannot be started.
@@ -174,19 +197,42 @@ async def run(
     """
     child = Child(command, cwd=cwd)
     child.on_error_line = said
+    freeing = asyncio.create_task(_keep_free(free)) if free else None
     try:
         await child.attach()
         child.writer.close()
-        async with asyncio.timeout(timeout):
-            output = await child.reader.read()
-            await child.exited.wait()
+        with phase(lambda: shlex.join(command)[:_SHOWN]):
+            async with asyncio.timeout(timeout):
+                output = await child.reader.read()
+                await child.exited.wait()
     except TimeoutError:
         raise SilentError(f"{shlex.join(command)} was still running after {timeout:g} s") from None
     finally:
+        if freeing:
+            freeing.cancel()
+            await asyncio.gather(freeing, return_exceptions=True)
         child.kill()
         await child.end(0)
         child.detach()
     return child.returncode or 0, output.decode("utf-8", "replace").strip() or child.errors()
+
+
+async def _keep_free(free: Callable[[], Awaitable[object]]) -> None:
+    pause = _FREE_AFTER
+    while True:
+        await asyncio.sleep(pause)
+        await free()
+        pause *= 2
+
+
+def _used(process: psutil.Process) -> float:
+    """What `process` and the children that it has outlived have used; nothing of one that is gone by now."""
+    import psutil
+
+    try:
+        return sum(process.cpu_times()[:4])
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 def _die_with_parent() -> Callable[[], None] | None:

@@ -169,6 +169,10 @@ class Build:
         """The first of `files`, and how many more there are."""
         return first_few([self.display_path(path) for path in files])
 
+    def holds(self, path: Path) -> bool:
+        """Whether there is a file `path` that the server may be given: no link out of the workspace."""
+        return path.is_file() and self._workspace.holds(path)
+
     def display_path(self, path: Path) -> str:
         """`path` for people."""
         return self._workspace.display_path(path)

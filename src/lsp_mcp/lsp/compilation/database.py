@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Compilation
-from lsp_mcp.disk.files import Signature
+from lsp_mcp.disk.files import Signature, content
 
 _KEYS = ("directory", "file", "command", "arguments", "output")
 
@@ -67,7 +67,7 @@ def database_of_flags(file: Path, sources: Iterable[Path]) -> Database:
     """The database in which each of `sources` is compiled with the flags in `file`."""
     signature = Signature.of(file)
     try:
-        flags = [flag.strip() for flag in file.read_text(encoding="utf-8").split("\n") if flag.strip()]
+        flags = [flag.strip() for flag in content(file).decode("utf-8").split("\n") if flag.strip()]
     except (OSError, UnicodeDecodeError) as error:
         return Database(file, signature, problem=f"cannot be read: {error}")
     folder = str(file.parent)
@@ -97,7 +97,7 @@ def read_database(file: Path, root: Path) -> Database:
     signature = Signature.of(file)
     real = lru_cache(None)(_real)
     try:
-        entries = json.loads(file.read_bytes())
+        entries = json.loads(content(file))
         commands: dict[Path, tuple[dict[str, Any], ...]] = {}
         for entry in entries:
             if not _is_command(entry):

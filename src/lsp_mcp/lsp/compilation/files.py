@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.feed import Feed
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.compilation.conditionals import stands_in_condition
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.coverage.word_search import WordSearch
@@ -153,7 +154,4 @@ def _conditional(word: str, files: Iterable[Path]) -> list[Path]:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""  # gone since it was listed
+    return content_or_nothing(path).decode("utf-8", "replace").replace("\r\n", "\n")

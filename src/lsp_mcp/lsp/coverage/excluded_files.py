@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from lsp_mcp.errors import UnavailableError
@@ -21,10 +21,14 @@ _TIMEOUT = 30.0  # seconds for one command
 
 
 class ExcludedFiles:
-    """Asks a command, given folders, for the files in them that are left out; remembers until a folder changes."""
+    """Asks a command, given folders, for the files in them that are left out; remembers until a folder changes.
 
-    def __init__(self, command: Sequence[str]) -> None:
+    `free` lets a command go on that waits for a named pipe.
+    """
+
+    def __init__(self, command: Sequence[str], free: Callable[[], Awaitable[object]] | None = None) -> None:
         self._command = command
+        self._free = free
         self._by_folder: dict[Path, frozenset[str]] = {}
         self._below: dict[Path, tuple[Sequence[Path], tuple[str, ...]]] = {}  # the last answer about each project
         self._asking = asyncio.Lock()
@@ -62,7 +66,7 @@ class ExcludedFiles:
     async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
         arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]
         try:
-            code, output = await run([*self._command, *arguments], cwd=project, timeout=_TIMEOUT)
+            code, output = await run([*self._command, *arguments], cwd=project, timeout=_TIMEOUT, free=self._free)
         except UnavailableError as error:
             log.warning("files that the build leaves out are not known: %s", error)
             return

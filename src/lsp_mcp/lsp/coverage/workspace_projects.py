@@ -7,12 +7,14 @@ import logging
 import os
 import shlex
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.backend import Scope, Use
 from lsp_mcp.disk.feed import Feed
+from lsp_mcp.disk.files import content
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
@@ -45,7 +47,7 @@ class WorkspaceProjects:
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
         command = adapter.projects.excluded_command if adapter.projects else ()
-        self._excluded = ExcludedFiles(command) if command else None
+        self._excluded = ExcludedFiles(command, partial(feed.free_readers, adapter.extensions)) if command else None
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
 
     def changed(self, paths: Sequence[Path]) -> None:
@@ -245,7 +247,7 @@ class WorkspaceProjects:
 
 def _content(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return content(file).decode("utf-8", "replace")
     except OSError as error:
         log.warning("%s cannot be read: %s", file, error)
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError
 from lsp_mcp.lsp.editor.host import Client, Clients, Host, Owner
 from lsp_mcp.lsp.life.notifications import Notifications
+from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import AGAIN
 
 log = logging.getLogger(__name__)
 
+_STUCK = "It answers nothing at all, as if stuck: restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
 _END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
 # What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
 # has opened one, which it may have had open before.
@@ -25,7 +29,7 @@ _HANDED_OVER, _OPENED = "lsp-mcp/handedOver", "lsp-mcp/opened"
 class HostedConnection:
     """One life of a server that an editor runs. See `Connection`."""
 
-    def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner) -> None:
+    def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner, timeout: float, free: Free) -> None:
         self.notifications = Notifications(adapter, root)
         self.dead: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.crashed = False
@@ -40,6 +44,17 @@ class HostedConnection:
         self._clients: Clients | None = None  # of the editor in which this life began
         self._owner = owner
         self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
+        self.stuck = False  # that one is stuck is for its user to judge and to mend
+        self._seems_stuck = False
+        self._heard = 0  # notifications
+        self._watchdog = Watchdog(
+            timeout,
+            probe=self._probe,
+            cpu_time=_unknown,
+            heard=lambda: self._heard,
+            free=free,
+            on_stuck=self._seem_stuck,
+        )
         # Editors don't let servers register for it on every system; who is told of too much passes it over.
         watchers = [{"globPattern": f"**/{name}"} for name in _watched_names(adapter)]
         self.notifications.watched.register("lsp-mcp", {"watchers": watchers})
@@ -78,11 +93,23 @@ class HostedConnection:
         """As `Peer.request`."""
         assert self.client and self._clients
         try:
-            return await self._clients.request(self.client.id, method, params, timeout=timeout)
+            with self._watchdog.waited_for():
+                answer = await self._clients.request(self.client.id, method, params, timeout=timeout)
+            self._seems_stuck = False
+            return answer
         except DiedError as error:
             # One that is told to end is no longer asked before it is gone.
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
             raise DiedError(f"{self._adapter.name} in {self._host.name}: {error}") from None
+
+    @property
+    def advice(self) -> str:
+        """See `Connection.advice`."""
+        return _STUCK.format(id=self.client.id) if self._seems_stuck and self.client else AGAIN
+
+    def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
+        """See `Connection.waited_for`."""
+        return self._watchdog.waited_for(owed=owed)
 
     def notify(self, method: str, params: Any) -> None:
         """As `Peer.notify`."""
@@ -108,7 +135,16 @@ class HostedConnection:
         for method, params in early:
             self._on_notification(method, params)
 
+    async def _probe(self, timeout: float) -> None:
+        assert self.client and self._clients
+        await self._clients.request(self.client.id, PROBE, None, timeout=timeout)
+
+    def _seem_stuck(self) -> None:
+        self._seems_stuck = True
+
     def _on_notification(self, method: str, params: Any) -> None:
+        self._heard += 1
+        self._seems_stuck = False
         if self._early is not None:
             self._early.append((method, params))
         elif method == _HANDED_OVER:
@@ -121,9 +157,15 @@ class HostedConnection:
 
     def _died(self, crashed: bool) -> None:
         self.crashed = crashed
+        self._watchdog.end()
         self.notifications.end()
         if not self.dead.done():
             self.dead.set_result(None)
+
+
+async def _unknown() -> float:
+    """What an editor's server uses of a processor: its process is none of ours."""
+    return 0.0
 
 
 def _watched_names(adapter: Adapter) -> list[str]:

@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import MissingProgramError, UnavailableError
 from lsp_mcp.lsp.editor.connection import HostedConnection
 from lsp_mcp.lsp.editor.host import Client, Host, Owner
+from lsp_mcp.lsp.life.watchdog import Free
 
 _START_TIMEOUT = 60.0  # seconds for a server to be initialized by the editor
 _PATIENCE = 2.0  # seconds for an editor that has shown a file to think of a server for it
@@ -28,12 +29,16 @@ class HostLauncher:
         host: Host,
         sample: Callable[[], Awaitable[Path | None]],
         owner: Owner,
+        timeout: float,
+        free: Free,
     ) -> None:
         self._adapter = adapter
         self._root = root
         self._host = host
         self._sample = sample
         self._owner = owner
+        self._timeout = timeout  # seconds for one answer
+        self._free = free
         self._last: HostedConnection | None = None
         self._epoch = 0
         self.starts_again = False
@@ -66,7 +71,7 @@ class HostLauncher:
             client = await self._find()
             self.command = client.command
             await before()
-        connection = HostedConnection(self._adapter, self._root, self._host, self._owner)
+        connection = HostedConnection(self._adapter, self._root, self._host, self._owner, self._timeout, self._free)
         await connection.start(client)
         self.starts_again, self._last = self._last is not None, connection
         return connection

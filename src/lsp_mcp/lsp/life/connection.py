@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from lsp_mcp.lsp.life.notifications import Notifications
@@ -28,6 +29,17 @@ class Connection(Protocol):
     @property
     def tells_inactive(self) -> bool:
         """Whether it says of an open document what the preprocessor leaves out, if there is anything."""
+
+    @property
+    def advice(self) -> str:
+        """What can be done if it does not answer in time, for the end of an error message."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it did nothing any more, and so was ended by us."""
+
+    def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
+        """See `Watchdog.waited_for`; every request has that already."""
 
     @property
     def dead(self) -> asyncio.Future[None]:

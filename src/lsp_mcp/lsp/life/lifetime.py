@@ -14,9 +14,11 @@ from lsp_mcp.errors import (
     MissingProgramError,
     RefusedError,
     SilentError,
+    StuckError,
     UnavailableError,
 )
 from lsp_mcp.lsp.life.connection import Connection, Launcher
+from lsp_mcp.waiting import phase
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ class Lifetime:
     ) -> None:
         self.connection: Connection | None = None  # the present one, or the last
         self.restarts = 0
+        self.last_restart = ""  # that it was started again, and why
         self.closing = False
         self._name = name
         self._launcher = launcher
@@ -50,6 +53,7 @@ class Lifetime:
         self._starting: asyncio.Task[Connection] | None = None
         self._tries = 0  # starts since the server last answered anything
         self._renewing = False  # the next start was wanted
+        self._stuck = False  # the last life ended because it did nothing any more
 
     def spawn(self) -> None:
         """Start the server's process now, before any event loop: it loads while this program still imports.
@@ -96,8 +100,9 @@ class Lifetime:
         assert self._starting
         starting = self._starting
         try:
-            # Shielded: a caller that gives up must not end the start for the others.
-            return await asyncio.shield(starting)
+            with phase(lambda: f"{self._name} is being started"):
+                # Shielded: a caller that gives up must not end the start for the others.
+                return await asyncio.shield(starting)
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if starting.cancelled() and caller and not caller.cancelling():
@@ -145,6 +150,7 @@ class Lifetime:
                 try:
                     return await self._start_once()
                 except DiedError as death:
+                    self._stuck |= isinstance(death, StuckError)
                     log.warning("%s, try %d of %d: %s", name, self._tries, len(_PAUSES), death)
                     if self.closing or self._tries == len(_PAUSES):
                         raise UnavailableError(
@@ -166,8 +172,12 @@ class Lifetime:
     async def _start_once(self) -> Connection:
         connection = await self._launcher.launch(self._before)
         # A wanted one is nothing that anybody must know.
-        self.restarts += self._launcher.starts_again and not self._renewing
-        self._renewing = False
+        if self._stuck or (self._launcher.starts_again and not self._renewing):
+            self.restarts += 1
+            self.last_restart = (
+                f"{self._name} was stuck and was restarted" if self._stuck else f"{self._name} restarted"
+            )
+        self._renewing = self._stuck = False
         self.connection = connection
         connection.dead.add_done_callback(lambda _: self._died(connection))
         self._started()
@@ -178,6 +188,7 @@ class Lifetime:
 
         Unless it dies again and again without having answered anything: then the next question starts it.
         """
+        self._stuck = connection.stuck
         if not self.closing and connection is self.connection and self._tries < len(_PAUSES):
             self.begin()
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError
+from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError, SilentError, StuckError
 from lsp_mcp.lsp.life import watched_files
 from lsp_mcp.lsp.life.notifications import Notifications
+from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
 from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
+from lsp_mcp.waiting import AGAIN
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
 
 log = logging.getLogger(__name__)
 
-INITIALIZE_TIMEOUT = 60.0  # seconds; a server that loads a large workspace before it answers needs some
+INITIALIZE_TIMEOUT = 60.0  # seconds, at least: who waits for it may go, and come back when it has started
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
 _EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
 _SILENT_PATIENCE = 0.2  # seconds between the end of the input of a server that did not shut down, and SIGTERM
@@ -28,15 +31,28 @@ _LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pip
 class ProcessConnection:
     """A started server that is being, or has been, initialized. See `Connection`."""
 
-    def __init__(self, adapter: Adapter, child: Child, root: Path) -> None:
+    advice = AGAIN  # a stuck one does not last until the request timeout
+
+    def __init__(self, adapter: Adapter, child: Child, root: Path, timeout: float, free: Free) -> None:
         self.adapter = adapter
         self.root = root
+        self.stuck = False  # it did nothing any more, and so we ended it
+        self._timeout = timeout
+        self._watchdog = Watchdog(
+            timeout,
+            probe=self._probe,
+            cpu_time=self._cpu_time,
+            heard=lambda: self._peer.heard,
+            free=free,
+            on_stuck=self._end_stuck,
+        )
         self.notifications = Notifications(adapter, root)
         self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
         self._child = child
         self.tells_inactive = bool(adapter.inactive_regions.method)  # the capability is the adapter's too
         self._ending = False
+        self._initialized = False
 
     async def start(self) -> None:
         """Initialize the server.
@@ -55,9 +71,10 @@ class ProcessConnection:
             self.notifications.on_notification,
         )
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
-        result = await self._peer.request(
-            "initialize", initialize_params(self.adapter, self.root), timeout=INITIALIZE_TIMEOUT
-        )
+        with self._watchdog.waited_for():
+            result = await self._peer.request(
+                "initialize", initialize_params(self.adapter, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
+            )
         if not isinstance(result, dict):
             raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
         self.capabilities = result.get("capabilities") or {}
@@ -66,10 +83,16 @@ class ProcessConnection:
             raise RefusedError(f"it counts positions in {unit!r}, which LSP 3.17 doesn't know")
         self.encoding = self.adapter.encoding(unit)
         self._peer.notify("initialized", {})
+        self._initialized = True
 
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """As `Peer.request`."""
-        return await self._peer.request(method, params, timeout=timeout)
+        with self._watchdog.waited_for():
+            return await self._peer.request(method, params, timeout=timeout)
+
+    def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
+        """See `Connection.waited_for`."""
+        return self._watchdog.waited_for(owed=owed)
 
     def notify(self, method: str, params: Any) -> None:
         """As `Peer.notify`."""
@@ -118,9 +141,26 @@ class ProcessConnection:
                 task.cancel()
             self._child.kill()
             self._child.detach()
+            self._watchdog.end()
             words = "was shut down" if self._ending else broken or self._child.last_words()
-            self._peer.close(DiedError(f"{self.adapter.name} {words}"))
+            name = self.adapter.name
+            stuck = StuckError(f"{name} was stuck: it did nothing any more, and was killed") if self.stuck else None
+            self._peer.close(stuck or DiedError(f"{name} {words}"))
             self.notifications.end()
+
+    async def _probe(self, timeout: float) -> None:
+        if not self._initialized:
+            # No request may come before that is answered (LSP 3.17, "Initialize Request").
+            raise SilentError("it is not initialized yet")
+        await self._peer.request(PROBE, None, timeout=timeout)
+
+    async def _cpu_time(self) -> float | None:
+        return await asyncio.to_thread(self._child.cpu_time)
+
+    def _end_stuck(self) -> None:
+        log.warning("%s (process %d) does nothing any more; it is killed", self.adapter.name, self._child.pid)
+        self.stuck = True
+        self._child.kill()
 
     async def _gone(self) -> None:
         """Wait until nobody is left to be told of the end."""
@@ -166,12 +206,20 @@ class ProcessLauncher:
     """Starts a language server as a child process. See `Launcher`."""
 
     def __init__(
-        self, adapter: Adapter, root: Path, command: Callable[[], Sequence[str]], env: Mapping[str, str] | None
+        self,
+        adapter: Adapter,
+        root: Path,
+        command: Callable[[], Sequence[str]],
+        env: Mapping[str, str] | None,
+        timeout: float,
+        free: Free,
     ) -> None:
         self._adapter = adapter
         self._root = root
         self._command = command
         self._env = env
+        self._timeout = timeout  # seconds for one answer
+        self._free = free
         self._child: Child | None = None
         self._launched = 0
 
@@ -198,7 +246,7 @@ class ProcessLauncher:
         if self._child is None or self._child.attached:
             self.spawn()
         assert self._child
-        connection = ProcessConnection(self._adapter, self._child, self._root)
+        connection = ProcessConnection(self._adapter, self._child, self._root, self._timeout, self._free)
         try:
             await connection.start()
         except BaseException:

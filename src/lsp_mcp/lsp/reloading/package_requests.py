@@ -9,7 +9,8 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Scope
-from lsp_mcp.errors import LspMcpError, UnavailableError
+from lsp_mcp.disk.files import is_backdated
+from lsp_mcp.errors import LspMcpError, PathError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
@@ -18,6 +19,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import within
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -46,22 +48,51 @@ class PackageRequests:
         self._known = known
         self._timeout = timeout
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
+        self._mistrusted: set[Path] = set()  # files of which the server may have an old text
 
     def started(self) -> None:
         """A new server reads all packages itself."""
 
     async def load(self, changed: Collection[Path]) -> bool:
-        """See `Reloading.load`: this one tells nothing new that the server was not told of."""
+        """See `Reloading.load`: what the server was told of is nothing new, but what it may have an old text of is."""
         rules = self._adapter.changes
-        sources = sorted(path for path in changed if self._adapter.language_of(path) and path.exists())
+        sources = sorted(
+            path
+            for path in changed
+            if self._adapter.language_of(path) and path.is_file() and self._workspace.holds(path)
+        )
+        if rules.goes_by_mtime:
+            self._mistrusted.update(path for path in sources if is_backdated(path))
+        handed_over = await self._hand_over(self._mistrusted)
         if not rules.load_request or not sources:
-            return False
+            return handed_over
         connection = await self._lifetime.live()
         if len(sources) > rules.load_most:
             await self._load_all(connection, self._workspace.root)
-            return False
+            return handed_over
         await asyncio.gather(self._ask_about(sources, connection, rules.load_request), self.buffers_changed(sources))
-        return False
+        return handed_over
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """See `Reloading.mistrust`: of a document that is open the server has the text, whatever it makes of it."""
+        if self._adapter.changes.goes_by_mtime and path not in self._documents and self._adapter.language_of(path):
+            self._mistrusted.add(path)
+
+    async def _hand_over(self, paths: Collection[Path]) -> bool:
+        """Let the server have the text of `paths`, by opening them or as a new one; whether there were any."""
+        closed = sorted(path for path in paths if path not in self._documents)
+        if len(closed) > self._adapter.changes.load_most:
+            await self._lifetime.renew()
+            await self._known()
+        else:
+            for path in sorted(paths):
+                try:
+                    # Not to be closed for room: then its old text would count again.
+                    self._documents.open(path, pinned=True)
+                except PathError as error:
+                    log.info("%s may have an old text: %s", self._adapter.name, error)
+        self._mistrusted.clear()
+        return bool(closed)
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: asks whether they parse, which the server says later."""
@@ -75,9 +106,6 @@ class PackageRequests:
             log.warning("what changed files hide is known only once %s says so: %s", self._adapter.name, error)
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
-
-    def mistrust(self, path: Path, name: str) -> None:
-        """Nothing that such a server keeps outlives the file that it is from."""
 
     async def load_word(self, word: str, *, part: bool) -> None:
         """What it leaves out it cannot be made to read."""
@@ -123,12 +151,13 @@ class PackageRequests:
 
     async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
         requests = (
-            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=self._timeout)
+            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=within(self._timeout))
             for path in paths
         )
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
-            if isinstance(outcome, LspMcpError):
+            # One that did not answer has not loaded it, and must be asked again before anything else.
+            if isinstance(outcome, LspMcpError) and not isinstance(outcome, SilentError):
                 log.debug("%s: %s: %s", self._adapter.name, method, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome

@@ -20,11 +20,13 @@ from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
+from lsp_mcp.waiting import within
 
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 4  # files that are open only to be read
 _KEPT = 4  # documents that stay open when a server is replaced
+_SHARE = 0.75  # of the time that a call has left: how long the server may read
 _MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
 
 
@@ -69,7 +71,7 @@ class Reopening:
             return False
         affected = await self._build.affected(changed, {*self._has_read, *self._documents}) | again
         # What the index says of a file that is gone, as that a function is defined there, stays in it.
-        gone = any(not path.exists() for path in affected)
+        gone = any(not self._build.holds(path) for path in affected)
         if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
             await self._renew()
             return True
@@ -190,7 +192,7 @@ class Reopening:
         await self._known()
 
     async def _read(self, paths: Iterable[Path], sent: Collection[Path]) -> list[Path]:
-        """Wait until the server has read `paths`, all of them within the request timeout, or is gone.
+        """Wait until the server has read `paths`, all of them in good time, or is gone.
 
         Those of `sent` are open, and it has been told what is in them. Returns those that are no text.
         """
@@ -216,9 +218,11 @@ class Reopening:
                     self._documents.close_if_only_read(path)
 
         try:
-            async with asyncio.timeout(self._timeout):
-                await asyncio.gather(*map(read, sorted(paths)))
+            # Not all that is left of the call: an answer that says what it lacks is worth more than none.
+            async with asyncio.timeout(within(self._timeout) * _SHARE):
+                with connection.waited_for():
+                    await asyncio.gather(*map(read, sorted(paths)))
         except TimeoutError:
-            log.warning("%s did not read %d files in %g s", self._adapter.name, len(waiting), self._timeout)
+            log.warning("%s did not read %d files in time", self._adapter.name, len(waiting))
         self._unread = self._unread.difference(paths) | waiting
         return unreadable

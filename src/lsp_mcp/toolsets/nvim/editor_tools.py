@@ -29,6 +29,7 @@ from lsp_mcp.toolsets.nvim.base import (
 )
 from lsp_mcp.toolsets.passing import MOST_CHARACTERS
 from lsp_mcp.toolsets.tool import Call, tool
+from lsp_mcp.waiting import allow
 
 _BYTES = PositionEncoding("utf-8", lone_cr_ends_line=False)  # how Neovim counts
 _READY_MS = 5_000  # docs/contracts/nvim.md
@@ -182,6 +183,7 @@ class EditorTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Wait until a language client is attached and its server knows the workspace."""
+        allow(timeout_ms / 1000)
         sessions = await self._sessions(connection_id)
         session = await self._attached(sessions, client_name, timeout_ms)
         state = await session.wait(timeout_ms / 1000, call.report)

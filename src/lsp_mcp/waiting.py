@@ -1,0 +1,155 @@
+"""What one call of a tool waits for, and for how long it may: `bounded`, and `phase` for whoever makes it wait.
+
+The bound is the whole call's, so it is kept where calls begin; what waits deep below says only for what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from lsp_mcp.errors import SilentError
+
+_BEAT = 1.0  # seconds between two reports of progress; MCP's clients give up calls that they hear nothing of
+_AHEAD = 0.1  # seconds, at most, by which who waits for one thing ends before its call does
+AGAIN = "Ask again, or raise --request-timeout."
+
+_Report = Callable[[float, float | None, str], Awaitable[None]]  # see `backend.Report`
+
+
+def _again() -> str:
+    return AGAIN
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Something that is waited for: how progress puts it now, and what can be done if it takes too long."""
+
+    now: Callable[[], str]
+    advice: Callable[[], str]
+
+
+class _Waiting:
+    def __init__(self, bound: asyncio.Timeout) -> None:
+        self.bound = bound
+        self.phases: dict[int, Phase] = {}
+        self.numbers = itertools.count()
+        self.over = False  # what was begun in the background goes on without it
+
+    @property
+    def phase(self) -> Phase | None:
+        """What began last and goes on."""
+        return next(reversed(self.phases.values()), None)
+
+
+_present: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
+
+
+@asynccontextmanager
+async def bounded(seconds: float | None, what: str, report: _Report) -> AsyncIterator[_Report]:
+    """Give the block `seconds`, None for any time; what reports progress in its place, which is told at each second.
+
+    Raises:
+        SilentError: it took longer; at what, and what to do.
+    """
+    done = itertools.count(1)
+
+    async def counted(_: float, total: float | None, message: str) -> None:
+        # Progress must grow from one notification to the next (MCP, "Progress"), whoever reports it.
+        await report(next(done), None, message)
+
+    beating: asyncio.Task[None] | None = None
+    waiting: _Waiting | None = None
+    token = None
+    try:
+        async with asyncio.timeout(seconds) as bound:
+            waiting = _Waiting(bound)
+            token = _present.set(waiting)
+            beating = asyncio.create_task(_beat(waiting, what, counted))
+            try:
+                yield counted
+            finally:
+                beating.cancel()
+                await asyncio.gather(beating, return_exceptions=True)
+    except TimeoutError:
+        if waiting is None or not waiting.bound.expired():
+            raise
+        raise SilentError(_given_up(waiting, what, seconds or 0)) from None
+    finally:
+        if waiting and token:
+            waiting.over = True
+            _present.reset(token)
+
+
+@contextmanager
+def phase(now: Callable[[], str], advice: Callable[[], str] = _again) -> Iterator[None]:
+    """Say what the present call waits for while the block runs; `advice` is asked for if it takes too long."""
+    waiting = _now()
+    if waiting is None:
+        yield
+        return
+    number = next(waiting.numbers)
+    waiting.phases[number] = Phase(now, advice)
+    try:
+        yield
+    finally:
+        # Of a call that is given up, who unwinds it is still what took too long.
+        if not waiting.bound.expired():
+            del waiting.phases[number]
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """What the block takes does not count: it has a bound of its own."""
+    waiting = _now()
+    until = waiting.bound.when() if waiting else None
+    if waiting is None or until is None:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    left = until - loop.time()
+    waiting.bound.reschedule(None)
+    try:
+        yield
+    finally:
+        if not waiting.bound.expired():
+            waiting.bound.reschedule(loop.time() + left)
+
+
+def allow(seconds: float) -> None:
+    """Give the present call at least `seconds` from now on: its caller has asked for that."""
+    waiting = _now()
+    if waiting and (until := waiting.bound.when()) is not None:
+        waiting.bound.reschedule(max(until, asyncio.get_running_loop().time() + seconds + _AHEAD))
+
+
+def within(seconds: float) -> float:
+    """`seconds`, or what is left of the present call if that is less: who knows more can then say what is slow."""
+    waiting = _now()
+    until = waiting.bound.when() if waiting else None
+    if until is None:
+        return seconds
+    left = until - asyncio.get_running_loop().time()
+    return max(0.0, min(seconds, left - min(_AHEAD, left / 20)))
+
+
+def _now() -> _Waiting | None:
+    waiting = _present.get()
+    return None if waiting is None or waiting.over else waiting
+
+
+async def _beat(waiting: _Waiting, what: str, report: _Report) -> None:
+    """Report what is waited for, each second."""
+    while True:
+        await asyncio.sleep(_BEAT)
+        await report(0, None, waiting.phase.now() if waiting.phase else what)
+
+
+def _given_up(waiting: _Waiting, what: str, seconds: float) -> str:
+    present = waiting.phase
+    at, advice = (present.now(), present.advice()) if present else ("", AGAIN)
+    return f"{what} was given up after {seconds:g} s{f' ({at})' if at else ''}. {advice}".strip()

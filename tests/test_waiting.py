@@ -1,0 +1,103 @@
+"""One bound for all that a call waits for, and progress while it waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fakes.bounded import bounded as bounded_test
+from lsp_mcp import waiting
+from lsp_mcp.errors import SilentError
+from lsp_mcp.waiting import allow, bounded, phase, uncounted, within
+
+
+async def _unheard(done: float, total: float | None, message: str) -> None:
+    pass
+
+
+async def _later() -> None:
+    """Something that takes longer than the bounds of these tests."""
+    event = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.3, event.set)
+    await event.wait()
+
+
+@bounded_test
+async def test_a_call_that_takes_too_long_says_what_it_waited_for_and_what_to_do() -> None:
+    with pytest.raises(SilentError, match=r"^find was given up after 0\.05 s \(x: reading\)\. Ask again, or raise"):
+        async with bounded(0.05, "find", _unheard):
+            with phase(lambda: "x: starting"):
+                pass
+            with phase(lambda: "x: reading"):
+                await asyncio.Event().wait()
+
+
+@bounded_test
+async def test_what_can_be_done_is_said_by_who_knows() -> None:
+    with pytest.raises(SilentError, match=r"\(x\)\. Restart it\.$"):
+        async with bounded(0.05, "find", _unheard):
+            with phase(lambda: "x", lambda: "Restart it."):
+                await asyncio.Event().wait()
+
+
+@bounded_test
+async def test_what_does_not_count_or_was_asked_for_may_take_longer() -> None:
+    async with bounded(0.1, "find", _unheard):
+        with uncounted():
+            await _later()
+        allow(20)
+        await _later()
+
+
+@bounded_test
+async def test_one_thing_that_is_waited_for_gets_no_more_than_what_the_call_has_left() -> None:
+    assert within(60) == 60
+    async with bounded(1, "find", _unheard):
+        assert within(60) < 1
+        assert within(0.01) == 0.01
+
+
+@bounded_test
+async def test_a_timeout_of_somebody_else_is_not_the_calls() -> None:
+    with pytest.raises(TimeoutError):
+        async with bounded(20, "find", _unheard):
+            raise TimeoutError
+
+
+@bounded_test
+async def test_work_in_the_background_goes_on_after_the_call_without_its_bound() -> None:
+    begun = asyncio.Event()
+    over = asyncio.Event()
+
+    async def background() -> float:
+        begun.set()
+        await over.wait()
+        with uncounted(), phase(lambda: "x"):
+            return within(60)
+
+    async with bounded(20, "find", _unheard):
+        task = asyncio.create_task(background())
+        await begun.wait()
+    over.set()
+    assert await task == 60
+
+
+@bounded_test
+async def test_progress_is_told_again_and_again_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_BEAT", 0.001)
+    told: list[tuple[float, str]] = []
+    enough = asyncio.Event()
+
+    async def report(done: float, total: float | None, message: str) -> None:
+        told.append((done, message))
+        if len(told) == 4:
+            enough.set()
+
+    async with bounded(20, "find", report) as counted:
+        await counted(0, None, "begun")
+        with phase(lambda: f"x: {len(told)} read"):
+            await enough.wait()
+    assert [done for done, _ in told[:4]] == [1, 2, 3, 4]
+    assert told[0][1] == "begun"
+    assert told[3][1] == "x: 3 read"
