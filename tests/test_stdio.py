@@ -67,7 +67,7 @@ SHAPES: list[tuple[str, Json, int | None]] = [
     ('"a"', None, REQUEST),
     ("null", None, REQUEST),
     ("[]", None, REQUEST),
-    (f'[{{"jsonrpc": "2.0", "id": 7, {PING}}}]', None, REQUEST),  # there are no batches in 2025-11-25
+    (f'[{{"jsonrpc": "2.0", "id": 7, {PING}}}]', 7, REQUEST),  # there are no batches in 2025-11-25
     ("{", None, PARSE),
     (f'{{"jsonrpc": "2.0", "id": 7, {PING}', None, PARSE),
     ("what?", None, PARSE),

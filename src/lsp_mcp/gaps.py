@@ -36,7 +36,7 @@ class Gap:
     """One reason why an answer is not the whole truth, or one thing that its reader should know.
 
     `text` says it in full; `brief`, if there is one, in a few words for a reader who was given the text before.
-    `about` is what makes two gaps of a kind the same whatever was asked; without it, it is the files, or the text.
+    Two gaps of a kind with the same files are the same whatever was asked, unless `about` tells them apart.
     `files` are the files that it is about, absolute. `hides`: whether a result could be missing or wrong because of
     it; a rename is then refused unless its caller accepts that. Without `hides` it is news. `event` is the number of
     the event that news are about, which is told once and not repeated; 0 for a state that lasts.
@@ -53,7 +53,7 @@ class Gap:
     @property
     def identity(self) -> tuple[object, ...]:
         """What a reader remembers of it: the same trouble with the same files, whatever was asked."""
-        return self.kind, self.event, self.about or self.files or self.text
+        return self.kind, self.event, self.about, self.files or self.text
 
 
 def news(kind: GapKind, text: str, *, files: Sequence[Path] = (), brief: str = "", event: int = 0) -> Gap:

@@ -344,11 +344,6 @@ def numbers_point(numbers: Json, base: Base) -> Point:
     return Point(numbers["line"] + 1 - base, numbers["character"] + 1 - base)
 
 
-def code_unit_length(content: str, unit: CodeUnit) -> int:
-    """How many code units `content` has."""
-    return _units(content, unit)
-
-
 def _lf_line_starts(content: str) -> array[int]:
     """Where each line begins, if only LF ends lines; 4 bytes a line, where a list would take 36."""
     starts = array("I", accumulate(map((1).__add__, map(len, content.split("\n"))), initial=0))

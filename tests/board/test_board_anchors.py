@@ -16,7 +16,9 @@ from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.board.tasks import TaskTools
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.tool import Call, Client, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -29,7 +31,8 @@ class Tools:
     def __init__(self, root: Path, board: Board) -> None:
         self.root = root
         host = BoardHost(board, Participants(board), Workspace(root))
-        self._tools = {one.name: one for one in tools_of(TaskTools(host))}
+        context = ToolContext(Sessions(Workspace(root), [], {}), board=host)
+        self._tools = {one.name: one for one in tools_of(TaskTools(context))}
 
     async def __call__(self, tool: str, /, **arguments: Any) -> Any:
         return json.loads(await self._tools[tool].call(Call(client=Client("claude", "key")), arguments))

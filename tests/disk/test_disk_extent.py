@@ -91,7 +91,7 @@ def test_reading_is_told_and_bounded_and_goes_on_for_the_next_question(
 
     async def ask() -> None:
         hub = FeedHub(root, ())
-        with pytest.raises(UnavailableError, match=r"is still being read, 3 files by now\. Ask again later"):
+        with pytest.raises(UnavailableError, match=r"is still being read, 3 files so far\. Ask again later"):
             await hub.wait(0, report)
         held.set()
         await hub.wait(60, report)

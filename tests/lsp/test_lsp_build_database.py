@@ -298,4 +298,4 @@ def test_bytes_that_are_no_text_are_a_problem_in_words(tmp_path: Path) -> None:
 def test_a_database_that_has_gone_or_is_a_folder_is_a_problem_in_words(tmp_path: Path) -> None:
     gone = read_database(tmp_path / NAME)
     assert (gone.problem, gone.signature, gone.commands) == ("cannot be read: No such file or directory", None, {})
-    assert read_database(tmp_path).problem == "cannot be read: Is a directory"
+    assert read_database(tmp_path).problem == "cannot be read: no regular file"

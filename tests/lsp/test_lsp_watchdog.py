@@ -8,7 +8,7 @@ import pytest
 
 from fakes.bounded import bounded
 from fakes.gaps import news_of
-from fakes.workspace import FakeWorkspace, do, request
+from fakes.workspace import FakeWorkspace, do, notification, request
 from lsp_mcp.errors import SilentError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.references import references
@@ -44,6 +44,16 @@ async def test_a_server_whose_child_works_is_not_replaced(fake: FakeWorkspace, s
     fake.script({"rules": {"test/ask": [works, [silence]]}})
     async with fake.session(request_timeout=5) as session:
         with pytest.raises(SilentError, match=r"did not answer test/ask within 5 s.* Ask again, or raise"):
+            await session.request("test/ask", {})
+    assert len(fake.pids()) == 1
+
+
+@bounded
+async def test_a_server_that_says_that_it_works_and_answers_the_probe_is_not_replaced(fake: FakeWorkspace) -> None:
+    begins = notification("$/progress", {"token": 1, "value": {"kind": "begin", "title": "downloading modules"}})
+    fake.script({"rules": {"test/ask": [begins, ["hold"]]}})
+    async with fake.session(request_timeout=5) as session:
+        with pytest.raises(SilentError, match=r"did not answer test/ask within 5 s"):
             await session.request("test/ask", {})
     assert len(fake.pids()) == 1
 

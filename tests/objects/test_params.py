@@ -119,7 +119,7 @@ def test_whole_numbers_become_integers_and_the_params_that_were_given_stay() -> 
         ("textDocument/hover", {"textDocument": DOCUMENT, "positon": PLACE},
          "params: unknown field 'positon' (did you mean 'position'?); it takes textDocument, position"),
         ("textDocument/hover", AT | {"zzz": 1}, "params: unknown field 'zzz'; it takes textDocument, position"),
-        ("textDocument/hover", [AT], f"params: expected an object, got {[AT]!r:.80}"),
+        ("textDocument/hover", [AT], f"params: expected an object, got {[AT]!r:.80}… ({len(repr([AT]))} characters)"),
         ("textDocument/references", AT | {"context": {"includeDeclration": True}},
          "params.context: unknown field 'includeDeclration' (did you mean 'includeDeclaration'?); "
          "it takes includeDeclaration"),

@@ -14,7 +14,7 @@ from lsp_mcp.toolsets.passing import Passed, Passing
 
 
 def fitted(result: Any, *gaps: Gap) -> Passed:
-    passed = Passed(result, [*gaps, news("setup", "news")], (), str)
+    passed = Passed(result, [*gaps, news("setup", "news")], lambda found: (found, ()), str)
     return Passing(cast(Sessions, None), 1).fitted(passed)
 
 

@@ -66,7 +66,7 @@ class FeedHub:
             left = end - time.monotonic()
             if left <= 0:
                 raise UnavailableError(
-                    f"{self._folders[0]} is still being read, {self._watch.files_read:,} files by now. Ask again later "
+                    f"{self._folders[0]} is still being read, {self._watch.files_read:,} files so far. Ask again later "
                     "or start lsp-mcp with the --workspace-root of a smaller folder."
                 )
             await asyncio.wait([starting], timeout=min(left, _REPORT_EACH))

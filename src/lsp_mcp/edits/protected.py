@@ -25,14 +25,15 @@ PROTECTED: Mapping[str, tuple[str, ...]] = {  # what it is → names of files an
     ),
     "a hook of version control": (
         *(".husky", ".githooks", ".git-hooks", ".hooks", ".overcommit.yml", ".pre-commit-config.y*ml"),
-        *("lefthook*.y*ml", ".lefthook*", "lefthook*.toml", "lefthook*.json"),
+        *("lefthook*.y*ml", ".lefthook*", "lefthook*.toml", "lefthook*.json", "prek.toml"),
     ),
     "an editor's configuration": (
         *(".nvim.lua", ".nvimrc", ".exrc", "_exrc", ".vimrc", "_vimrc", ".gvimrc", "_gvimrc", ".vim", ".nvim"),
         *(".lvimrc", ".vimrc.local", ".local.vimrc", ".lazy.lua", ".neoconf.json", ".nlsp-settings", ".nvim-dap*"),
         *(".dir-locals.el", ".dir-locals-2.el", ".emacs", ".emacs.d", ".helix", ".kakrc", ".zed", ".fleet", ".idea"),
         *(".vscode", ".vs", "*.code-workspace", ".sublime-project", "*.sublime-project", ".theia"),
-        *(".devcontainer", ".devcontainer.json", ".gitpod.yml"),
+        *(".devcontainer", ".devcontainer.json", ".gitpod.yml", ".idx", ".replit", ".vimspector.json"),
+        *(".ycm_extra_conf.py",),
         *(".clangd", ".ccls", "compile_commands.json", ".luarc.json", ".luarc.jsonc", ".cargo"),
     ),
     "an agent's configuration": (
@@ -42,7 +43,8 @@ PROTECTED: Mapping[str, tuple[str, ...]] = {  # what it is → names of files an
         *(".qwen", ".factory", ".agent", ".agents", ".amp", ".trae", ".openhands"),
     ),
     "configuration of a shell or session": (
-        *(".envrc", ".env", ".direnv", ".mise*", "mise.toml", "mise.*.toml", ".autoenv*"),
+        *(".envrc", ".env", ".direnv", ".direnvrc", "direnvrc", ".autoenv*"),
+        *(".mise*", "mise.toml", "mise.*.toml", ".tool-versions", ".venv", ".virtualenv"),
         *(".profile", ".bashrc", ".bash_*", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"),
         *(".cshrc", ".tcshrc", ".login", ".xinitrc", ".xprofile", ".xsession*", ".ssh"),
     ),

@@ -44,7 +44,7 @@ async def send(
     home = home_document(params)
     if home and not backend.adapter.language_of(uri_path(home)):
         known = ", ".join(backend.adapter.extensions)
-        raise PathError(f"{uri_path(home).name} is no file that {backend.name} answers for ({known})")
+        raise PathError(f"{uri_path(home).name} is not a file that {backend.name} answers for ({known})")
     named = documents(params, home) | ({home} if home else set())
     if home:
         await backend.open(uri_path(home))

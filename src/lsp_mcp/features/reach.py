@@ -17,9 +17,17 @@ _FILE = {
     *("textDocument/inlayHint", "inlayHint/resolve", "completionItem/resolve", "textDocument/inlineValue"),
     *(f"textDocument/semanticTokens/{what}" for what in ("full", "full/delta", "range")),
     *("textDocument/prepareRename", "textDocument/prepareCallHierarchy", "textDocument/prepareTypeHierarchy"),
-    *("textDocument/codeAction", "codeAction/resolve", "textDocument/switchSourceHeader", "textDocument/diagnostic"),
+    *("textDocument/codeAction", "codeAction/resolve", "textDocument/diagnostic"),
     *("callHierarchy/outgoingCalls", "textDocument/symbolInfo", "textDocument/moniker", "textDocument/documentColor"),
 }
+
+
+_ELSEWHERE = {"textDocument/definition", "textDocument/declaration"}
+
+
+def leads_elsewhere(method: str) -> bool:
+    """Whether the answer, though about one place, may lie in a file that its document knows nothing of."""
+    return method in _ELSEWHERE
 
 
 def reach_of(method: str) -> Reach:

@@ -98,7 +98,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     return [
         *(Doubt(use, f"use by {use.text.slice(use.span)} not renamed") for use in missed),
         *(
-            Doubt(edit, "would be renamed, and is no use of it")
+            Doubt(edit, "would be renamed, but is not a use of it")
             for edit in edits
             if (edit.path, edit.span.start) not in used and (edit.path, edit.span.start.line) in lines
         ),

@@ -61,7 +61,8 @@ class Freshness:
         self._reloading = reloading
         self._syncing = asyncio.Lock()
         self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
-        # What is still to be read again. It outlives a caller who is cancelled: the next one has it done.
+        # What is still to be told, and to be read again. It outlives a caller who is cancelled: the next has it done.
+        self._untold = Changes()
         self._to_load: set[Path] = set()  # changed files
         self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
         self._host_seen = 0  # the generation of its buffers that the server is known to have
@@ -93,7 +94,8 @@ class Freshness:
             raise PathError(
                 f"the workspace root {self._workspace.root} is gone; put it back, or start lsp-mcp elsewhere"
             )
-        changes = self._handed(self._feed.changes())
+        self._untold = self._untold.then(self._feed.changes())
+        changes = self._handed(self._untold)
         if endless := {path for path in changes.deleted if is_endless(path)}:
             # gopls 0.24 reads whatever it is told of, deleted or not; a new server knows nothing of these.
             self._files.forget(endless)
@@ -102,11 +104,12 @@ class Freshness:
             changes = replace(changes, deleted=changes.deleted - endless)
         edited = await self._edited(changes)
         matters = self._tell(connection, changes) if changes else False
+        self._untold = Changes()
         outside = self._documents.refresh_outside(self._feed.folders())
         if self._build and (elsewhere := self._build.changed_elsewhere()):
             self._build.files.changed(elsewhere)
             outside = [*outside, *elsewhere]
-        # Before anything is waited for: a caller who is cancelled then must not hide it from the others.
+        # Before anything more is waited for: a caller who is cancelled then must not hide it from the others.
         self.generation += bool(matters or outside or edited)
         self._projects.begin()
         self._to_read.update(edited)
@@ -142,9 +145,9 @@ class Freshness:
         """What the server has loaded meanwhile counts too: an answer from before lacks it."""
         connection = await self._lifetime.live()
         loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
+        self.generation += bool(replaced or loaded != self._loaded)
         if self._build and self._build.has_index and self._loaded[1]:
             await self._build.indexed()
-        self.generation += bool(replaced or loaded != self._loaded)
 
     async def _edited(self, changes: Changes) -> set[Path]:
         """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""

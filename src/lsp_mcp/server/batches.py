@@ -47,8 +47,9 @@ class Batches:
     def opened(self, found: Sequence[Read]) -> tuple[list[JSONRPCMessage], str]:
         """What is to be handled of a batch, and what is to be sent at once."""
         if not self._agreed:
-            told = f"there are no batches but in {_WITH_BATCHES}; send one message a line"
-            return [], json.dumps(Refusal(None, INVALID_REQUEST, told).json)
+            told = f"batches exist only in protocol {_WITH_BATCHES}; send one message per line"
+            ids: list[RequestId | None] = [one.id for one in found if isinstance(one, JSONRPCRequest)]
+            return [], "\n".join(json.dumps(Refusal(id_, INVALID_REQUEST, told).json) for id_ in ids or [None])
         batch, handled = _Batch(), list[JSONRPCMessage]()
         for one in found:
             if isinstance(one, JSONRPCRequest) and one.id in self._open:

@@ -116,7 +116,7 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         if not door.open(request.query_params.get("key", "")):
             if door.knows_page(request):
                 return RedirectResponse("/", status_code=303)
-            return PlainTextResponse(f"This link was used already.\n\n{_HOW_TO_ENTER}", status_code=403)
+            return PlainTextResponse(f"This link has already been used.\n\n{_HOW_TO_ENTER}", status_code=403)
         # Not a redirect: after a click in another program the browser would not send a strict cookie with it.
         response = Response(_ENTERED, media_type="text/html")
         door.set_cookie(response)

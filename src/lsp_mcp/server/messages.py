@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mcp.types import (
@@ -24,7 +25,8 @@ from mcp.types import (
 from pydantic import ValidationError
 
 _BOM = b"\xef\xbb\xbf"
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:"\s]+')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[][{},:]|[^][{},:"\s]++', re.DOTALL)  # possessive: in one pass
+_MOST_TOKENS = 10_000  # looked at for an id, which clients write first
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 200  # of pydantic's parser, jiter
 
@@ -87,7 +89,9 @@ def _message(value: Any, amend: Callable[[dict[str, Any]], None] | None, *, batc
     id_ = value.get("id")
     known = id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
     if wrong := _wrong_envelope(value):
-        return Refusal(known, INVALID_REQUEST, wrong)
+        # To an answer there is no answer: its id is one of ours, which the client may have given a request of its own.
+        is_answer = "method" not in value and ("result" in value or "error" in value)
+        return Refusal(known, INVALID_REQUEST, wrong, not is_answer)
     wanted = "method" in value and "id" in value
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
@@ -150,7 +154,7 @@ def _unreadable(value: dict[str, Any]) -> str:
 def _outer_id(text: str) -> str | int | None:
     """The id of a message that cannot be parsed as a whole, by its outermost names."""
     depth, before = 0, ["", ""]
-    for token in _TOKEN.findall(text):
+    for token in (found[0] for found in islice(_TOKEN.finditer(text), _MOST_TOKENS)):
         if token in ("[", "{"):
             depth += 1
         elif token in ("]", "}"):

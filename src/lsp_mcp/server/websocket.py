@@ -117,7 +117,7 @@ class _Client:
             async with asyncio.timeout(None if self._is_known else _FIRST_WORD):
                 frame = await self._websocket.receive()
         except TimeoutError:
-            await self._websocket.close(_FORBIDDEN, "no initialize came")
+            await self._websocket.close(_FORBIDDEN, "no initialize was received")
             return None
         if frame["type"] == "websocket.disconnect":
             return None

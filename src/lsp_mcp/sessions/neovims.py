@@ -236,7 +236,7 @@ class Neovims:
         connection = self._code_host.connection
         if connection is None or connection.gone or self._joined == (connection, connection.clients.events):
             return
-        self._joined = connection, connection.clients.events
+        seen = connection, connection.clients.events
         root = self.code.workspace.root
         for client in await self._code_host.clients.all():
             adapter = await _adapter(self._code_host, client)
@@ -245,6 +245,7 @@ class Neovims:
             able = all(client.capabilities.get(provider) for provider in _NEEDED)
             if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
                 self.code.join(adapter)
+        self._joined = seen  # not before: who comes after a caller that gave up looks again
 
     def _is_named(self, address: Address) -> bool:
         return self._socket is not None and address.text == self._socket

@@ -14,7 +14,7 @@ from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
-from lsp_mcp.edits.policy import EditPolicy
+from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
@@ -67,6 +67,7 @@ class Sessions:
         for session in self._sessions:
             session.spawn()
         self._dependencies: asyncio.Task[None] | None = None
+        self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
 
     @property
     def backends(self) -> Sequence[Backend]:
@@ -116,11 +117,18 @@ class Sessions:
             EditError: nothing was changed, and why.
         """
         checked = self.policy.check(plan, confirmed=confirmed)
+        applying = asyncio.create_task(self._apply(checked, save=save))
+        self._applying.add(applying)
+        applying.add_done_callback(self._applying.discard)
+        # A caller that gives up must not leave it half done.
+        return await asyncio.shield(applying)
+
+    async def _apply(self, checked: CheckedPlan, *, save: bool) -> Done:
         if self.host is None:
-            done = Done([], apply_plan(checked).leftovers)
+            done = Done([], (await asyncio.to_thread(apply_plan, checked)).leftovers)
         else:
             done = await apply_in_neovim(self.host, checked, save=save)
-        self._follow_edits(plan.steps)
+        self._follow_edits(checked.plan.steps)
         return done
 
     def remarks(self, done: Done) -> list[str]:
@@ -216,6 +224,7 @@ class Sessions:
                 code, output = await run(command, cwd=self.workspace.root, timeout=_DEPENDENCY_TIMEOUT)
             except LspMcpError as error:
                 log.warning("dependencies are not readable: %s", error)
+                self._dependencies = None  # the next one who needs them tries again
                 continue
             if code == 0:
                 folders += [Path(os.path.realpath(line)) for line in output.split("\n") if line.startswith("/")]

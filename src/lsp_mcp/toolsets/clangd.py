@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -45,7 +46,10 @@ class _Tools(Toolset):
 
     @property
     def _backend(self) -> Backend:
-        return next(backend for backend in self._sessions.backends if "clangd" in backend.adapter.toolsets)
+        for backend in self._sessions.backends:
+            if "clangd" in backend.adapter.toolsets:
+                return backend
+        raise UnavailableError("no clangd runs here; open a C or C++ file in Neovim, or add --backend clangd")
 
     async def _send(
         self,
@@ -76,7 +80,7 @@ class ClangdTools(_Tools):
             trouble.append(Gap("server_error", str(error)))
         state = backend.state()
         running = state in ("running", "indexing")
-        gaps, known = self._sessions.reported.take(call.client.key, [*trouble, *await backend.gaps(Scope())])
+        gaps = [*trouble, *await backend.gaps(Scope())]
         indexing = next((gap.text for gap in gaps if gap.kind == "indexing"), "indexing")
         answer: Json = {
             "clangdMcpEnabled": True,
@@ -92,7 +96,15 @@ class ClangdTools(_Tools):
             "passthroughEnabled": True,
             "allowedPassthroughMethods": list(self._allowed),
         }
-        return _passed(answer, Passed(None, gaps, known, self._sessions.workspace.display_path))
+        return _passed(
+            answer,
+            Passed(
+                None,
+                gaps,
+                partial(self._sessions.reported.take, call.client.key),
+                self._sessions.workspace.display_path,
+            ),
+        )
 
     @tool(title="Switch between source and header", read_only=True)
     async def lm_clangd_switchSourceHeader(self, call: Call, uri: FileUri) -> str:

@@ -197,6 +197,6 @@ class CodeTools(AnchorToolset):
         gaps = [*answered.gaps, *dropped(answered.value.dropped)]
         if answered.value.capped:
             most = backend.adapter.symbols.workspace_symbol_cap
-            text = f"{backend.name} gives at most {most} names for one search: there may be more, be more specific"
+            text = f"{backend.name} gives at most {most} names for one search; there may be more: be more specific"
             gaps.append(Gap("capped", text))
         return Answered(answered.value, tuple(gaps))

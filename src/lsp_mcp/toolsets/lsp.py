@@ -39,6 +39,7 @@ class LspTools(Toolset):
         """Send one read-only LSP request as it is, for what no other tool answers: hover, definition,
         implementation, signatureHelp, inlayHint, semanticTokens … Positions in params and result count from 1,
         in characters. Items of a result can be handed back."""
+        await self._sessions.asked()
         chosen = self._backend(method, params, backend)
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))
         checked = await self._passing.checked(method, params)

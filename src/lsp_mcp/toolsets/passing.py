@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from lsp_mcp.backend import Backend, Json, Scope, Use
 from lsp_mcp.errors import CallerError, PathError, RefusedError
 from lsp_mcp.features.asking import answer
 from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
-from lsp_mcp.features.reach import reach_of
+from lsp_mcp.features.reach import leads_elsewhere, reach_of
 from lsp_mcp.gaps import Gap, hiding, status
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import documents
@@ -52,24 +53,32 @@ class Range(BaseModel):
     end: Position
 
 
+Tell = Callable[[Sequence[Gap]], tuple[Sequence[Gap], Collection[Gap]]]
+"""Called with an answer's gaps; those that its reader is to be told, and those of them that it was told before."""
+
+
 @dataclass(frozen=True)
 class Passed:
-    """An answer, and what it may lack; `known` are those of its gaps that the caller was told before."""
+    """An answer, and what it may lack. `tell` gives the gaps for its reader, once they are put into words."""
 
     result: Any
     gaps: Sequence[Gap]
-    known: Collection[Gap]
+    tell: Tell
     display_path: Callable[[Path], str]
 
     @property
     def status(self) -> str:
         """`complete`, or why not; and what else there is to say."""
-        return status(self.gaps, self.known)
+        return status(*self._told)
 
     @property
     def fields(self) -> Json:
         """`status` and `gaps`, as every JSON answer has them."""
-        return {"status": self.status, "gaps": gap_objects(self.gaps, self.display_path)}
+        return {"status": self.status, "gaps": gap_objects(self._told[0], self.display_path)}
+
+    @cached_property
+    def _told(self) -> tuple[Sequence[Gap], Collection[Gap]]:
+        return self.tell(self.gaps)
 
 
 class Passing:
@@ -145,7 +154,7 @@ class Passing:
         reach = reach_of(method)
 
         def scope(_: Sent) -> Scope:
-            return Scope(reach, path, Use(word) if word and reach == "workspace" else None)
+            return Scope(reach, path, Use(word) if word and (reach == "workspace" or leads_elsewhere(method)) else None)
 
         try:
             answered = await answer(backend, ask, scope, report=call.report)
@@ -155,10 +164,10 @@ class Passing:
         for file in sent.files:
             self._sessions.workspace.allow(file)
         gaps = [*answered.gaps, *_own_gaps(sent, backend)]
-        found, known = self._sessions.reported.take(call.client.key, gaps)
-        if hiding(found) and not sent.result:
-            found = [*found, Gap("unverified", "an empty result is not known yet")]
-        return Passed(sent.result, found, known, self._sessions.workspace.display_path)
+        if hiding(gaps) and not sent.result:
+            gaps.append(Gap("unverified", "an empty result is not known yet"))
+        tell = partial(self._sessions.reported.take, call.client.key)
+        return Passed(sent.result, gaps, tell, self._sessions.workspace.display_path)
 
     def fitted(self, passed: Passed) -> Passed:
         """The same with no more of it than a reader can take, and a gap that says so.

@@ -149,8 +149,8 @@ class Build:
         if left_out and use:
             source = self._database.now.file.name if self._database.now else self._rules.database
             text = f"not searched: {self.named(left_out)}, not in {source}, with the word {use.identifier}"
-            brief = f"{count(len(left_out), 'file')} not in {source} with {use.identifier}"
-            gaps.append(Gap("not_searched", text, tuple(left_out), brief=brief))
+            brief = f"not searched for {use.identifier}: {count(len(left_out), 'file')} not in {source}"
+            gaps.append(Gap("not_searched", text, tuple(left_out), brief=brief, about="database"))
         return gaps
 
     def news(self) -> list[Gap]:

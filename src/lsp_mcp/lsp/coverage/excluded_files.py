@@ -31,6 +31,7 @@ class ExcludedFiles:
         self._free = free
         self._by_folder: dict[Path, frozenset[str]] = {}
         self._below: dict[Path, tuple[Sequence[Path], tuple[str, ...]]] = {}  # the last answer about each project
+        self._unknown: dict[Path, str] = {}  # why the command did not answer about a project, the last time
         self._asking = asyncio.Lock()
         self._changed: set[Path] = set()  # folders, since the command was asked last
 
@@ -53,6 +54,7 @@ class ExcludedFiles:
             return last[1]
         async with self._asking:
             self._changed.clear()
+            self._unknown.pop(project, None)
             unknown = [folder for folder in folders if folder not in self._by_folder]
             for start in range(0, len(unknown), _AT_ONCE):
                 await self._ask(project, unknown[start : start + _AT_ONCE])
@@ -63,15 +65,19 @@ class ExcludedFiles:
                 self._below[project] = folders, found
         return found
 
+    def unknown(self, project: Path) -> str:
+        """Why the last answer of `below` about `project` may lack files; empty if it lacks none."""
+        return self._unknown.get(project, "")
+
     async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
         arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]
         try:
             code, output = await run([*self._command, *arguments], cwd=project, timeout=_TIMEOUT, free=self._free)
         except UnavailableError as error:
-            log.warning("files that the build leaves out are not known: %s", error)
-            return
+            code, output = 1, str(error)
         if code:
             log.warning("files that the build leaves out are not known: %s", output[:500])
+            self._unknown[project] = " ".join(output.split())[:200]
             return
         found: dict[str, set[str]] = {str(folder): set() for folder in folders}
         for line in filter(None, map(str.strip, output.split("\n"))):

@@ -7,6 +7,7 @@ import logging
 import os
 import shlex
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextvars import Context
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,8 @@ class WorkspaceProjects:
     def begin(self) -> None:
         """Find out in the background, while the first question is asked, what its answer will have to say."""
         if self._excluded and not self._warming:
-            self._warming = asyncio.create_task(self._warm())
+            # In a context of its own, as the checks are: it is not a part of the call that happens to begin it.
+            self._warming = asyncio.create_task(self._warm(), context=Context())
 
     async def _warm(self) -> None:
         for project in self._projects().projects[:_MOST_LOADED]:
@@ -85,7 +87,7 @@ class WorkspaceProjects:
         """Begin to check whether the projects can be loaded at all."""
         if self._rules and self._rules.check_command and not self._closed:
             for folder in () if self._checks else self._folders()[:_MOST_LOADED]:
-                self._checks[folder] = asyncio.create_task(self._check(self._rules, folder))
+                self._checks[folder] = asyncio.create_task(self._check(self._rules, folder), context=Context())
 
     def files_to_open(self) -> list[Path]:
         """One file of each project that the server loads only when asked, at most 16."""
@@ -98,7 +100,7 @@ class WorkspaceProjects:
         """What of the projects makes an answer incomplete; see `Backend.gaps`."""
         if not self._rules or scope.reach == "text":
             return []
-        path, use = scope.path, scope.use
+        path, use = scope.path, scope.use if scope.reach == "workspace" else None
         gaps = [Gap("not_loaded", problem) for problem in await self._problems(path)]
         projects = self._projects()
         if path is None:
@@ -199,8 +201,10 @@ class WorkspaceProjects:
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
                 f"{self._adapter.name} answers for several projects at once only after: {hint}"
             )
-            brief = f"{count(len(unseen), 'project')} not searched for {use.identifier}"
-            gaps.append(Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief))
+            brief = f"not searched for {use.identifier}: {count(len(unseen), 'project')}"
+            gaps.append(
+                Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief, about="projects")
+            )
         return gaps
 
     async def _users(self, use: Use, scope: Hashable, files: Collection[str]) -> tuple[str, ...]:
@@ -217,16 +221,21 @@ class WorkspaceProjects:
     async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[Gap]:
         """The same for files that the build leaves out."""
         excluded: list[str] = []
+        gaps: list[Gap] = []
         for project in projects:
             left_out = await self._excluded_files(project)
             excluded += await self._users(use, ("excluded", project.folder), left_out)
+            if self._excluded and (reason := self._excluded.unknown(project.folder)):
+                where = self._workspace.display_path(project.folder)
+                text = f"which files of {where} this build leaves out is not known: {reason}"
+                gaps.append(Gap("not_searched", text, (project.folder,), about="build"))
         if not excluded:
-            return []
+            return gaps
         files = tuple(map(Path, excluded))
         named = first_few([self._workspace.display_path(file) for file in files])
         text = f"not searched: {named}, not in this build, with the word {use.identifier}"
-        brief = f"{count(len(excluded), 'file')} not in this build with {use.identifier}"
-        return [Gap("not_searched", text, files, brief=brief)]
+        brief = f"not searched for {use.identifier}: {count(len(excluded), 'file')} not in this build"
+        return [*gaps, Gap("not_searched", text, files, brief=brief, about="build")]
 
     async def _excluded_files(self, project: Project) -> tuple[str, ...]:
         if not self._excluded:

@@ -52,6 +52,7 @@ class HostedConnection:
             probe=self._probe,
             cpu_time=_unknown,
             heard=lambda: self._heard,
+            at_work=lambda: self.notifications.progress.goes_on,
             free=free,
             on_stuck=self._seem_stuck,
         )

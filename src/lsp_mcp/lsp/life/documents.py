@@ -253,6 +253,11 @@ class Documents:
             except PathError:
                 continue  # gone while the server was down; whoever asks about it is told so
 
+    @property
+    def pinned(self) -> list[Path]:
+        """The open documents that are never closed for room."""
+        return [path for path, document in self._open.items() if document.pinned]
+
     def keep_last(self, most: int) -> None:
         """Count only the `most` that were asked about last as open: the server is gone, or is about to be replaced."""
         for path in list(self._open)[: max(0, len(self._open) - most)]:
@@ -267,7 +272,8 @@ class Documents:
         language = self._adapter.language_of(path)
         if language is None:
             raise PathError(
-                f"{path.name} is no file that {self._adapter.name} answers for ({', '.join(self._adapter.extensions)})"
+                f"{path.name} is not a file that {self._adapter.name} answers for "
+                f"({', '.join(self._adapter.extensions)})"
             )
         document = Document(text, next(self._versions), Signature.of(path))
         self._open[path] = document

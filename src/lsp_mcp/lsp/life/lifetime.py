@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from typing import Any, Literal
 
 from lsp_mcp.errors import (
@@ -51,6 +52,7 @@ class Lifetime:
         self._started = started
         self._given_up = given_up
         self._starting: asyncio.Task[Connection] | None = None
+        self._ending: asyncio.Task[None] | None = None  # of a life that another is to take the place of
         self._tries = 0  # starts since the server last answered anything
         self._renewing = False  # the next start was wanted
         self._stuck = False  # the last life ended because it did nothing any more
@@ -71,7 +73,8 @@ class Lifetime:
             if self._tries == len(_PAUSES):
                 self._tries = 0
                 self._given_up()
-            self._starting = asyncio.create_task(self._start(), name=f"start {self._name}")
+            # In a context of its own: it is not a part of the call that happens to need it first.
+            self._starting = asyncio.create_task(self._start(), name=f"start {self._name}", context=Context())
             self._starting.add_done_callback(_retrieve)
 
     def state(self) -> Literal["missing", "starting", "running", "stopped"]:
@@ -94,6 +97,9 @@ class Lifetime:
         """
         if self.closing:
             raise UnavailableError(f"{self._name} is being shut down")
+        if self._ending:
+            # Shielded here and below: a caller that gives up must not end it for the others.
+            await asyncio.shield(self._ending)
         if self.connection and not self.connection.dead.done():
             return self.connection
         self.begin()
@@ -101,7 +107,6 @@ class Lifetime:
         starting = self._starting
         try:
             with phase(lambda: f"{self._name} is being started"):
-                # Shielded: a caller that gives up must not end the start for the others.
                 return await asyncio.shield(starting)
         except asyncio.CancelledError:
             caller = asyncio.current_task()
@@ -114,11 +119,17 @@ class Lifetime:
 
         Who waits for an answer of it is asked again. Raises as `live`.
         """
-        if self.connection and not self.connection.dead.done():
+        if self._ending is None and self.connection and not self.connection.dead.done():
             self._tries = 0
             self._renewing = True
-            await self.connection.end()
+            self._ending = asyncio.create_task(self._end(self.connection), context=Context())
         return await self.live()
+
+    async def _end(self, connection: Connection) -> None:
+        try:
+            await connection.end()
+        finally:
+            self._ending = None
 
     def answered(self) -> None:
         """The server has answered something, so its next death is a new one."""

@@ -53,6 +53,11 @@ class Progress:
             self._ended[work.title] = str(value.get("message", ""))
         self.wake()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the server has begun any work that has not ended."""
+        return bool(self._active)
+
     def wake(self) -> None:
         """Let everyone who waits for `changed` look again."""
         before, self.changed = self.changed, asyncio.Event()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 
 from lsp_mcp.errors import LspMcpError, SilentError
+
+log = logging.getLogger(__name__)
 
 PROBE = "$/lsp-mcp/probe"  # LSP 3.17: a request of an unknown name that begins so is refused at once
 _LOOKS = 8  # looks in one request timeout
@@ -24,6 +28,7 @@ class Watchdog:
 
     `probe` asks it something that any server answers at once, and raises what `Peer.request` does. `cpu_time` gives
     the seconds that it and its children have used, None if it is gone. `heard` counts the messages that it has sent.
+    `at_work` tells whether it says itself that it works: it may then wait for the network, as long as it answers.
     `free` may set free one that does nothing, and says whether it did; else `on_stuck` is called.
     """
 
@@ -34,6 +39,7 @@ class Watchdog:
         probe: Callable[[float], Awaitable[None]],
         cpu_time: Callable[[], Awaitable[float | None]],
         heard: Callable[[], int],
+        at_work: Callable[[], bool],
         free: Free,
         on_stuck: Callable[[], None],
     ) -> None:
@@ -41,6 +47,7 @@ class Watchdog:
         self._probe = probe
         self._cpu_time = cpu_time
         self._heard = heard
+        self._at_work = at_work
         self._on_stuck = on_stuck
         self._free = free
         self._waiting = 0
@@ -72,7 +79,8 @@ class Watchdog:
         self._timer = self._looking = None
 
     def _begin(self) -> None:
-        self._looking = asyncio.create_task(self._look())
+        self._looking = asyncio.create_task(self._look(), context=Context())
+        self._looking.add_done_callback(_tell_defect)
 
     async def _look(self) -> None:
         loop = asyncio.get_running_loop()
@@ -90,7 +98,7 @@ class Watchdog:
             before = now
             if idle == 1 and await self._free():
                 idle = silent = 0
-            if silent == _MOST_SILENT or idle == _MOST_IDLE:
+            if silent == _MOST_SILENT or (idle >= _MOST_IDLE and not self._at_work()):
                 self._looking = None
                 self._on_stuck()
                 return
@@ -103,3 +111,9 @@ class Watchdog:
         except LspMcpError:
             return True
         return True
+
+
+def _tell_defect(looking: asyncio.Task[None]) -> None:
+    """Nobody awaits the looks: without this their end by an error would not be noticed."""
+    if not looking.cancelled() and (error := looking.exception()):
+        log.error("the watch over a silent server has ended: %r", error)

@@ -43,6 +43,7 @@ class ProcessConnection:
             probe=self._probe,
             cpu_time=self._cpu_time,
             heard=lambda: self._peer.heard,
+            at_work=lambda: self.notifications.progress.goes_on,
             free=free,
             on_stuck=self._end_stuck,
         )

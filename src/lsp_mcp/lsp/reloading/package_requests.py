@@ -14,7 +14,7 @@ from lsp_mcp.errors import LspMcpError, PathError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
-from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.documents import MAX_OPEN, Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
@@ -23,6 +23,8 @@ from lsp_mcp.waiting import within
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+_KEPT = 4  # documents that stay open when a server is replaced
 
 
 class PackageRequests:
@@ -49,6 +51,7 @@ class PackageRequests:
         self._timeout = timeout
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
         self._mistrusted: set[Path] = set()  # files of which the server may have an old text
+        self._handed_over: set[Path] = set()  # those of which it has the present one, whatever it makes of it
 
     def started(self) -> None:
         """A new server reads all packages itself."""
@@ -61,6 +64,7 @@ class PackageRequests:
             for path in changed
             if self._adapter.language_of(path) and path.is_file() and self._workspace.holds(path)
         )
+        self._handed_over.difference_update(changed)
         if rules.goes_by_mtime:
             self._mistrusted.update(path for path in sources if is_backdated(path))
         handed_over = await self._hand_over(self._mistrusted)
@@ -75,13 +79,17 @@ class PackageRequests:
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Reloading.mistrust`: of a document that is open the server has the text, whatever it makes of it."""
-        if self._adapter.changes.goes_by_mtime and path not in self._documents and self._adapter.language_of(path):
+        known = path in self._documents or path in self._handed_over
+        if self._adapter.changes.goes_by_mtime and not known and self._adapter.language_of(path):
             self._mistrusted.add(path)
 
     async def _hand_over(self, paths: Collection[Path]) -> bool:
         """Let the server have the text of `paths`, by opening them or as a new one; whether there were any."""
         closed = sorted(path for path in paths if path not in self._documents)
-        if len(closed) > self._adapter.changes.load_most:
+        pinned = self._documents.pinned
+        if len(closed) > self._adapter.changes.load_most or (closed and len(pinned) + len(closed) > MAX_OPEN):
+            # A new server reads all files itself, and none has to stay open for that.
+            self._documents.keep_last(_KEPT)
             await self._lifetime.renew()
             await self._known()
         else:
@@ -91,6 +99,7 @@ class PackageRequests:
                     self._documents.open(path, pinned=True)
                 except PathError as error:
                     log.info("%s may have an old text: %s", self._adapter.name, error)
+        self._handed_over.update(paths)
         self._mistrusted.clear()
         return bool(closed)
 

@@ -58,6 +58,7 @@ class Reopening:
         self._has_read.clear()
         self._reread.clear()
         self._unread.clear()
+        self._retried.clear()
 
     async def load(self, changed: Collection[Path]) -> bool:
         """Have everything read again that the changed files make different; whether the server was replaced."""
@@ -66,7 +67,6 @@ class Reopening:
             return True
         self._retried.difference_update(changed)
         again = self._unread - self._retried
-        self._retried |= again
         if not changed and not again:
             return False
         affected = await self._build.affected(changed, {*self._has_read, *self._documents}) | again
@@ -76,6 +76,7 @@ class Reopening:
             await self._renew()
             return True
         unreadable = await self._read(affected, await self._already_sent(changed))
+        self._retried |= again
         self._reread |= affected
         if unreadable:  # as text; the server reads bytes
             await self._renew()
@@ -121,11 +122,11 @@ class Reopening:
         gaps = self._build.gaps(left_out, use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
-        if use:
+        if use and scope.reach == "workspace":
             gaps += await self._inactive(use.identifier)
             bad = await self._build.files.having(use.identifier, self._errors)
             gaps += error_gaps(use.identifier, {path: self._errors[path] for path in bad}, display_path)
-        if unread := [path for path in sorted(self._unread) if scope.reach == "workspace" or path == scope.path]:
+        if unread := [path for path in sorted(self._unread) if use or scope.reach == "workspace" or path == scope.path]:
             text = f"{self._adapter.name} has not read {self._build.named(unread)} in time"
             gaps.append(Gap("not_read", text, tuple(unread)))
         return gaps
@@ -151,8 +152,8 @@ class Reopening:
         gaps = []
         if conditional := await self._conditional_with(word):
             text = f"not searched for {word} between #if and #endif: {self._build.named(conditional)}"
-            brief = f"{word} in {count(len(conditional), 'file')} between #if and #endif"
-            gaps.append(Gap("not_searched", text, tuple(conditional), brief=brief))
+            brief = f"not searched for {word} between #if and #endif: {count(len(conditional), 'file')}"
+            gaps.append(Gap("not_searched", text, tuple(conditional), brief=brief, about="conditional"))
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
@@ -185,10 +186,10 @@ class Reopening:
         return mine
 
     async def _renew(self) -> None:
-        self._mistrusted = False
         # Each one that is opened again is parsed again.
         self._documents.keep_last(_KEPT)
         await self._lifetime.renew()
+        self._mistrusted = False
         await self._known()
 
     async def _read(self, paths: Iterable[Path], sent: Collection[Path]) -> list[Path]:

@@ -187,9 +187,13 @@ class NvimToolset(Toolset):
         return None
 
     def _passed(self, call: Call, passed: Passed) -> str:
-        if passed.gaps:
-            call.remark(f"status: {passed.status}")
+        self._remark(call, passed)
         return as_json(passed.result)
+
+    def _remark(self, call: Call, passed: Passed) -> None:
+        """Say what an answer may lack, and what happened."""
+        if passed.gaps and (status := passed.status) != "complete":
+            call.remark(f"status: {status}")
 
     def _at(self, asked: Asked, line: int, character: int) -> Json:
         """`TextDocumentPositionParams` in the caller's numbers."""

@@ -105,8 +105,8 @@ class EditTools(NvimToolset):
             renamed.refuse_partial("or look at the edits without apply_edits and hand them to lsp_apply_edit.")
             return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
         edit = as_workspace_edit(renamed.plan, session.version, self._base)
-        gaps, known = asked.sessions.reported.take(call.client.key, renamed.gaps)
-        return self._passed(call, Passed(edit, gaps, known, asked.sessions.workspace.display_path))
+        tell = partial(asked.sessions.reported.take, call.client.key)
+        return self._passed(call, Passed(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
 
     @tool(title="Format a document", read_only=False, destructive=True)
     async def lsp_formatting(
@@ -175,6 +175,7 @@ class EditTools(NvimToolset):
             }
 
         passed = await self._send(call, asked, "textDocument/codeAction", params)
+        self._remark(call, passed)
         actions = [one for one in passed.result or [] if str(one.get("kind", "")).startswith("source.organizeImports")]
         if not actions:
             if apply_edits:
@@ -200,6 +201,7 @@ class EditTools(NvimToolset):
         passed = await self._send(call, asked, method, params)
         if not apply:
             return self._passed(call, passed)
+        self._remark(call, passed)
         plan = await self._plan(asked.sessions, asked.session, {"changes": {asked.uri: passed.result or []}}, "edit")
         return await self._applied(call, asked.sessions, plan, save=save)
 
