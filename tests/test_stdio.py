@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsp_mcp.server.messages import Refusal, read_message
 from mcp_process import BOUND, Raw, raw
 
 Json = Any
@@ -265,3 +266,10 @@ def test_a_client_that_goes_before_its_http_request_is_whole_makes_no_traceback(
                 one.sendall(f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
                 one.recv(65536)
         assert "Traceback" not in server.said()
+
+
+def test_a_long_line_that_is_no_json_is_refused_with_its_id() -> None:
+    """The id is looked for in one pass: a search that goes back at each quote would take hours here."""
+    found = read_message(b'{"id": 3, "a": "' + b'\\"' * 500_000 + b'\xff"}', None)
+    assert isinstance(found, Refusal)
+    assert (found.id, found.is_sent) == (3, True)

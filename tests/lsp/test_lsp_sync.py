@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from fakes.bounded import bounded, gone, steps, told
 from fakes.gaps import news_of
 from fakes.workspace import FakeWorkspace, do
+from lsp_mcp.errors import SilentError
 from lsp_mcp.features.asking import Answered, settled
 
 LOADS = """
@@ -170,3 +174,26 @@ async def test_many_callers_and_many_changes_end_in_what_is_on_disk(fake: FakeWo
     assert life == 2
     assert believed == {path: path.read_text() for path in paths}
     assert texts == {path.as_uri(): path.read_text() for path in paths}
+
+
+@bounded
+async def test_what_a_caller_that_fails_has_not_told_the_server_is_told_by_the_next(
+    fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fake.write("a.txt", "one")
+
+    async def fails(_: object) -> set[Path]:
+        raise SilentError("the editor is busy")
+
+    async with fake.session() as session:
+        await session.sync()
+        await session.open(path)
+        fake.write("a.txt", "two")
+        with monkeypatch.context() as patched:
+            patched.setattr(session._freshness, "_edited", fails)
+            with pytest.raises(SilentError):
+                await session.sync()
+        await session.sync()
+        await session.request("fake/do", do())
+    (change,) = fake.params("textDocument/didChange")
+    assert change["contentChanges"][0]["text"] == "two"

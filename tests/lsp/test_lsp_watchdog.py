@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
@@ -77,6 +78,34 @@ async def test_a_file_without_the_name_that_should_stand_there_is_read_again_onc
     opened = [params["textDocument"]["uri"].rpartition("/")[2] for params in fake.params("textDocument/didOpen")]
     assert opened == ["a.txt", "b.txt"]
     assert len(fake.params("textDocument/references")) == 2
+
+
+@bounded
+async def test_files_without_the_name_that_should_stand_there_replace_the_server_once(fake: FakeWorkspace) -> None:
+    paths = [fake.write(f"{number}.txt", "other\n") for number in range(8)]  # more than `load_most`
+    stretch = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 5}}
+    ghosts = [{"uri": path.as_uri(), "range": stretch} for path in paths]
+    origin = fake.write("origin.txt", "name\n")
+    fake.script({"rules": {"textDocument/references": [["answer", ghosts]]}})
+    async with fake.session(BY_MTIME) as session:
+        for _ in range(2):
+            uses = await settled(session, lambda: references(session, origin, Point(1, 1), 10))
+            assert [place.path for place in uses.value.places] == paths
+            assert not uses.gaps
+    assert len(fake.pids()) == 2
+
+
+@bounded
+async def test_who_gives_up_on_a_replacement_leaves_a_server_that_answers(fake: FakeWorkspace) -> None:
+    fake.script({"rules": {"shutdown": [["hold"]]}}, SECOND)
+    async with fake.session() as session:
+        await session.request("fake/do", do())
+        replacing = asyncio.create_task(session._lifetime.renew())
+        while not session._lifetime._ending:
+            await asyncio.sleep(0)
+        replacing.cancel()
+        assert await session.request("test/ask", {}) == "second life"
+    assert len(fake.pids()) == 2
 
 
 @bounded
