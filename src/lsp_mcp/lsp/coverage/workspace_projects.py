@@ -160,6 +160,11 @@ class WorkspaceProjects:
                 return [problem for check in checks if (problem := check.result())]
             # Another caller saw the projects change meanwhile: they are checked again.
 
+    def _reason(self, folder: Path) -> str:
+        """Why the project in `folder` cannot be loaded, as far as that is known."""
+        check = self._checks.get(folder)
+        return check.result() if check and check.done() and not check.cancelled() else ""
+
     def _checks_about(self, path: Path | None) -> list[asyncio.Task[str]]:
         project = self._projects().of(path) if path else None
         if path and not project:
@@ -225,7 +230,9 @@ class WorkspaceProjects:
         for project in projects:
             left_out = await self._excluded_files(project)
             excluded += await self._users(use, ("excluded", project.folder), left_out)
-            if self._excluded and (reason := self._excluded.unknown(project.folder)):
+            # A project that cannot be loaded at all is a gap already, for the same reason.
+            loads = not self._reason(project.folder)
+            if self._excluded and loads and (reason := self._excluded.unknown(project.folder)):
                 where = self._workspace.display_path(project.folder)
                 text = f"which files of {where} this build leaves out is not known: {reason}"
                 gaps.append(Gap("not_searched", text, (project.folder,), about="build"))
