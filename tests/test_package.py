@@ -54,3 +54,23 @@ def test_nothing_refers_to_documents_that_a_contributor_does_not_have() -> None:
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     files += [path for path in ROOT.iterdir() if path.is_file() and path.suffix in (".md", ".toml")]
     assert [path.name for path in files if word in path.read_text("utf-8", "replace")] == []
+
+
+def test_who_asks_about_code_does_not_load_the_board() -> None:
+    """Its database alone would take a third of the memory, and of the time until the first answer."""
+    script = """
+import sys
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.server.serving import Served, _server
+from lsp_mcp.sessions.running import Running
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.workspace import Workspace
+from pathlib import Path
+
+running = Running(Sessions(Workspace(Path(sys.argv[1])), [load_adapter("gopls")], {}))
+_server(Served(running, ToolSettings(), "json", "text"))
+running.kill()
+assert "sqlalchemy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script, str(Path(__file__).parent / "fixtures")], check=True)

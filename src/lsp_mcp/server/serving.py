@@ -18,7 +18,7 @@ from lsp_mcp.server.mcp_server import mcp_server
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
 from lsp_mcp.sessions.running import Running
-from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions, toolset_of
+from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
@@ -118,7 +118,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
         sessions.languages,
         ", ".join(backend.name for backend in sessions.backends),
         root or str(sessions.workspace.root),
-        [tool.name for tool in tools if toolset_of(tool.name) not in _TOLD_APART],
+        [tool.name for tool in tools if tool.toolset not in _TOLD_APART],
         through_neovim=neovims is not None,
         lua=more is not None,
         board=running.board is not None,

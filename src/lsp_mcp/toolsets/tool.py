@@ -72,6 +72,7 @@ class Tool:
     timeout: float | None = None  # seconds that a call may wait for servers, but for `--ready-timeout`; None: any time
     passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
     base: Base = 1
+    toolset: str = ""  # the name of the one that it is offered in
 
     @property
     def input_schema(self) -> dict[str, Any]:
