@@ -91,9 +91,11 @@ def ask(server: Raw, tree: Tree) -> Json:
 
 
 def server_process(server: Raw, tree: Tree) -> int:
-    """The process id of the language server."""
-    named = [p for p in descendants(server.process.pid) if tree.backend in Path(f"/proc/{p}/comm").read_text()]
-    return named[0]
+    """The process id of the language server; gopls starts another gopls, for its telemetry."""
+    ours = server.process.pid
+    named = [p for p in descendants(ours) if tree.backend in Path(f"/proc/{p}/comm").read_text()]
+    (pid,) = [p for p in named if int(Path(f"/proc/{p}/stat").read_text().rpartition(")")[2].split()[1]) == ours]
+    return pid
 
 
 def test_a_server_that_is_stopped_is_replaced_and_the_answer_says_so(tree: Tree, tmp_path: Path) -> None:

@@ -155,9 +155,7 @@ local function look(buffer)
     M.read_again({ buffer })
     before = nil
   end
-  if not modified then
-    digests[buffer] = nil
-  elseif before == now and not vim.b[buffer][CONFLICT] then
+  if modified and before == now and not vim.b[buffer][CONFLICT] then
     remember(buffer, name)
   end
   if before == now then
@@ -174,6 +172,8 @@ local function look(buffer)
     end
     return
   end
+  -- Once for each change of a small file: it may be modified and its file touched before anything is heard of either.
+  digests[buffer] = digest(name)
   if now == '' and (reason == 'deleted' or (before or '') ~= '') then
     detach(buffer)
   end
@@ -187,7 +187,7 @@ M.on({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, function(event)
   if event.event == 'BufUnload' then
     seen[buffer], digests[buffer], hidden[buffer], detached[buffer] = nil, nil, nil, nil
   else
-    digests[buffer] = nil
+    digests[buffer] = seen[buffer] and digest(vim.api.nvim_buf_get_name(buffer)) or nil
     attach(buffer)
   end
 end)
