@@ -95,7 +95,7 @@ class Changes(_Data, frozen=True):
 class Documents(_Data, frozen=True):
     """How the server is told of open documents, where the specification leaves it open or is not enough."""
 
-    change_fields: dict[str, Any] = {}  # sent with each `didChange`, besides what LSP has
+    change_fields: dict[str, Any] = {}  # sent with each `didChange`, in addition to what LSP has
     tell_saved: bool = True  # `didSave` follows each `didChange`
     close_when_read: bool = False  # `didClose` only after diagnostics of the last version have come
     reread_fields: dict[str, Any] = {}  # of a `didChange` that makes it read what is included again; none: reopened
@@ -210,7 +210,7 @@ class Adapter(_Data, frozen=True):
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own
-    capabilities: dict[str, Any] = {}  # of the client, besides what every server is offered
+    capabilities: dict[str, Any] = {}  # of the client, in addition to what every server is offered
     initialization_options: dict[str, Any] = {}
     install: Install | None = None
 
@@ -240,7 +240,7 @@ class Adapter(_Data, frozen=True):
 
 Kind = Literal["lsp"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-_NVIM = "nvim"  # names a backend that is no adapter
+_NVIM = "nvim"  # names a backend that is not an adapter
 
 
 def adapter_names(kind: Kind = "lsp") -> list[str]:

@@ -17,7 +17,7 @@ def run_bridge(flags: ServerFlags, port: int, given_token: str | None) -> None:
     """Serve until a signal comes or Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: no Neovim was named, or the port or the token cannot be had.
+        ConfigError: no Neovim was named, or the port or the token cannot be used.
     """
     socket = flags.socket or os.environ.get(_SOCKET)
     if not socket:

@@ -52,7 +52,7 @@ def serve_on(
     """Run on HTTP until a signal comes, or with `bridges` until Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: the port cannot be had, or the token.
+        ConfigError: the port or the token cannot be used.
     """
     secret = token(given_token)
     if not given_token:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsp_mcp.disk.mounts import mounts_below
 
-# Roots and file systems that hold no sources, whoever names them.
+# Roots and file systems that hold no sources, even if they are named.
 _NO_FILES = frozenset(
     [
         "autofs",

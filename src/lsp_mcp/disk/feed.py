@@ -15,7 +15,7 @@ from lsp_mcp.disk.watch import Watch
 from lsp_mcp.errors import ConfigError, UnavailableError
 
 _REPORT_EACH = 1.0  # seconds
-_LEAST_WAIT = 5.0  # seconds: before the files are known there is no answer at all
+_LEAST_WAIT = 5.0  # seconds: until the files are known nothing can be answered
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
 """Told how much is done, of how much, and what; as `backend.Report`."""
