@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.edits.plan import TextChange
-from lsp_mcp.features.anchor_memory import AnchorMemory, LostError
+from lsp_mcp.features.anchor_memory import AnchorMemory, Followed, LostError, Other
 from lsp_mcp.text import Point, Span, Text
 
 FILE = Path("/w/a.go")
@@ -18,7 +18,7 @@ FOO = Point(3, 6)
 def followed(now: str, point: Point = FOO, before: Text = BEFORE) -> Point:
     memory = AnchorMemory()
     memory.remember(FILE, before, [point])
-    return memory.follow(FILE, point, Text(now))
+    return memory.follow(FILE, point, Text(now)).point
 
 
 def test_an_anchor_to_unchanged_text_stays() -> None:
@@ -26,7 +26,7 @@ def test_an_anchor_to_unchanged_text_stays() -> None:
 
 
 def test_an_anchor_that_was_never_handed_out_is_taken_as_it_is() -> None:
-    assert AnchorMemory().follow(FILE, Point(9, 9), Text("x")) == Point(9, 9)
+    assert AnchorMemory().follow(FILE, Point(9, 9), Text("x")) == Followed(Point(9, 9))
 
 
 def test_lines_added_above_move_the_anchor_down() -> None:
@@ -62,7 +62,7 @@ def test_the_newest_text_that_an_anchor_was_handed_out_from_counts() -> None:
     memory = AnchorMemory()
     memory.remember(FILE, Text("a\nb\n"), [Point(2, 1)])
     memory.remember(FILE, Text("x\na\n"), [Point(2, 1)])
-    assert memory.follow(FILE, Point(2, 1), Text("x\nnew\na\n")) == Point(3, 1)
+    assert memory.follow(FILE, Point(2, 1), Text("x\nnew\na\n")).point == Point(3, 1)
 
 
 def test_an_anchor_goes_through_a_rename_that_we_made_ourselves() -> None:
@@ -73,9 +73,9 @@ def test_an_anchor_goes_through_a_rename_that_we_made_ourselves() -> None:
     )
     after = Text(BEFORE.content.replace("Foo", "Longer"))
     memory.edited(FILE, BEFORE, after, changes)
-    assert memory.follow(FILE, FOO, after) == FOO
-    assert memory.follow(FILE, Point(5, 14), after) == Point(5, 14)
-    assert memory.follow(FILE, FOO, Text("// top\n" + after.content)) == Point(4, 6)
+    assert memory.follow(FILE, FOO, after).point == FOO
+    assert memory.follow(FILE, Point(5, 14), after).point == Point(5, 14)
+    assert memory.follow(FILE, FOO, Text("// top\n" + after.content)).point == Point(4, 6)
 
 
 def test_memory_is_bounded_and_forgets_the_files_asked_about_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,3 +107,40 @@ def test_a_followed_anchor_stands_on_the_identifier_that_it_was_handed_out_for(
         there = new.identifier_at(point)
         assert there is not None
         assert new.slice(there) == old.slice(span)
+
+
+def test_a_position_handed_out_for_two_symbols_names_the_older_one_too() -> None:
+    memory = AnchorMemory()
+    memory.remember(FILE, Text("alpha\nbeta\n"), [Point(2, 1)])
+    now = Text("new\nalpha\nbeta\n")
+    memory.remember(FILE, now, [Point(2, 1)])
+    assert memory.follow(FILE, Point(2, 1), now) == Followed(Point(2, 1), (Other("beta", Point(3, 1)),))
+
+
+def test_a_position_handed_out_for_two_symbols_names_one_that_is_gone() -> None:
+    memory = AnchorMemory()
+    memory.remember(FILE, Text("alpha\nbeta\n"), [Point(2, 1)])
+    now = Text("new\nalpha\n")
+    memory.remember(FILE, now, [Point(2, 1)])
+    assert memory.follow(FILE, Point(2, 1), now) == Followed(Point(2, 1), (Other("beta", None),))
+
+
+def test_a_followed_anchor_names_what_stands_at_its_old_position_now() -> None:
+    memory = AnchorMemory()
+    memory.remember(FILE, Text("alpha\nbeta\n"), [Point(2, 1)])
+    now = Text("new\nalpha\nbeta\n")
+    assert memory.follow(FILE, Point(2, 1), now) == Followed(Point(3, 1), (Other("alpha", Point(2, 1)),))
+
+
+def test_a_moved_function_whose_line_is_unique_is_followed() -> None:
+    before = Text("func Foo() {}\n\nfunc Bar() { Foo() }\n\nfunc Baz() {}\n")
+    assert followed("func Bar() { Foo() }\n\nfunc Baz() { Foo(); Foo() }\n\nfunc Foo() {}\n", Point(1, 6), before) == (
+        5,
+        6,
+    )
+
+
+def test_a_statement_that_comes_again_elsewhere_is_not_taken_for_the_one_that_went() -> None:
+    before = Text("func A() {\n\tx := 1\n\tuse(x)\n}\n\nfunc B() {\n}\n")
+    with pytest.raises(LostError):
+        followed("func A() {\n}\n\nfunc B() {\n\tdo()\n\tx := 1\n}\n", Point(2, 2), before)

@@ -13,12 +13,28 @@ from pathlib import Path
 
 from lsp_mcp.edits.plan import TextChange
 from lsp_mcp.errors import AnchorError
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point, Span, Text
 
 _VERSIONS = 4  # texts remembered per file
 _MOVES = 1_000  # renamed files and folders remembered
 _NEAREST = 5  # candidates for a symbol that is gone
 _CHARACTERS = 16_000_000  # of remembered text in all; the files asked about longest ago are forgotten first
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another symbol that the same anchor may mean: its identifier, and where it is now; None if it is gone."""
+
+    identifier: str
+    point: Point | None
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Where the symbol of an anchor is now, and what else the caller may have meant by it."""
+
+    point: Point
+    others: tuple[Other, ...] = ()
 
 
 class LostError(AnchorError):
@@ -37,6 +53,18 @@ class _Version:
     text: Text
     points: set[Point] = field(default_factory=set)
     successor: tuple[Text, tuple[TextChange, ...]] | None = None
+
+    def counterpart(self, point: Point, now: Text) -> Point:
+        """Where the symbol at `point` of this text is in `now`.
+
+        Raises:
+            LostError: that is not sure.
+        """
+        text = self.text
+        if self.successor and now != text:
+            text, changes = self.successor
+            point = moved_point(point, self.text, text, changes)
+        return point if text == now else _followed(point, text, now)
 
 
 class AnchorMemory:
@@ -88,22 +116,32 @@ class AnchorMemory:
                 path = new / path.relative_to(old)
         return path
 
-    def follow(self, path: Path, point: Point, now: Text) -> Point:
-        """Where the symbol that an anchor at `point` named is in the text `now`.
+    def follow(self, path: Path, point: Point, now: Text) -> Followed:
+        """Where the symbol that an anchor at `point` named is in the text `now`: the one it was handed out for last.
 
-        A point that was never handed out, or whose text is unchanged, stays.
+        A point that was never handed out, or whose text is unchanged, stays. An anchor does not say of which text it
+        is: a point that was handed out for another symbol too, or on which another one stands now, has `others`.
 
         Raises:
             LostError: the line is gone or no longer has the identifier once; nothing is guessed.
         """
-        version = next((v for v in reversed(self._files.get(path, [])) if point in v.points), None)
-        if version is None:
-            return point
-        text = version.text
-        if version.successor and now != text:
-            text, changes = version.successor
-            point = moved_point(point, version.text, text, changes)
-        return point if text == now else _followed(point, text, now)
+        versions = [version for version in reversed(self._files.get(path, [])) if point in version.points]
+        if not versions:
+            return Followed(point)
+        found = versions[0].counterpart(point, now)
+        others = [_place(version, point, now) for version in versions[1:]]
+        if found != point:
+            others += [Other(now.slice(span), point) for span in _identifiers(now, point.line) if span.start == point]
+        return Followed(found, tuple(dict.fromkeys(other for other in others if other.point != found)))
+
+
+def _place(version: _Version, point: Point, now: Text) -> Other:
+    identifier = version.text.identifier_at(point)
+    name = version.text.slice(identifier) if identifier else ""
+    try:
+        return Other(name, version.counterpart(point, now))
+    except LostError:
+        return Other(name, None)
 
 
 def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
@@ -130,9 +168,36 @@ def _followed(point: Point, before: Text, now: Text) -> Point:
     here = _places_of(identifier, now, lines)
     if len(here) == 1:
         return Point(here[0].line, here[0].character + point.character - span.start.character)
+    if moved := _same_line(point.line, before, now):
+        return Point(moved, point.character)
     everywhere = _places_of(identifier, now, _numbers(now.lines()))
     everywhere.sort(key=lambda place: (abs(place.line - lines.start), place))
     raise LostError(identifier, sorted(here or everywhere[:_NEAREST]))
+
+
+def _same_line(number: int, before: Text, now: Text) -> int | None:
+    """Where line `number` of `before` was moved to: the one line of `now` that is the same.
+
+    Each text must have it once. A statement may have gone here and come there by chance: an indented line must have
+    taken a neighbour along.
+    """
+    line = before.line(number)
+    found = [other for other in _numbers(now.lines()) if now.line(other) == line]
+    if len(found) != 1 or before.lines().count(line) != 1:
+        return None
+    together = _neighbours(number, before) & _neighbours(found[0], now)
+    return found[0] if together or not line[:1].isspace() else None
+
+
+def _neighbours(number: int, text: Text) -> set[tuple[int, str]]:
+    """The lines above and below line `number` that are not blank, each with its side."""
+    near = [(side, number + side) for side in (-1, 1)]
+    lines = {side: text.line(other) for side, other in near if 1 <= other <= text.line_count}
+    return {(side, line) for side, line in lines.items() if line.strip()}
+
+
+def _identifiers(text: Text, line: int) -> list[Span]:
+    return text.identifiers(line) if line <= text.line_count else []
 
 
 def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:

@@ -12,9 +12,10 @@ from pathlib import Path
 from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.errors import AnchorError, PathError, PointError
-from lsp_mcp.features.anchor_memory import LostError
+from lsp_mcp.features.anchor_memory import LostError, Other
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, hiding, news
@@ -38,6 +39,7 @@ class Handle:
     path: Path
     point: Point
     resolved: tuple[Gap, ...] = ()
+    by_name: bool = False  # not by a position, which may be of another text than the caller thinks
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Targets:
         text = await handle.backend.open(path)
         resolved = handle.resolved
         try:
-            now = self.sessions.memory.follow(path, point, text)
+            followed = self.sessions.memory.follow(path, point, text)
         except LostError as lost:
             near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
             raise AnchorError(
@@ -109,10 +111,15 @@ class Targets:
                 f"{self._workspace.display_path(path)} changed. "
                 + (f"Candidates:{near}" if near else "The file no longer has that name; find it by name.")
             ) from None
-        if now != point:
+        now = followed.point
+        identifier = self._identifier(handle.backend, path, text, now)
+        others = [] if handle.by_name else await self._other_symbols(handle, text, identifier, followed.others)
+        if others:
+            resolved = (*resolved, self._two_meanings(path, point, text, identifier, others))
+        elif now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
             resolved = (*resolved, news("resolved", moved))
-        target = SymbolTarget(handle.backend, path, text, self._identifier(handle.backend, path, text, now), resolved)
+        target = SymbolTarget(handle.backend, path, text, identifier, resolved)
         if target.name:
             await target.backend.load(path, target.name)
         return target
@@ -134,6 +141,42 @@ class Targets:
                 except PathError:
                     continue
         raise missing
+
+    async def _other_symbols(
+        self, handle: Handle, text: Text, identifier: Span, others: Iterable[Other]
+    ) -> list[Other]:
+        """Those of `others` that are not the symbol at `identifier`; a use of it is no other symbol."""
+        backend, path = handle.backend, handle.path
+        language = backend.adapter.language_of(path)
+        found: list[Other] = []
+        for other in others:
+            if not other.identifier or (language and other.identifier in language.keywords):
+                continue
+            if other.identifier == text.slice(identifier):
+                if other.point is None:
+                    continue
+                here, there = [await definition_places(backend, path, p) for p in (identifier.start, other.point)]
+                if here == there:
+                    continue
+            found.append(other)
+        return found
+
+    def _two_meanings(self, path: Path, point: Point, text: Text, identifier: Span, others: list[Other]) -> Gap:
+        """The anchor at `point` may be of an older or a newer text than the caller thinks: it hides which is meant."""
+        this = f"{text.slice(identifier)} at {self.anchor(path, identifier.start)}"
+        listed = [
+            f"{other.identifier} {f'at {self.anchor(path, other.point)}' if other.point else '(no longer there)'}"
+            for other in others
+        ]
+        shown = self._workspace.display_path(path)
+        way_out = f"{shown}:{identifier.start.line}:{text.slice(identifier)}"
+        return Gap(
+            "doubt",
+            f"{self.anchor(path, point)} has stood for two symbols since {shown} changed: this is about {this}, not "
+            f"{' or '.join(listed)}; to name one surely, pass its name, or FILE:LINE:NAME, for example {way_out}",
+            (path,),
+            about=self.anchor(path, point),
+        )
 
     def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
         shown = self._workspace.display_path(path)
@@ -177,7 +220,9 @@ class Targets:
         place = symbol.place
         self.hand_out_readable([place])
         anchor = self.anchor(place.path, place.span.start)
-        return Handle(backend, place.path, place.span.start, (news("resolved", f"{name.strip()} is {anchor}"),))
+        return Handle(
+            backend, place.path, place.span.start, (news("resolved", f"{name.strip()} is {anchor}"),), by_name=True
+        )
 
     async def _search(self, backend: Backend, name: str) -> Found:
         return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
