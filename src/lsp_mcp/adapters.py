@@ -32,6 +32,11 @@ class Language(_Data, frozen=True):
     scheme: str  # of its anchors
     extensions: tuple[str, ...]  # with the dot
     keywords: frozenset[str] = frozenset()  # words that are no identifiers
+    line_comment: str = ""  # what begins a comment that ends with its line
+    block_comment: tuple[str, ...] = ()  # what begins and what ends one that may have several lines
+    string_pattern: str = ""  # a string or character literal, whole
+    lead_pattern: str = ""  # what may stand before the range of a symbol and is part of its declaration; ends there
+    blocks: Literal["braces", "indented"] = "braces"  # what a body is: a block in braces, or what is indented
 
 
 class Requirement(_Data, frozen=True):
@@ -295,6 +300,8 @@ def read_adapter(path: Path) -> Adapter:
     try:
         adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
         for pattern in (
+            *(language.string_pattern for language in adapter.languages),
+            *(language.lead_pattern for language in adapter.languages),
             adapter.symbols.member_pattern,
             adapter.projects.name_pattern if adapter.projects else "",
             adapter.compilation.include_pattern if adapter.compilation else "",

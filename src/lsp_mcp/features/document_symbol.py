@@ -70,6 +70,7 @@ def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     return Symbol(
         name, kind, place, str(item.get("detail") or ""), "",
         tuple(_symbol(child, path, text, backend) for child in children),
+        text.range_span(item["range"] if "range" in item else item["location"]["range"], backend.encoding),
     )  # fmt: skip
 
 

@@ -37,11 +37,25 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
 
 async def definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
     """Where the symbol at `point` is defined. Raises as `Backend.request`."""
+    return await _places(backend, "textDocument/definition", path, point)
+
+
+async def declaration_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    """Where the symbol at `point` is declared, in some languages another place. Raises as `Backend.request`."""
+    return await _places(backend, "textDocument/declaration", path, point)
+
+
+async def type_definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    """Where the type of what stands at `point` is defined. Raises as `Backend.request`."""
+    return await _places(backend, "textDocument/typeDefinition", path, point)
+
+
+async def _places(backend: Backend, method: str, path: Path, point: Point) -> list[tuple[Path, Point]]:
     text = await backend.open(path)
     position = text.point_position(point, backend.encoding)
     params = {"textDocument": {"uri": path_uri(path)}, "position": position}
     places = []
-    for location in _locations(await backend.request("textDocument/definition", params)):
+    for location in _locations(await backend.request(method, params)):
         file = uri_path(location["uri"])
         start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
         places.append((file, start))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.places import Place
+from lsp_mcp.text import Span
 
 # LSP 3.17, `SymbolKind`, as its enumeration names them.
 _KINDS = [
@@ -17,7 +18,7 @@ _KINDS = [
 
 @dataclass(frozen=True)
 class Symbol:
-    """A named thing at a place; `place.span` is the name itself, not its declaration."""
+    """A named thing at a place; `place.span` is the name itself, `extent` its declaration as its server gives it."""
 
     name: str
     kind: str
@@ -25,6 +26,7 @@ class Symbol:
     detail: str = ""
     hover: str = ""
     children: tuple[Symbol, ...] = field(default=())
+    extent: Span | None = None  # known in the outline of its file only
 
     def count(self) -> int:
         """How many symbols this is, with everything below it."""

@@ -1,0 +1,114 @@
+"""The source text of a symbol: `SymbolText`, each of its declarations whole, from documentSymbol and definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.declaration import Declaration, declaration
+from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.scope import declaration_places, definition_places
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.text import Point, Span, Text
+
+
+@dataclass(frozen=True)
+class SymbolText:
+    """One declaration of a symbol in one file.
+
+    `owners` are the symbols that it lies in, the outermost first. `shared_with` are the symbols that the same
+    declaration declares (`a` of `int a, b;`): its text is theirs too. `symbol` is None for what no outline has (a local
+    variable, a parameter, a macro's product); `declared` is then the line it stands on.
+    """
+
+    path: Path
+    name: Span
+    declared: Declaration
+    symbol: Symbol | None = None
+    owners: tuple[Symbol, ...] = ()
+    shared_with: tuple[Symbol, ...] = ()
+
+
+async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[SymbolText]:
+    """The declarations of the symbol that the identifier at `point` of `path` stands for: its definition first.
+
+    A C++ method has two: one in its class, and the definition elsewhere. Empty if the server knows of none.
+
+    Raises:
+        PathError, PointError, RefusedError, UnavailableError: as `Backend.request`.
+    """
+    places = await definition_places(backend, path, point)
+    if "declarationProvider" in backend.capabilities:
+        try:
+            places += await declaration_places(backend, path, point)
+        except RefusedError:
+            pass  # it has said where the definition is
+    own = await text_at(backend, path, point)
+    if own.symbol and own.name.start == point:
+        places.append((path, point))  # asked at one declaration, a server may name the others only
+    found = [await text_at(backend, *place) for place in dict.fromkeys(places)]
+    return sorted(found, key=lambda one: one.declared.body is None)
+
+
+async def text_at(backend: Backend, path: Path, point: Point) -> SymbolText:
+    """The declaration whose name stands at `point`; the line of `point` if the outline of the file has none there.
+
+    Raises: as `symbol_texts`.
+    """
+    text = await backend.text(path)
+    try:
+        outline = await document_symbols(backend, path)
+    except PathError:  # of no language of this server, as headers of the C++ library without an extension
+        outline = ()
+    for symbol, owners, siblings in _walk(outline):
+        if symbol.place.span.start <= point < symbol.place.span.end or symbol.place.span.start == point:
+            return _of(backend, symbol, owners, siblings)
+    name = text.identifier_at(point) or Span(point, point)
+    line = text.clip_to_line(Span(_first_of(text, point), text.offset_point(len(text.content))))
+    return SymbolText(path, name, declaration(text, line, backend.adapter.language_of(path)))
+
+
+async def enclosing_text(backend: Backend, path: Path, span: Span) -> SymbolText | None:
+    """The innermost declaration that all of `span` lies in; None outside of all. Raises as `symbol_texts`."""
+    outline = await document_symbols(backend, path)
+    inside = [one for one in _walk(outline) if holds(one[0], span)]
+    return _of(backend, *inside[-1]) if inside else None
+
+
+def holds(symbol: Symbol, span: Span) -> bool:
+    """Whether `span` lies in the declaration of `symbol`."""
+    return symbol.extent is not None and symbol.extent.start <= span.start and span.end <= symbol.extent.end
+
+
+def _of(backend: Backend, symbol: Symbol, owners: tuple[Symbol, ...], siblings: Sequence[Symbol]) -> SymbolText:
+    text, path = symbol.place.text, symbol.place.path
+    extent = symbol.extent or symbol.place.span
+    shared = tuple(one for one in siblings if one is not symbol and one.extent and _overlap(one.extent, extent))
+    spans = [extent, *(one.extent for one in shared if one.extent)]
+    whole = Span(min(span.start for span in spans), max(span.end for span in spans))
+    declared = declaration(text, whole, backend.adapter.language_of(path))
+    return SymbolText(path, symbol.place.span, declared, symbol, owners, shared)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _walk(
+    symbols: Iterable[Symbol], owners: tuple[Symbol, ...] = ()
+) -> Iterator[tuple[Symbol, tuple[Symbol, ...], Sequence[Symbol]]]:
+    """Each symbol with those that it lies in and those beside it, the outer before the inner."""
+    beside = list(symbols)
+    for symbol in beside:
+        yield symbol, owners, beside
+        yield from _walk(symbol.children, (*owners, symbol))
+
+
+def _first_of(text: Text, point: Point) -> Point:
+    line = text.line(point.line)
+    blank = len(line) - len(line.lstrip())
+    start = text.point_offset(Point(point.line, 1))
+    return text.offset_point(start + blank)
