@@ -94,6 +94,8 @@ class Changes(_Data, frozen=True):
 
     load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
     load_most: int = 0  # of more files at once than this, all is loaded anew
+    settle_request: str = ""  # asked then, so that the server loads what depends on those packages too
+    settle_params: dict[str, Any] = {}
     goes_by_mtime: bool = False  # of a file that is not open, a text with the old one's time is not read
 
 

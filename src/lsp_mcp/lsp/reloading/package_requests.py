@@ -7,8 +7,8 @@ import logging
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Scope
+from lsp_mcp.adapters import Adapter, Changes
+from lsp_mcp.backend import Json, Scope
 from lsp_mcp.disk.files import is_backdated
 from lsp_mcp.errors import LspMcpError, PathError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
@@ -59,22 +59,19 @@ class PackageRequests:
     async def load(self, changed: Collection[Path]) -> bool:
         """See `Reloading.load`: what the server was told of is nothing new, but what it may have an old text of is."""
         rules = self._adapter.changes
-        sources = sorted(
-            path
-            for path in changed
-            if self._adapter.language_of(path) and path.is_file() and self._workspace.holds(path)
-        )
+        touched = [path for path in changed if self._adapter.language_of(path)]
+        sources = sorted(path for path in touched if path.is_file() and self._workspace.holds(path))
         self._handed_over.difference_update(changed)
         if rules.goes_by_mtime:
             self._mistrusted.update(path for path in sources if is_backdated(path))
         handed_over = await self._hand_over(self._mistrusted)
-        if not rules.load_request or not sources:
+        if not rules.load_request or not touched:
             return handed_over
         connection = await self._lifetime.live()
         if len(sources) > rules.load_most:
             await self._load_all(connection, self._workspace.root)
             return handed_over
-        await asyncio.gather(self._ask_about(sources, connection, rules.load_request), self.buffers_changed(sources))
+        await asyncio.gather(self._load_packages(sources, connection, rules), self.buffers_changed(sources))
         return handed_over
 
     def mistrust(self, path: Path, name: str) -> None:
@@ -158,11 +155,15 @@ class PackageRequests:
         text = self._documents.present(path)
         return word.casefold() in text.content.casefold() if part else bool(text.words(word))
 
-    async def _ask_about(self, paths: Iterable[Path], connection: Connection, method: str) -> None:
-        requests = (
-            connection.request(method, {"textDocument": {"uri": path_uri(path)}}, timeout=within(self._timeout))
-            for path in paths
-        )
+    async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
+        """Have the packages of `paths` loaded, then what depends on those and on what is gone."""
+        about = ({"textDocument": {"uri": path_uri(path)}} for path in paths)
+        await self._ask(connection, rules.load_request, about)
+        if rules.settle_request:
+            await self._ask(connection, rules.settle_request, [rules.settle_params])
+
+    async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> None:
+        requests = (connection.request(method, one, timeout=within(self._timeout)) for one in params)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
             # One that did not answer has not loaded it, and must be asked again before anything else.
