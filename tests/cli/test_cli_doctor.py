@@ -29,7 +29,8 @@ def checks(result: Result) -> dict[str, dict[str, Any]]:
     return {check["name"]: check for check in json.loads(result.stdout)["checks"]}
 
 
-def test_all_is_well(project: Path, go: Programs, run: Run) -> None:
+def test_all_is_well(project: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # however long the test's folder is
     go("gopls", f"echo golang.org/x/tools/gopls v{PINNED}")
     result = run("doctor")
     assert result.exit_code == 0
