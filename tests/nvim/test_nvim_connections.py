@@ -22,7 +22,7 @@ from fakes.bounded import bounded
 from lsp_mcp.nvim import connections
 from mcp_process import GO_ENV, PROGRAM, text
 from nvim.neovims import Neovim, NeovimError, neovim, skip_without_nvim
-from nvim.nvim_tools import CPP, GO, SOURCES, Tools, person, program, short_folder, stale_socket, write_sources
+from nvim.nvim_tools import BROKEN, CPP, GO, SOURCES, Tools, person, program, short_folder, stale_socket, write_sources
 
 skip_without_nvim()
 skip_without("gopls")
@@ -467,14 +467,22 @@ def test_tools_and_resources_come_and_go_with_connections_and_clients_are_told(m
             names = await listed(client)
             assert [name for name in names if name in ALWAYS] == ALWAYS
             assert not {"read", "lsp_hover", "navigate", "exec_lua"} & set(names)
-            assert [str(one.uri) for one in (await client.list_resources()).resources] == ["nvim-connections://"]
+            assert [str(one.uri) for one in (await client.list_resources()).resources] == [
+                "nvim-connections://",
+                "nvim-diagnostics://",
+                "nvim-tools://",
+            ]
 
             await client.call_tool("connect", {"target": nv.socket})
             await heard.both()
             names = await listed(client)
             assert {*ALWAYS, "read", "lsp_hover", "navigate"} <= set(names) and "exec_lua" not in names
             uris = [str(one.uri) for one in (await client.list_resources()).resources]
-            assert uris == ["nvim-connections://", f"nvim-connections://{id_}"]
+            assert uris[3:] == [
+                f"nvim-connections://{id_}",
+                f"nvim-diagnostics://{id_}/workspace",
+                f"nvim-tools://{id_}",
+            ]
             (content,) = (await client.read_resource(f"nvim-connections://{id_}")).contents
             about = json.loads(content.text)  # type: ignore[union-attr]
             assert (about["connection_id"], about["target"], about["pid"]) == (id_, nv.socket, nv.pid)
@@ -484,7 +492,7 @@ def test_tools_and_resources_come_and_go_with_connections_and_clients_are_told(m
             await client.call_tool("disconnect", {"connection_id": id_})
             await heard.both()
             assert "read" not in await listed(client)
-            assert len((await client.list_resources()).resources) == 1
+            assert len((await client.list_resources()).resources) == 3
             with pytest.raises(Exception, match=id_):
                 await client.read_resource(f"nvim-connections://{id_}")
 
@@ -526,3 +534,47 @@ async def test_a_socket_that_is_not_there_leaves_the_tools_to_connect(tmp_path: 
         assert [name for name in names if name in ALWAYS] == ALWAYS and "read" not in names
         result = await client.call_tool("list_buffers", {})
         assert result.is_error and missing in text(result)
+
+
+def test_diagnostics_and_tools_can_be_read_as_resources(tmp_path: Path) -> None:
+    @bounded
+    async def run() -> None:
+        (tmp_path / "work").mkdir()
+        root = write_sources(tmp_path / "work")
+        async with (
+            neovim(root, BROKEN, servers=("gopls",)) as nv,
+            listening("legacy", "--workspace-root", str(root), "--socket", nv.socket) as (client, _),
+        ):
+            id_ = hashed(nv.socket)
+
+            async def read(uri: str) -> Any:
+                content, *remarks = (await client.read_resource(uri)).contents
+                assert not remarks
+                return json.loads(content.text)  # type: ignore[union-attr]
+
+            in_workspace = await read(f"nvim-diagnostics://{id_}/workspace")
+            of_broken = [one for one in in_workspace if one["file"] == BROKEN]
+            assert any("undefined: missing" in one["message"] for one in of_broken)
+            (buffer,) = {one["bufnr"] for one in of_broken}
+            in_buffer = await read(f"nvim-diagnostics://{id_}/buffer/{buffer}")
+            assert [{"file": BROKEN, **one} for one in in_buffer] == of_broken
+            assert await read("nvim-diagnostics://") == {id_: in_workspace}
+
+            offered = await read(f"nvim-tools://{id_}")
+            assert [tool["name"] for tool in offered["tools"]] == await listed(client)
+            assert (await read("nvim-tools://"))["connections"] == [id_]
+            templates = (await client.list_resource_templates()).resource_templates
+            assert "nvim-diagnostics://{connection_id}/buffer/{buffer_id}" in [one.uri_template for one in templates]
+
+            unknown = (
+                f"nvim-diagnostics://{id_}/buffer/x",
+                f"nvim-diagnostics://{id_}/buffer/999",
+                "nvim-diagnostics://nobody/workspace",
+                f"nvim-tools://{id_}/more",
+                "nvim-other://",
+            )
+            for uri in unknown:
+                with pytest.raises(Exception, match="unknown"):
+                    await client.read_resource(uri)
+
+    run()

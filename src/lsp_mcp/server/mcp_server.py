@@ -135,6 +135,7 @@ def mcp_server(
         on_call_tool=call_tool,
         on_subscriptions_listen=ListenHandler(changes.bus) if changes else None,
         on_list_resources=resources.list if resources else None,
+        on_list_resource_templates=resources.templates if resources else None,
         on_read_resource=resources.read if resources else None,
     )
 

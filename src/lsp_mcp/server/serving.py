@@ -126,7 +126,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
         neovims.changed.subscribe(changes.happened)
-    resources = Resources(neovims) if neovims else None
+    resources = Resources(neovims, tools, served.settings.base) if neovims else None
     return mcp_server(
         tools,
         told,

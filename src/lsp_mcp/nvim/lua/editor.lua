@@ -162,7 +162,7 @@ end
 --- What Neovim says is wrong in a buffer, as `vim.diagnostic` has it: lines and bytes from 0.
 function M.diagnostics(number)
   local found = {}
-  for _, one in ipairs(vim.diagnostic.get(number)) do
+  for _, one in ipairs(vim.diagnostic.get(number ~= vim.NIL and number or nil)) do
     found[#found + 1] = {
       bufnr = one.bufnr,
       lnum = one.lnum,

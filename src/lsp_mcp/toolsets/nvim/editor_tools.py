@@ -8,14 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lsp_mcp.adapters import adapter_names
 from lsp_mcp.backend import Scope
 from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError
 from lsp_mcp.lsp.session import Session
-from lsp_mcp.nvim.connection import NvimConnection
 from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.json_text import as_json, readable
 from lsp_mcp.toolsets.nvim.base import (
     MOST_BUFFER,
@@ -27,6 +26,7 @@ from lsp_mcp.toolsets.nvim.base import (
     NvimToolset,
     buffer_of,
 )
+from lsp_mcp.toolsets.nvim.diagnostics import NvimDiagnostics
 from lsp_mcp.toolsets.passing import MOST_CHARACTERS
 from lsp_mcp.toolsets.tool import Call, tool
 from lsp_mcp.waiting import allow
@@ -39,6 +39,10 @@ _LUA_TIMEOUT = 30.0  # seconds
 
 class EditorTools(NvimToolset):
     """Buffers, the cursor, diagnostics and Lua."""
+
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        self._diagnostics = NvimDiagnostics(self._neovims, self._base)
 
     def lists(self, name: str) -> bool:
         """While there is a connection; what is switched off never."""
@@ -130,30 +134,7 @@ class EditorTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Get the diagnostics of a buffer, for its present text; says so if they are not known yet."""
-        sessions = await self._sessions(connection_id)
-        assert sessions.host
-        host = sessions.host
-        buffer = await buffer_of(host.present(), id)
-        if not buffer["name"]:
-            return as_json(await self._diagnostics(host.present(), buffer["number"], Text("")))
-        path = buffer_path(buffer["name"])
-        await host.buffers.sync()
-        for client in await host.clients.all():
-            if buffer["number"] not in client.buffers:
-                continue
-            session = await self._neovims.session(sessions, path, client.name)
-            await session.ready(call.report)
-            await session.sync()
-            if session.name not in adapter_names() and not session.has_versions:
-                call.remark(f"status: {client.name} doesn't say for which text its diagnostics are")
-            elif not await session.diagnosed(path):
-                raise UnavailableError(
-                    f"not yet: {client.name} has not said anything about the present text of "
-                    f"{sessions.workspace.display_path(path)}. Ask again."
-                )
-        if not buffer["loaded"]:
-            call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")
-        return as_json(await self._diagnostics(host.present(), buffer["number"], await host.buffers.present_text(path)))
+        return as_json(await self._diagnostics.of_buffer(call, await self._sessions(connection_id), id))
 
     @tool(title="Language clients", read_only=True)
     async def lsp_clients(self, call: Call, connection_id: ConnectionId = None) -> str:
@@ -260,18 +241,6 @@ class EditorTools(NvimToolset):
                 call.remark(f"status: {count}, and line {first} is longer. The next one is start={first + 1}")
                 given = [wanted[0][:MOST_CHARACTERS]]
         return "\n".join(given)
-
-    async def _diagnostics(self, connection: NvimConnection, number: int, text: Text) -> list[dict[str, Any]]:
-        found = await connection.lua.call("diagnostics", number)
-        return [self._diagnostic(one, text) for one in found]
-
-    def _diagnostic(self, one: dict[str, Any], text: Text) -> dict[str, Any]:
-        out = {key: value for key, value in one.items() if value is not None}
-        for line, column in (("lnum", "col"), ("end_lnum", "end_col")):
-            if line in out:
-                point = text.unclamped_position_point({"line": out[line], "character": out.get(column, 0)}, _BYTES)
-                out[line], out[column] = point_numbers(point, self._base).values()
-        return out
 
 
 def _within(lines: Sequence[str], most: int) -> tuple[list[str], bool]:
