@@ -42,7 +42,7 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
             {
                 "name": tool.name,
                 "description": tool.description,
-                "input_schema": tool.input_schema,
+                "input_schema": tool.whole_schema,
                 **({"needs": needs[tool.name]} if needs[tool.name] else {}),
             }
             for tool in tools
@@ -72,7 +72,7 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         raise CallerError(unknown("tool", name, known))
     if in_lua and not flags.through_neovim:
         raise CallerError(f"{name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
-    schema = {} if in_lua else known[name].input_schema
+    schema = {} if in_lua else known[name].whole_schema
     arguments = _arguments(words, name, schema)
     running = flags.running()
     call = Call(format=_format(flags, as_json=as_json))

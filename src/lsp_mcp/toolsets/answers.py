@@ -16,13 +16,13 @@ from lsp_mcp.render.document import document
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import Targets
-from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.toolsets.tool import UNLISTED, Call
 
 MAX_LIMIT = 10_000
 
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
-Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol")]
-Code = Annotated[bool, Field(description="Add the source line of each place")]
+Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol"), UNLISTED]
+Code = Annotated[bool, Field(description="Add the source line of each place"), UNLISTED]
 Confirmed = Annotated[bool, Field(description="Set only if a refusal asks for it")]
 SymbolAnchor = Annotated[
     str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -22,8 +22,19 @@ from lsp_mcp.text import Base
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
 from lsp_mcp.waiting import bounded
 
+
+class _Unlisted:
+    """See `UNLISTED`."""
+
+
+UNLISTED = _Unlisted()
+"""Marks a parameter, `Annotated[int, UNLISTED]`, that is accepted and not in the schema that models read.
+
+For what is rarely set: a listed parameter costs every reader of the list of tools about 20 tokens.
+"""
+
 Format = Literal["json", "compact"]
-FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's")]
+FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's"), UNLISTED]
 
 _TOLD = 8  # problems of one call that are told
 _MARK = "__lsp_mcp_tool__"
@@ -57,6 +68,16 @@ class Call:
         self.remarks.append(visible_lines(text))
 
 
+class _Mark(NamedTuple):
+    """What `tool` says of a method."""
+
+    title: str
+    read_only: bool
+    destructive: bool
+    passes: bool
+    listed: bool
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool of one vocabulary."""
@@ -77,6 +98,18 @@ class Tool:
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, without what a model doesn't need."""
+        schema = self.whole_schema
+        fields = self.model.model_fields
+        unlisted = [name for name, one in fields.items() if any(isinstance(mark, _Unlisted) for mark in one.metadata)]
+        for name in unlisted:
+            del schema["properties"][name]
+        if unlisted:
+            schema.pop("additionalProperties", None)  # a client that checks what it sends must let them pass
+        return schema
+
+    @property
+    def whole_schema(self) -> dict[str, Any]:
+        """The same with the parameters that are accepted and not listed."""
         schema = self.model.model_json_schema(schema_generator=_SmallSchema)
         for prop in schema["properties"].values():
             if "description" in prop:
@@ -126,14 +159,17 @@ class Tool:
             raise CallerError(f"{self.name}: {'; '.join(problems)}.") from None
 
 
-def tool(*, title: str, read_only: bool, destructive: bool = False, passes: bool = False) -> Callable[[Method], Method]:
+def tool(
+    *, title: str, read_only: bool, destructive: bool = False, passes: bool = False, listed: bool = True
+) -> Callable[[Method], Method]:
     """Mark a method as a tool: its name, signature and docstring are the published ones.
 
-    Its first parameter is the `Call`; a parameter `format` is taken out and decides the form of the answer.
+    Its first parameter is the `Call`; a parameter `format` is taken out and decides the form of the answer. One that is
+    not `listed` can be called by those who know it, as an old name can.
     """
 
     def mark(method: Method) -> Method:
-        setattr(method, _MARK, (title, read_only, destructive, passes))
+        setattr(method, _MARK, _Mark(title, read_only, destructive, passes, listed))
         return method
 
     return mark
@@ -144,17 +180,17 @@ def declared_tools(toolset: type) -> list[Tool]:
     return [
         Tool(
             name=name,
-            title=title,
-            read_only=read_only,
-            destructive=destructive,
+            title=mark.title,
+            read_only=mark.read_only,
+            destructive=mark.destructive,
             docstring=_docstring(function),
             model=_model(name, function),
             method=function,
-            passes=passes,
+            listed=partial(bool, mark.listed),
+            passes=mark.passes,
         )
         for name, function in vars(toolset).items()
-        if hasattr(function, _MARK)
-        for title, read_only, destructive, passes in [getattr(function, _MARK)]
+        if isinstance(mark := getattr(function, _MARK, None), _Mark)
     ]
 
 
@@ -168,9 +204,13 @@ class Lists(Protocol):
 def tools_of(toolset: Lists, base: Base = 1) -> list[Tool]:
     """The tools of a toolset, ready to be called; lines and characters count from `base`."""
     return [
-        replace(tool, method=getattr(toolset, tool.name), listed=partial(toolset.lists, tool.name), base=base)
+        replace(tool, method=getattr(toolset, tool.name), listed=partial(_lists, toolset, tool), base=base)
         for tool in declared_tools(type(toolset))
     ]
+
+
+def _lists(toolset: Lists, tool: Tool) -> bool:
+    return tool.listed() and toolset.lists(tool.name)
 
 
 def _docstring(function: Callable[..., Any]) -> str:
