@@ -148,6 +148,8 @@ class Symbols(_Data, frozen=True):
     knows_libraries: bool = False  # workspace/symbol gives those of the system's libraries too
     kinds: dict[str, str] = {}  # what it means by a kind of symbol, by LSP's name of that kind
     names_in_text: tuple[str, ...] = ()  # kinds that a call hierarchy gives another name than the text has there
+    # What stands right behind the name of a type that is generic, and whose members' uses it counts by instance.
+    generic_pattern: str = ""
     scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
 
 
@@ -305,6 +307,7 @@ def read_adapter(path: Path) -> Adapter:
             *(language.string_pattern for language in adapter.languages),
             *(language.lead_pattern for language in adapter.languages),
             adapter.symbols.member_pattern,
+            adapter.symbols.generic_pattern,
             adapter.projects.name_pattern if adapter.projects else "",
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",

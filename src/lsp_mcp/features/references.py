@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
+from lsp_mcp.features.generic_members import generic_member_uses
 from lsp_mcp.features.places import Locator, Place, distinct_by_file
+from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
@@ -18,6 +21,7 @@ class References:
     places: list[Place]
     total: int
     dropped: int
+    gaps: tuple[Gap, ...] = ()
 
 
 async def references(backend: Backend, path: Path, point: Point, limit: int) -> References:
@@ -34,7 +38,13 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
         "position": text.point_position(point, backend.encoding),
         "context": {"includeDeclaration": True},
     }
-    result: list[Json] = await backend.request("textDocument/references", params) or []
+    asking = asyncio.create_task(generic_member_uses(backend, path, point))
+    try:
+        asked = await backend.request("textDocument/references", params) or []
+        more = await asking
+    finally:
+        asking.cancel()
+    result: list[Json] = [*asked, *more.locations]
     found: list[Place] = []
     dropped = 0
     files = distinct_by_file(result, backend.root)
@@ -49,4 +59,4 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
                 found.append(place)
             else:
                 dropped += 1
-    return References(found, sum(map(len, files)) - dropped, dropped)
+    return References(found, sum(map(len, files)) - dropped, dropped, more.gaps)

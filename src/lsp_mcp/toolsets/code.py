@@ -123,7 +123,8 @@ class CodeTools(AnchorToolset):
             return await references.references(target.backend, target.path, target.identifier.start, limit)
 
         answered = await self._questions.about_symbol(call, symbol_anchor, ask, places=lambda uses: uses.places)
-        uses, gaps = answered.value, answered.gaps
+        uses = answered.value
+        gaps = [*answered.gaps, *uses.gaps]
         if not uses.total and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         message = found(uses.total, "reference", gaps)
