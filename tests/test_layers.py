@@ -18,7 +18,9 @@ LAYERS: dict[str, list[set[str]]] = {
         {"sessions", "render"},
         {"features"},
         {"lsp", "nvim", "board"},
-        {"backend", "edits", "objects", "wire", "disk"},
+        {"backend"},
+        {"words"},
+        {"edits", "objects", "wire", "disk"},
         {"adapters", "clients", "workspace"},
         {"anchors", "uris", "waiting"},
         {"text"},
@@ -32,6 +34,10 @@ LAYERS: dict[str, list[set[str]]] = {
         {"reloading", "readiness"},
         {"process", "editor", "compilation"},
         {"coverage", "life"},
+    ],
+    "words": [
+        {"workspace_words"},
+        {"index", "lexing", "visibility"},
     ],
     "toolsets": [
         {"offered"},

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args
 
 import msgspec
 import platformdirs
+from msgspec.structs import astuple
 
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError, RefusedError, unknown
@@ -22,6 +23,15 @@ from lsp_mcp.text import CodeUnit, PositionEncoding
 
 class _Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, dict=True):
     """A table of an adapter file: unknown keys and wrong types are errors that name the key."""
+
+
+class Lexing(_Data, frozen=True):
+    """What of a text in a language is no code, as patterns of Python's `re` with MULTILINE; their groups have names."""
+
+    comment: str
+    string: str  # and whatever else holds words that name nothing
+    naming: str = ""  # comments in which words do name symbols
+    macro: str = ""  # a definition of a macro
 
 
 class Language(_Data, frozen=True):
@@ -37,6 +47,7 @@ class Language(_Data, frozen=True):
     string_pattern: str = ""  # a string or character literal, whole
     lead_pattern: str = ""  # what may stand before the range of a symbol and is part of its declaration; ends there
     blocks: Literal["braces", "indented"] = "braces"  # what a body is: a block in braces, or what is indented
+    lexing: Lexing | None = None
 
 
 class Requirement(_Data, frozen=True):
@@ -313,6 +324,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.compilation.shard_pattern if adapter.compilation else "",
             adapter.ready.incomplete_pattern,
             adapter.ready.harmless_errors,
+            *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
         ):
             re.compile(pattern)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:

@@ -6,7 +6,7 @@ Features ask a `Backend`; nothing above it knows how the server is reached.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -14,6 +14,9 @@ from typing import Any, Literal, Protocol
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.words.lexing import Occurrences
+from lsp_mcp.words.visibility import Symbol
+from lsp_mcp.words.workspace_words import FilesWith
 
 Json = dict[str, Any]
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -48,6 +51,22 @@ class Scope:
     use: Use | None = None
 
 
+class Words(Protocol):
+    """The words of a workspace's source files in the languages of one server, buffers of an editor before the disk."""
+
+    async def files_with(self, word: str, *, seconds: float | None = None) -> FilesWith:
+        """The files that have `word`, in code or elsewhere, as of the last `sync`.
+
+        What is still to be read is waited for, at most `seconds`; with None until the call itself ends.
+        """
+
+    def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
+        """Where `word` stands in the code of `text`, which is the text of `path`; remembered while that is the same."""
+
+    async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
+        """Those of `files` that may mean `symbol` by its name; the others cannot, whatever stands in them."""
+
+
 class Backend(Protocol):
     """One language server with one workspace. LSP payloads are plain JSON."""
 
@@ -74,6 +93,10 @@ class Backend(Protocol):
     @property
     def request_timeout(self) -> float:
         """How long one answer is waited for, seconds, unless a request says otherwise."""
+
+    @property
+    def words(self) -> Words:
+        """Which files have a word, and where."""
 
     def state(self) -> State:
         """What the server is doing now."""

@@ -22,6 +22,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.waiting import phase
+from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
 
@@ -43,6 +44,7 @@ class Freshness:
         documents: Documents,
         lifetime: Lifetime,
         projects: WorkspaceProjects,
+        words: WorkspaceWords,
         build: Build | None,
         readiness: Readiness,
         reloading: Reloading,
@@ -56,6 +58,7 @@ class Freshness:
         self._documents = documents
         self._lifetime = lifetime
         self._projects = projects
+        self._words = words
         self._build = build
         self._readiness = readiness
         self._reloading = reloading
@@ -111,6 +114,8 @@ class Freshness:
             outside = [*outside, *elsewhere]
         # Before anything more is waited for: a caller who is cancelled then must not hide it from the others.
         self.generation += bool(matters or outside or edited)
+        self._words.changed([*outside, *edited])
+        self._words.begin()
         self._projects.begin()
         self._to_read.update(edited)
         self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
@@ -170,6 +175,7 @@ class Freshness:
         touched = [*changes.created, *changes.changed, *changes.deleted]
         self._files.forget(touched)
         self._projects.changed(touched)
+        self._words.changed(touched)
         if self._build:
             self._build.files.changed(touched)
         self._documents.refresh(touched)

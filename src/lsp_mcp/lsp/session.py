@@ -37,6 +37,7 @@ from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import allow, phase, uncounted, within
+from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -87,6 +88,7 @@ class Session:
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
+        self.words = WorkspaceWords(adapter, feed.paths, held.texts if held else dict)
         self._hosted = (
             HostLauncher(
                 adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
@@ -121,6 +123,7 @@ class Session:
             documents=self._documents,
             lifetime=self._lifetime,
             projects=self._projects,
+            words=self.words,
             build=self._build,
             readiness=self._readiness,
             reloading=self._reloading,
@@ -177,6 +180,7 @@ class Session:
         """End the server, within 3 s; idempotent."""
         await self._lifetime.close()
         await self._projects.close()
+        await self.words.close()
         if self._build:
             self._build.close()
 

@@ -23,6 +23,10 @@ class HeldDocuments:
         client = self._client()
         return {} if client is None else self._host.buffers.held(client)
 
+    def texts(self) -> dict[Path, Text]:
+        """The text of each."""
+        return {path: text for path, (text, _) in self.held().items()}
+
     def reread(self, path: Path, version: int) -> None:
         """See `Holder.reread`."""
         if (client := self._client()) is not None:

@@ -1,0 +1,137 @@
+"""Which files have which words: `WordIndex`. Pure.
+
+8 bytes for each word of each file: a part of the word's hash, and the file's number. So once in ten thousand words a
+file is named that has another one with the same hash: whoever asks looks into the files anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from zlib import crc32
+
+_BUCKETS = 4096  # by the lowest bits of the hash; one is searched from end to end
+_SHIFT = 12
+_NUMBERS = 24  # bits of a file's number
+_NUMBER = (1 << _NUMBERS) - 1
+_LEAST_WASTE = 10_000  # entries of files as they were that are carried along
+
+_WORD = re.compile(rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*")
+_PART = re.compile(r"\w+")
+
+
+def words_in(content: bytes) -> set[bytes]:
+    """The words of `content`, in code and elsewhere, as `parts` spells them."""
+    words = set(_WORD.findall(content))
+    if content.isascii():
+        return words
+    return {part for word in words for part in ([word] if word.isascii() else parts(word.decode("utf-8", "replace")))}
+
+
+def parts(word: str) -> list[bytes]:
+    """What of `word` are words in an index: a file that has the word has all of them."""
+    return [part.encode("utf-8", "surrogatepass") for part in _PART.findall(word) if not part[0].isdigit()]
+
+
+@dataclass
+class Table:
+    """The data of an index. Entries of files that are no more stay in the buckets until there are many."""
+
+    paths: list[str | None] = field(default_factory=list)  # by number; None: of a file as it was
+    sizes: array[int] = field(default_factory=lambda: array("I"))  # how many words, by number
+    imports: list[tuple[str, ...]] = field(default_factory=list)  # by number
+    buckets: list[array[int]] = field(default_factory=lambda: [array("Q") for _ in range(_BUCKETS)])
+    numbers: dict[str, int] = field(default_factory=dict)  # by path
+
+    def compacted(self) -> Table:
+        """The same without files as they were."""
+        new = {number: index for index, number in enumerate(self.numbers.values())}
+        return Table(
+            list(self.numbers),
+            array("I", [self.sizes[number] for number in new]),
+            [self.imports[number] for number in new],
+            [
+                array("Q", [e & ~_NUMBER | new[e & _NUMBER] for e in bucket if e & _NUMBER in new])
+                for bucket in self.buckets
+            ],
+            {path: new[number] for path, number in self.numbers.items()},
+        )
+
+
+class WordIndex:
+    """Words by file and files by word, and what each file imports. One thread writes while others may read."""
+
+    def __init__(self, table: Table | None = None) -> None:
+        self._table = table or Table()
+        self._waste = 0  # entries of files as they were
+
+    def __len__(self) -> int:
+        return len(self._table.numbers)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._table.numbers
+
+    @property
+    def pairs(self) -> int:
+        """How many entries there are: a word of a file is one."""
+        return sum(map(len, self._table.buckets))
+
+    def put(self, path: str, words: Iterable[bytes], imports: tuple[str, ...] = ()) -> None:
+        """From now on `path` has exactly these words."""
+        table = self._table
+        buckets, number, count = table.buckets, len(table.paths), 0
+        for hashed in map(crc32, words):
+            buckets[hashed % _BUCKETS].append(hashed >> _SHIFT << _NUMBERS | number)
+            count += 1
+        before = table.numbers.get(path)
+        table.sizes.append(count)
+        table.imports.append(imports)
+        table.paths.append(path)
+        table.numbers[path] = number
+        if before is not None:
+            self._bury(before)
+
+    def drop(self, path: str) -> None:
+        """`path` is no more."""
+        if (number := self._table.numbers.pop(path, None)) is not None:
+            self._bury(number)
+
+    def paths(self) -> list[str]:
+        """Every file."""
+        return list(self._table.numbers)
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        """What was put with `path`; nothing if it never was."""
+        table = self._table
+        number = table.numbers.get(path)
+        return () if number is None else table.imports[number]
+
+    def files_with(self, word: str) -> set[str]:
+        """The files that have all `parts` of `word`: every file, if it has none."""
+        table, found = self._table, None
+        for part in parts(word):
+            having = set(_having(table, crc32(part)))
+            found = having if found is None else found & having
+        return set(table.numbers) if found is None else found
+
+    def compact(self) -> Table:
+        """Take out what is of files as they were; the data, for whoever saves it."""
+        if len(self._table.paths) != len(self._table.numbers):
+            # Another one: readers go on with theirs.
+            self._table, self._waste = self._table.compacted(), 0
+        return self._table
+
+    def _bury(self, number: int) -> None:
+        self._table.paths[number] = None
+        self._waste += self._table.sizes[number]
+        if self._waste > _LEAST_WASTE and self._waste > self.pairs // 2:
+            self.compact()
+
+
+def _having(table: Table, hashed: int) -> Iterator[str]:
+    wanted = hashed >> _SHIFT
+    for entry in table.buckets[hashed % _BUCKETS]:
+        if entry >> _NUMBERS == wanted and (path := table.paths[entry & _NUMBER]) is not None:
+            yield path
