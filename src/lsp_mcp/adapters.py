@@ -170,6 +170,15 @@ class Rename(_Data, frozen=True):
     check: bool = False  # it misses uses and clashes: its edits are compared with the references and names there are
 
 
+class Hierarchy(_Data, frozen=True):
+    """How the text says which type is based on which, for a server whose index loses that."""
+
+    class_pattern: str  # groups: `name` of a type with bases, and `bases`, in text without comments and strings
+    maker_pattern: str = ""  # what may make a type of its `arguments`: a macro
+    alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
+    id_field: str = ""  # of an item's `data`: the server's own word for the symbol
+
+
 class Settings(_Data, frozen=True):
     """The answer to `workspace/configuration`."""
 
@@ -227,6 +236,7 @@ class Adapter(_Data, frozen=True):
     diagnostics: Diagnostics = Diagnostics()
     symbols: Symbols = Symbols()
     rename: Rename = Rename()
+    hierarchy: Hierarchy | None = None
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own
@@ -325,6 +335,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.ready.incomplete_pattern,
             adapter.ready.harmless_errors,
             *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
+            *((h.class_pattern, h.maker_pattern, *h.alias_patterns) if (h := adapter.hierarchy) else ()),
         ):
             re.compile(pattern)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:

@@ -49,6 +49,7 @@ class Scope:
     reach: Reach = "workspace"
     path: Path | None = None
     use: Use | None = None
+    unsearched: frozenset[Path] = frozenset()  # as `Backend.load` gave them before the answer
 
 
 class Words(Protocol):
@@ -135,11 +136,18 @@ class Backend(Protocol):
     def version(self, path: Path) -> int | None:
         """The version of the open document `path` as told to the server; None when it is not open."""
 
-    async def load(self, path: Path | None, word: str) -> None:
-        """Make the server load what it doesn't by itself and an answer about `word` may lie in.
+    async def load(self, path: Path | None, word: str) -> frozenset[Path]:
+        """Make the server load what it doesn't by itself and an answer about `word` may lie in, within some seconds.
 
-        `path` is the file that the question is about; None: the whole workspace.
+        `path` is the file that the question is about; None: the whole workspace. Returns what it is still loading:
+        the `unsearched` of the answer's `Scope`.
         """
+
+    async def built_files_with(self, word: str) -> FilesWith:
+        """The files that have `word`, of those that the build of this server takes in."""
+
+    def has_reread(self, path: Path) -> bool:
+        """Whether the server has read `path` again because it changed; its index may keep what was so before."""
 
     def mistrust(self, path: Path, name: str) -> None:
         """The server has said that `name` stands in `path`, and it doesn't; the next `sync` mends that if it can."""

@@ -18,7 +18,7 @@ import pytest
 from fakes.bounded import bounded, gone, steps, told
 from fakes.gaps import missing, news_of
 from fakes.workspace import FakeWorkspace, do, notification
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Scope, Use
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.passthrough import send
 from lsp_mcp.features.workspace_symbol import workspace_symbols
@@ -724,6 +724,29 @@ async def test_files_that_the_build_leaves_out_are_read_for_a_question_about_a_w
         await kill(fake, session)
         await session.sync()
         assert await missing(session, new, Use("word")) == [not_searched]
+
+
+@bounded
+async def test_no_answer_waits_long_for_what_the_build_leaves_out_and_says_what_it_lacks(
+    fake: ReadingWorkspace,
+) -> None:
+    fake.write("a.txt", "word")
+    new = fake.write("new.txt", "word")
+    fake.build("a.txt")
+    fifo = fake.silent_about("new.txt")
+    async with fake.reading(ready_timeout=0) as session:
+        unsearched = await session.load(new, "word")
+        assert unsearched == {new}
+        not_yet = "not searched yet: new.txt, not in commands.json, with the word word; ask again later"
+        assert await missing(session, new, Use("word")) == [not_yet]
+        await told(fifo)
+        await session.request("fake/do", do(fake.diagnostics("new.txt", fake.version("new.txt"))))
+        while await session.load(new, "word"):
+            await asyncio.sleep(0)
+        assert await missing(session, new, Use("word")) == []
+        # What was asked before it was read lacks it still.
+        before = await session.gaps(Scope(path=new, use=Use("word"), unsearched=unsearched))
+        assert [gap.text for gap in before if gap.hides] == [not_yet]
 
 
 @bounded

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.hover import hovers
-from lsp_mcp.features.places import Place, plain_name
+from lsp_mcp.features.places import Place, last_word, plain_name
 from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
 from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri
@@ -49,17 +49,13 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 
     For servers that give the whole declaration where the name is wanted.
     """
-    if word := _last_word(name):
+    if word := last_word(name):
         start, end = text.point_offset(span.start), text.point_offset(span.end)
         if text.content[start:end] == word:
             return span
         if found := re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(text.content, start, end):
             return text.offsets_span(found.start(), found.end())
     return span
-
-
-def _last_word(name: str) -> str:
-    return next(iter(re.findall(r"\w+", name)[::-1]), "")
 
 
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
@@ -79,7 +75,7 @@ def _own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> 
     if "selectionRange" not in item:
         return name_span(text, text.range_span(item["location"]["range"], encoding), name)
     selected = text.range_span(item["selectionRange"], encoding)
-    if text.slice(selected) == _last_word(name):
+    if text.slice(selected) == last_word(name):
         return selected
     # A name that a macro makes is not there; below its line it would be another's.
     span = name_span(text, text.clip_to_line(selected), name)

@@ -11,10 +11,13 @@ from typing import Literal
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.call_places import PLACED, with_places
 from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
+from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol, kind_name
+from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
@@ -49,6 +52,7 @@ class Tree:
     roots: tuple[Node, ...] = ()
     left_out: int = 0  # nodes over the limit
     dropped: int = 0  # nodes whose file is gone
+    gaps: tuple[Gap, ...] = ()  # what else it may lack
     unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
 
     @property
@@ -122,12 +126,13 @@ class _Walk:
 
     def __post_init__(self) -> None:
         self._locator = Locator(self.backend)
+        self._subtypes = Subtypes(self.backend)
 
     async def tree(self, items: list[Json]) -> Tree:
         tree = Tree()
         roots = [_Branch(item, ()) for item in items]
         level = roots
-        self._seen.update(_key(item) for item in items)
+        self._seen.update(self._key(item) for item in items)
         for _ in range(self.depth):
             room = asyncio.Semaphore(_AT_ONCE)
             answers = await asyncio.gather(*(self._ask(branch.item, room) for branch in level))
@@ -137,11 +142,15 @@ class _Walk:
             level = beyond
         built = [await self._node(branch, branch.item, tree) for branch in roots]
         tree.roots = tuple(node for node in built if node)
+        tree.gaps = tuple(self._subtypes.gaps())
         return tree
 
     async def _ask(self, item: Json, room: asyncio.Semaphore) -> list[Json]:
         async with room:
-            return await self.backend.request(self.method, {"item": item}) or []
+            if self.method == "typeHierarchy/subtypes":
+                return await self._subtypes.of(item)
+            found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
+            return await with_places(self.backend, item, found) if self.end == "from" else found
 
     def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
         """Hang the answer's elements on `branch`; those to go on from."""
@@ -154,20 +163,21 @@ class _Walk:
                 continue
             self._kept += 1
             item = element[self.end] if self.end else element
-            child = _Branch(item, (*branch.above, _key(branch.item)), element.get("fromRanges") or [])
+            key = self._key(item)
+            child = _Branch(item, (*branch.above, self._key(branch.item)), element.get("fromRanges") or [])
             branch.children.append(child)
-            if _key(item) in child.above:
+            if key in child.above:
                 child.mark = "cycle"
-            elif _key(item) in self._seen:
+            elif key in self._seen:
                 child.mark = "shown above"
             else:
-                self._seen.add(_key(item))
+                self._seen.add(key)
                 on.append(child)
         return on
 
     async def _node(self, branch: _Branch, parent: Json, tree: Tree) -> Node | None:
         item = branch.item
-        place = await self._locator.place(_location(item), str(item["name"]))
+        place = await self._locator.place(_location(item), "" if PLACED in item else str(item["name"]))
         if place is None:
             tree.dropped += 1
             return None
@@ -193,6 +203,16 @@ class _Walk:
             tuple(child for child in children if child),
             branch.mark,
         )
+
+    def _key(self, item: Json) -> object:
+        """What tells a symbol from others: the server's own word if it has one, which is the same everywhere."""
+        rules, data = self.backend.adapter.hierarchy, item.get("data")
+        if rules and isinstance(data, dict) and rules.id_field in data:
+            return data[rules.id_field]
+        if data:
+            return json.dumps(data, sort_keys=True)
+        start = item["selectionRange"]["start"]
+        return item["uri"], start["line"], start["character"], item["name"]
 
     @property
     def _goes_by_mtime(self) -> bool:
@@ -229,14 +249,6 @@ class _Branch:
     ranges: list[Json] = field(default_factory=list)
     children: list[_Branch] = field(default_factory=list)
     mark: Mark = ""
-
-
-def _key(item: Json) -> object:
-    """What tells a symbol from others: the server's own word if it has one, which is the same at each declaration."""
-    if data := item.get("data"):
-        return json.dumps(data, sort_keys=True)
-    start = item["selectionRange"]["start"]
-    return item["uri"], start["line"], start["character"], item["name"]
 
 
 def _location(item: Json) -> Json:

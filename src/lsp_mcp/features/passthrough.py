@@ -11,6 +11,8 @@ from typing import Any
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
 from lsp_mcp.features.places import plain_name, text_or_none
+from lsp_mcp.features.subtypes import Subtypes
+from lsp_mcp.gaps import Gap
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.text import Base, Point, Text, numbers_point
 from lsp_mcp.uris import uri_path
@@ -25,7 +27,9 @@ class Sent:
     result: Any
     files: tuple[Path, ...] = ()
     dropped: int = 0  # results in files that are gone
+    gaps: tuple[Gap, ...] = ()  # what else it may lack
     unread: tuple[str, ...] = ()  # documents whose positions could not be counted in characters
+    leads_nowhere: bool = False  # the result is empty, or the very place that was asked about
 
 
 async def send(
@@ -50,7 +54,10 @@ async def send(
         await backend.open(uri_path(home))
     texts = await read_texts(backend, named)
     asked = Walker(texts, backend.encoding, base).inward(params, home)
+    subtypes = Subtypes(backend)
+    await subtypes.before(method, asked or {})
     result = await backend.request(method, asked, timeout=timeout)
+    result = subtypes.without_refuted(result, (asked or {}).get("item"))
     there = documents(result, home)
     texts |= await read_texts(backend, there - texts.keys())
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
@@ -61,7 +68,9 @@ async def send(
         Walker(texts, backend.encoding, base).outward(kept, home),
         tuple(path for uri in there - gone if (path := _path(uri))),
         len(result) - len(kept) if isinstance(result, list) else 0,
+        tuple(subtypes.gaps()),
         tuple(sorted(uri for uri in there - gone if texts[uri] is None)),
+        all(_is_at(one, home, asked) for one in result) if isinstance(result, list) else not result,
     )
 
 
@@ -94,6 +103,14 @@ def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backe
         if found and name not in found:
             wrong.append((uri_path(uri), name))
     return wrong
+
+
+def _is_at(location: Any, home: str | None, asked: Json | None) -> bool:
+    """Whether `location` begins on the line of the document `home` that was `asked` about."""
+    position = (asked or {}).get("position")
+    if not position or not isinstance(location, dict) or location.get("uri") != home:
+        return False
+    return bool(location["range"]["start"]["line"] == position["line"])
 
 
 def _without(result: Any, gone: set[str]) -> Any:

@@ -39,6 +39,11 @@ def plain_name(name: str) -> str:
     return found[1] if found and "operator" not in name else ""
 
 
+def last_word(name: str) -> str:
+    """The last word in `name`, empty if there is none."""
+    return next(iter(re.findall(r"\w+", name)[::-1]), "")
+
+
 def shown_line(text: Text, span: Span) -> str:
     """The line that `span` starts on, without the white space around it, at most 200 characters of it."""
     line = text.line(span.start.line)

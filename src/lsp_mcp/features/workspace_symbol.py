@@ -29,6 +29,7 @@ class Found:
     total: int
     dropped: int
     capped: bool  # the server gave the most that it ever gives: there may be more
+    unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
 
 
 async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: bool = False) -> Found:
@@ -41,7 +42,7 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     """
     folder, _, name = query.rpartition("/")
     name = _plain(name)
-    await backend.load(None, _parts(name)[-1])
+    unsearched = await backend.load(None, _parts(name)[-1])
     separator = backend.adapter.symbols.scope_separator
     asked = separator.join(_parts(name)) if separator else name
     result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
@@ -74,7 +75,7 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     if hover:
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
-    return Found(symbols, len(found) - dropped, dropped, capped)
+    return Found(symbols, len(found) - dropped, dropped, capped, unsearched)
 
 
 def closeness(name: str, query: str) -> tuple[int, int]:

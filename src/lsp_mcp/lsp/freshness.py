@@ -84,11 +84,11 @@ class Freshness:
             await self._count(replaced=replaced)
         return self.generation
 
-    async def load_word(self, word: str, *, part: bool) -> None:
+    async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """See `Reloading.load_word`."""
         with phase(lambda: f"{self._adapter.name}: reading files with {word}"):
             async with self._syncing:
-                await self._reloading.load_word(word, part=part)
+                return await self._reloading.load_word(word, part=part)
 
     async def _announce(self, connection: Connection) -> Connection:
         """Find out what changed, and tell everybody; the connection to whoever is told."""

@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,12 @@ from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import allow, phase, uncounted, within
-from lsp_mcp.words.workspace_words import WorkspaceWords
+from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
+_UNBUILT = 1 / 6  # of the ready timeout: how long a question waits for files that the build leaves out
 _MOST_NEWS = 20  # remembered of how changes were known
 
 
@@ -110,7 +111,9 @@ class Session:
         self._readiness = Readiness(adapter, self._lifetime, self._build, options.ready_timeout)
         known, timeout = self._readiness.wait, options.request_timeout
         self._reloading: Reloading = (
-            Reopening(adapter, self._build, self._documents, self._lifetime, known, timeout)
+            Reopening(
+                adapter, self._build, self._documents, self._lifetime, known, timeout, options.ready_timeout * _UNBUILT
+            )
             if self._build
             else PackageRequests(adapter, workspace, self._documents, self._lifetime, known, timeout)
         )
@@ -226,13 +229,27 @@ class Session:
         """See `Backend.version`."""
         return self._documents.wire_version(path)
 
-    async def load(self, path: Path | None, word: str) -> None:
+    async def load(self, path: Path | None, word: str) -> frozenset[Path]:
         """See `Backend.load`."""
         await self._lifetime.live()
+        unread: frozenset[Path] = frozenset()
         if word and self._build:
-            await self._freshness.load_word(word, part=path is None)
+            unread = await self._freshness.load_word(word, part=path is None)
         if path is None:
             self._load_projects()
+        return unread
+
+    async def built_files_with(self, word: str) -> FilesWith:
+        """See `Backend.built_files_with`."""
+        having = await self.words.files_with(word)
+        if not self._build:
+            return having
+        inside = (await self._build.files.view()).inside
+        return replace(having, files=tuple(path for path in having.files if path in inside))
+
+    def has_reread(self, path: Path) -> bool:
+        """See `Backend.has_reread`."""
+        return self._reloading.has_reread(path)
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""

@@ -193,8 +193,10 @@ class CodeTools(AnchorToolset):
 
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)
-        scope = Scope(use=Use(words[-1]) if words else None)
-        answered = await answer(backend, ask, lambda _: scope, report=call.report)
+        use = Use(words[-1]) if words else None
+        answered = await answer(
+            backend, ask, lambda found: Scope(use=use, unsearched=found.unsearched), report=call.report
+        )
         gaps = [*answered.gaps, *dropped(answered.value.dropped)]
         if answered.value.capped:
             most = backend.adapter.symbols.workspace_symbol_cap

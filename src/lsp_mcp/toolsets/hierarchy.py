@@ -103,7 +103,7 @@ class HierarchyTools(AnchorToolset):
         unsure = bool(hiding(gaps))
         counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
         for field, tree in trees.items():
-            gaps += dropped(tree.dropped)
+            gaps += [*tree.gaps, *dropped(tree.dropped)]
             if tree.unplaced:
                 text = (
                     f"calls not shown of {count(tree.unplaced, 'function')}: {target.backend.name} takes functions of "

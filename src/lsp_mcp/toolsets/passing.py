@@ -139,22 +139,27 @@ class Passing:
         `params` as `checked` gives them, or what makes them of what is on disk then.
         """
         timeout = timeout_ms / 1000 if timeout_ms else None
-        word, path = "", None
+        word, path, unsearched = "", None, frozenset[Path]()
+        reach = reach_of(method)
 
         async def ask() -> Sent:
-            nonlocal word, path
+            nonlocal word, path, unsearched
             asked = await params() if callable(params) else params
             home = home_document(asked)
             path = uri_path(home) if home else None
             word = await self._word(backend, asked)
-            if word:
-                await backend.load(None, word)
-            return await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+            if word and reach == "workspace":
+                unsearched = await backend.load(None, word)
+            sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+            if word and leads_elsewhere(method) and sent.leads_nowhere:
+                # It may stand in a file that the server has not looked into.
+                unsearched = await backend.load(None, word)
+                sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+            return sent
 
-        reach = reach_of(method)
-
-        def scope(_: Sent) -> Scope:
-            return Scope(reach, path, Use(word) if word and (reach == "workspace" or leads_elsewhere(method)) else None)
+        def scope(sent: Sent) -> Scope:
+            anywhere = reach == "workspace" or (leads_elsewhere(method) and sent.leads_nowhere)
+            return Scope(reach, path, Use(word) if word and anywhere else None, unsearched)
 
         try:
             answered = await answer(backend, ask, scope, report=call.report)
@@ -211,7 +216,7 @@ class Passing:
 
 
 def _own_gaps(sent: Sent, backend: Backend) -> list[Gap]:
-    gaps = dropped(sent.dropped)
+    gaps = [*sent.gaps, *dropped(sent.dropped)]
     if sent.unread:
         text = (
             f"characters counted in {backend.encoding.unit} units in {count(len(sent.unread), 'file')} that cannot be "

@@ -115,7 +115,7 @@ class Questions:
     async def _use_gaps(self, target: SymbolTarget) -> list[Gap]:
         """What could hide uses of the target from its server."""
         backend, path, point = target.backend, target.path, target.identifier.start
-        scope = Scope(path=path, use=Use(target.name))
+        scope = Scope(path=path, use=Use(target.name), unsearched=target.unsearched)
         gaps = await backend.gaps(scope)
         if not hiding(gaps):
             return gaps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -51,11 +51,16 @@ class SymbolTarget:
     text: Text
     identifier: Span
     resolved: tuple[Gap, ...] = ()
+    unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
 
     @property
     def name(self) -> str:
         """The identifier itself."""
         return self.text.slice(self.identifier)
+
+    async def loaded(self) -> SymbolTarget:
+        """The same when its server has loaded what may have its name, as far as that is quick."""
+        return replace(self, unsearched=await self.backend.load(self.path, self.name)) if self.name else self
 
 
 class Targets:
@@ -119,10 +124,7 @@ class Targets:
         elif now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
             resolved = (*resolved, news("resolved", moved))
-        target = SymbolTarget(handle.backend, path, text, identifier, resolved)
-        if target.name:
-            await target.backend.load(path, target.name)
-        return target
+        return await SymbolTarget(handle.backend, path, text, identifier, resolved).loaded()
 
     # --- inside ------------------------------------------------------------------------------------
 

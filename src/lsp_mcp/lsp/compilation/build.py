@@ -140,17 +140,21 @@ class Build:
 
     # --- what answers must say ---------------------------------------------------------------------
 
-    def gaps(self, left_out: Sequence[Path], use: Use | None) -> list[Gap]:
-        """What of the build makes answers incomplete; `left_out` are files outside it with the word of `use`."""
+    def gaps(self, left_out: Sequence[Path], later: Sequence[Path], use: Use | None) -> list[Gap]:
+        """What of the build makes answers incomplete.
+
+        `left_out` and `later` are files outside it with the word of `use`; the server is reading the latter.
+        """
         if self._problems is None:
             return []
         gaps = database_gaps(self._adapter, self._rules, self._database, self.display_path)
         gaps = gaps or [Gap("not_loaded", problem) for problem in self._problems]
-        if left_out and use:
-            source = self._database.now.file.name if self._database.now else self._rules.database
-            text = f"not searched: {self.named(left_out)}, not in {source}, with the word {use.identifier}"
-            brief = f"not searched for {use.identifier}: {count(len(left_out), 'file')} not in {source}"
-            gaps.append(Gap("not_searched", text, tuple(left_out), brief=brief, about="database"))
+        source = self._database.now.file.name if self._database.now else self._rules.database
+        for files, how, end in ((left_out, "not searched", ""), (later, "not searched yet", "; ask again later")):
+            if files and use:
+                text = f"{how}: {self.named(files)}, not in {source}, with the word {use.identifier}{end}"
+                brief = f"{how} for {use.identifier}: {count(len(files), 'file')} not in {source}"
+                gaps.append(Gap("not_searched", text, tuple(files), brief=brief, about="database"))
         return gaps
 
     def news(self) -> list[Gap]:

@@ -74,6 +74,10 @@ class PackageRequests:
         await asyncio.gather(self._load_packages(sources, connection, rules), self.buffers_changed(sources))
         return handed_over
 
+    def has_reread(self, path: Path) -> bool:
+        """No: there is no index."""
+        return False
+
     def mistrust(self, path: Path, name: str) -> None:
         """See `Reloading.mistrust`: of a document that is open the server has the text, whatever it makes of it."""
         known = path in self._documents or path in self._handed_over
@@ -113,8 +117,9 @@ class PackageRequests:
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
-    async def load_word(self, word: str, *, part: bool) -> None:
+    async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """What it leaves out it cannot be made to read."""
+        return frozenset()
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

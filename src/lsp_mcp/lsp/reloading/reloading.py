@@ -38,11 +38,17 @@ class Reloading(Protocol):
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """Wait until the server has taken in the buffers of `paths`, which an editor has told it of."""
 
+    def has_reread(self, path: Path) -> bool:
+        """See `Backend.has_reread`."""
+
     def mistrust(self, path: Path, name: str) -> None:
         """See `Backend.mistrust`."""
 
-    async def load_word(self, word: str, *, part: bool) -> None:
-        """Have the files taken in in which `word` may stand unseen; with `part`, a part of a word is enough."""
+    async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
+        """Have the files taken in in which `word` may stand unseen; with `part`, a part of a word is enough.
+
+        Returns those that are not taken in yet.
+        """
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """What makes answers incomplete beyond what the server says itself; see `Backend.gaps`."""

@@ -17,6 +17,7 @@ from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
+from lsp_mcp.lsp.reloading.background_reading import BackgroundReading
 from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
@@ -34,10 +35,18 @@ class Reopening:
     """Opens each file that is not what it was, and waits until the server has read it. See `Reloading`.
 
     With more files than `load_most`, or another database, the server is replaced by one that indexes them.
+    `patience`: seconds that one question waits for files which the build leaves out; they are read on after that.
     """
 
     def __init__(
-        self, adapter: Adapter, build: Build, documents: Documents, lifetime: Lifetime, known: Known, timeout: float
+        self,
+        adapter: Adapter,
+        build: Build,
+        documents: Documents,
+        lifetime: Lifetime,
+        known: Known,
+        timeout: float,
+        patience: float,
     ) -> None:
         self._adapter = adapter
         self._build = build
@@ -45,6 +54,8 @@ class Reopening:
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
+        self._patience = patience
+        self._background = BackgroundReading(self._read_unbuilt)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
@@ -55,6 +66,7 @@ class Reopening:
 
     def started(self) -> None:
         """There is a new server, which knows only what is in its index."""
+        self._background.forget()
         self._has_read.clear()
         self._reread.clear()
         self._unread.clear()
@@ -95,6 +107,10 @@ class Reopening:
         open_ = {path for path in paths if path in self._documents}
         await self._read(open_, open_)
 
+    def has_reread(self, path: Path) -> bool:
+        """See `Backend.has_reread`."""
+        return path in self._reread
+
     def mistrust(self, path: Path, name: str) -> None:
         """The server has said that `name` is in `path`, and it isn't: the next `load` replaces it, if that may help.
 
@@ -105,21 +121,26 @@ class Reopening:
         elif (path, name) not in self._macros:
             self._mistrusted = True
 
-    async def load_word(self, word: str, *, part: bool) -> None:
+    async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """Have the files read in which `word` may stand unseen, if they are not too many.
 
         Those are files that the build leaves out, and those of which the preprocessor leaves something out: the
         server says what only of documents that were opened. With `part`, a part of a word is enough.
         """
-        files = {*await self._left_out_with(word, part=part), *await self._conditional_with(word)}
-        if len(files) <= self._adapter.changes.load_most:
-            await self._read(files, {path for path in files if path in self._documents})
+        left_out = await self._left_out_with(word, part=part)
+        files = {*left_out, *await self._conditional_with(word)}
+        if len(files) > self._adapter.changes.load_most:
+            return frozenset(left_out)
+        unread = await self._background.read(files, within(self._patience)) if files else set()
+        return frozenset(unread.intersection(left_out))
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""
         use, display_path = scope.use, self._build.display_path
-        left_out = await self._left_out_with(use.identifier, part=scope.path is None) if use else []
-        gaps = self._build.gaps(left_out, use) if scope.reach != "text" else []
+        left_out = {*await self._left_out_with(use.identifier, part=scope.path is None)} if use else set()
+        # What was read since the question was asked is not in its answer.
+        later = scope.unsearched | (left_out & {*self._background.pending}) if use else frozenset()
+        gaps = self._build.gaps(sorted(left_out - later), sorted(later), use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if use and scope.reach == "workspace":
@@ -184,6 +205,23 @@ class Reopening:
         for path in changed:
             mine -= await self._build.files.affected([path]) - {path} if mine else set()
         return mine
+
+    async def _read_unbuilt(self, path: Path) -> None:
+        """Have the server read `path`, which it answers for once it is read, in some time."""
+        connection = await self._lifetime.live()
+        is_told = path in self._documents and not self._documents.is_uncertain(path)
+        read_now = read_told if is_told else read_again
+        self._documents.awaited.add(path)
+        try:
+            async with asyncio.timeout(self._timeout):
+                with connection.waited_for():
+                    if await read_now(path, self._documents, connection.notifications.diagnostics):
+                        self._has_read.add(path)
+        except TimeoutError:
+            log.warning("%s did not read %s in time", self._adapter.name, path)
+        finally:
+            self._documents.awaited.discard(path)
+            self._documents.close_if_only_read(path)
 
     async def _renew(self) -> None:
         # Each one that is opened again is parsed again.

@@ -94,9 +94,7 @@ class EditTools(NvimToolset):
             Walker({asked.uri: text}, session.encoding, self._base).inward(at, asked.uri)  # or says what is wrong
             point = numbers_point(at["position"], self._base)
             identifier = text.identifier_at(point) or Span(point, point)
-            if name := text.slice(identifier):
-                await session.load(asked.path, name)
-            return SymbolTarget(session, asked.path, text, identifier)
+            return await SymbolTarget(session, asked.path, text, identifier).loaded()
 
         targets = Targets(asked.sessions)
         asking = partial(Questions(targets, None).about, call, session, find)

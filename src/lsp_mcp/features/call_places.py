@@ -1,0 +1,87 @@
+"""Calls that a server knows of but places nowhere: `with_places`.
+
+clangd 22 places a function that a macro makes in the file of the macro, with no place of any call.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.uris import uri_path
+
+_MOST_OUTLINES = 8  # files that are opened to see where a function begins
+PLACED = "placedByUses"  # a key of an item: it stands where its calls do, maybe without its name
+
+
+async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list[Json]:
+    """The incoming `calls` of `callee`; those without a place stand where the uses of `callee` in them do.
+
+    A use belongs to the function that the server says it lies in (`containerName`). Calls whose uses nobody knows
+    stay as they are. Raises as `Backend.request`.
+    """
+    lost = [call for call in calls if not call.get("fromRanges")]
+    separator = backend.adapter.symbols.scope_separator
+    if not lost or not separator:
+        return calls
+    await backend.open(uri_path(callee["uri"]))
+    params = {
+        "textDocument": {"uri": callee["uri"]},
+        "position": callee["selectionRange"]["start"],
+        "context": {"includeDeclaration": False},
+    }
+    uses: defaultdict[str, defaultdict[str, list[Json]]] = defaultdict(lambda: defaultdict(list))
+    for use in await backend.request("textDocument/references", params) or []:
+        uses[str(use.get("containerName") or "")][use["uri"]].append(use["range"])
+    outlines: dict[str, list[Json]] = {}
+    for uri in sorted({uri for call in lost for uri in uses[_whole_name(call["from"], separator)]})[:_MOST_OUTLINES]:
+        outlines[uri] = await _outline(backend, uri)
+    placed: list[Json] = []
+    for call in calls:
+        found = {} if call.get("fromRanges") else uses[_whole_name(call["from"], separator)]
+        placed += [] if found else [call]
+        for uri, ranges in found.items():
+            begin = _around(outlines.get(uri, []), str(call["from"]["name"]), ranges[0]) or ranges[0]
+            where = {"uri": uri, "range": begin, "selectionRange": begin, PLACED: True}
+            placed.append({**call, "from": {**call["from"], **where}, "fromRanges": ranges})
+    return placed
+
+
+def _whole_name(item: Json, separator: str) -> str:
+    name, detail = str(item["name"]), str(item.get("detail") or "")
+    return detail if detail.endswith(f"{separator}{name}") else name
+
+
+async def _outline(backend: Backend, uri: str) -> list[Json]:
+    """The symbols of a document, members too, the innermost last."""
+    try:
+        await backend.open(uri_path(uri))
+        top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
+    except (PathError, RefusedError):
+        return []  # the use itself is a place, too
+    found: list[Json] = []
+    level = [symbol for symbol in top if "selectionRange" in symbol]
+    while level:
+        found += level
+        level = [child for symbol in level for child in symbol.get("children") or []]
+    return found
+
+
+def _around(outline: list[Json], name: str, use: Json) -> Json | None:
+    """The place of the innermost function called `name` in `outline` that `use` lies in."""
+    around = [
+        symbol["selectionRange"]
+        for symbol in outline
+        if str(symbol["name"]).endswith(name) and _begins_in(use, symbol["range"])
+    ]
+    return around[-1] if around else None
+
+
+def _begins_in(inner: Json, outer: Json) -> bool:
+    start = _key(inner["start"])
+    return _key(outer["start"]) <= start < _key(outer["end"])
+
+
+def _key(position: Json) -> tuple[int, int]:
+    return position["line"], position["character"]

@@ -1,0 +1,64 @@
+"""Where a text says that a type is based on another, by the patterns of an adapter: `ClassHeads`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lsp_mcp.adapters import Hierarchy, Language
+from lsp_mcp.text import Point, Text
+
+_INNERMOST = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True)
+class Bases:
+    """What one text says of a type: which types name it as a base, and what else may do so unseen."""
+
+    heads: frozenset[Point] = frozenset()  # the names of types that name it as a base
+    makers: int = 0  # uses of it as an argument of something that may make types of it: a macro
+    aliases: frozenset[str] = frozenset()  # other names that are given to it
+
+
+class ClassHeads:
+    """Looks for the types that have one of some names as a base; more than there are, for a server to judge."""
+
+    def __init__(self, rules: Hierarchy) -> None:
+        self._class = re.compile(rules.class_pattern)
+        self._maker = re.compile(rules.maker_pattern) if rules.maker_pattern else None
+        self._aliases = list(map(re.compile, rules.alias_patterns))
+
+    def of(self, text: Text, language: Language | None, names: Collection[str]) -> Bases:
+        """What `text` says of the type that is called one of `names`."""
+        if not any(name in text.content for name in names):
+            return Bases()
+        lexing = language.lexing if language else None
+        no_code = f"{lexing.comment}|{lexing.string}" if lexing else "(?!)"
+        code = re.sub(no_code, _blank, text.content, flags=re.MULTILINE)
+        heads = {
+            text.offset_point(match.start("name"))
+            for match in self._class.finditer(code)
+            if not _last_words(match["bases"]).isdisjoint(names)
+        }
+        made = self._maker.finditer(code) if self._maker else ()
+        makers = [match for match in made if not _last_words(match["arguments"]).isdisjoint(names)]
+        aliases = {
+            match["name"]
+            for pattern in self._aliases
+            for match in pattern.finditer(code)
+            if match["type"] in names and match["name"] not in names
+        }
+        return Bases(frozenset(heads), len(makers), frozenset(aliases))
+
+
+def _last_words(listed: str) -> set[str]:
+    """Of each part of `listed`, which commas separate, the last word outside of type arguments: the type's own name."""
+    while (shorter := _INNERMOST.sub(" ", listed)) != listed:
+        listed = shorter
+    return {words[-1] for part in listed.split(",") if (words := re.findall(r"\w+", part))}
+
+
+def _blank(match: re.Match[str]) -> str:
+    """White space of the same length, so that places stay what they are."""
+    return re.sub(r"[^\n]", " ", match[0])

@@ -1,0 +1,241 @@
+"""The types directly below a type, for a server whose index loses some and keeps some that are no more: `Subtypes`.
+
+What the index says is compared with the text: the places where a type names the other as its base. Only where the two
+differ, or where a file changed, is a file opened, and then the server's own parse of it decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.class_heads import Bases, ClassHeads
+from lsp_mcp.features.places import last_word, text_or_none
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import first_few
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.waiting import within
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 4  # files that are opened
+_MOST_OPENED = 24  # for one type; each costs the server a parse
+_MOST_ALIASES = 8  # other names of one type that are looked for
+_SHARE = 0.5  # of the time that a call has left
+_MOST_WALKED = 200  # types whose subtypes are looked for before another request is sent
+_SUBTYPES = "typeHierarchy/subtypes"
+# What leads down, with how far it does unless it says so itself; the last two are from before LSP 3.17.
+_DOWN = {"textDocument/implementation": 3, _SUBTYPES: 1, "textDocument/typeHierarchy": 0, "typeHierarchy/resolve": 0}
+_PARENTS = 1  # the `direction` that leads up
+
+
+class Subtypes:
+    """Asks one backend for subtypes, for one answer.
+
+    `refuted` are pairs of what identifies a type and one that the index wrongly has below it; `unread` by the name of
+    a type are the files in which there may be more of its subtypes.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        rules = backend.adapter.hierarchy
+        self._backend = backend
+        self._heads = ClassHeads(rules) if rules else None
+        self.refuted: set[tuple[object, object]] = set()
+        self.unread: dict[str, set[Path]] = {}
+        self._unknown: dict[str, str] = {}  # words, and why there may be more files that have them
+
+    async def of(self, item: Json) -> list[Json]:
+        """The items of the types directly below that of `item`. Raises as `Backend.request`."""
+        known: list[Json] = await self._backend.request(_SUBTYPES, {"item": item}) or []
+        name = last_word(str(item["name"]).partition("<")[0])
+        if not self._heads or not name:
+            return known
+        said = await self._said(name, self._heads)
+        shown = {_place(one) for one in known}
+        heads = {(path, point) for path, bases in said.items() for point in bases.heads}
+        text_places = {place: await self._point(*place) for place in shown}
+        missing = heads.difference(text_places.values())
+        doubtful = [one for one in known if self._backend.has_reread(uri_path(one["uri"]))]
+        hiding = {
+            path
+            for path, bases in said.items()
+            if bases.makers > sum(path == place[0] and text_places[place] not in heads for place in shown)
+        }
+        if not missing and not doubtful and not hiding:
+            return known
+        found = await self._read(item, name, missing, doubtful, hiding)
+        if missing or hiding:
+            known = await self._backend.request(_SUBTYPES, {"item": item}) or []
+        joined = {self.identity(one): one for one in (*found, *known)}
+        return [one for one in joined.values() if self._pair(item, one) not in self.refuted]
+
+    async def below(self, items: list[Json], levels: int) -> None:
+        """Make the server know what is up to `levels` steps below `items`, as far as `_MOST_WALKED` types."""
+        walked = 0
+        for _ in range(levels):
+            room = asyncio.Semaphore(_AT_ONCE)
+
+            async def ask(item: Json, room: asyncio.Semaphore = room) -> list[Json]:
+                async with room:
+                    return await self.of(item)
+
+            items = items[: _MOST_WALKED - walked]
+            walked += len(items)
+            items = [below for found in await asyncio.gather(*map(ask, items)) for below in found]
+
+    def without_refuted(self, result: Any, above: Json | None = None) -> Any:
+        """A server's answer, items with or without `children`, without those that are not below what they are shown at.
+
+        `above` is the item that a list was asked for.
+        """
+        if not self.refuted:
+            return result
+        if isinstance(result, list):
+            kept = [one for one in result if not above or self._pair(above, one) not in self.refuted]
+            return [self.without_refuted(one) for one in kept]
+        if not isinstance(result, dict) or not isinstance(children := result.get("children"), list):
+            return result
+        return {**result, "children": self.without_refuted(children, result)}
+
+    def _pair(self, above: Json, below: Json) -> tuple[object, object]:
+        return self.identity(above), self.identity(below)
+
+    def identity(self, item: Json) -> object:
+        """What tells the symbol of `item` from others: the same at each of its declarations."""
+        field = self._backend.adapter.hierarchy.id_field if self._backend.adapter.hierarchy else ""
+        data = item.get("data")
+        return data[field] if field and isinstance(data, dict) and field in data else _place(item)
+
+    def gaps(self) -> list[Gap]:
+        """What the subtypes may lack."""
+        gaps = [Gap("not_searched", f"subtypes of {word}: {why}") for word, why in sorted(self._unknown.items())]
+        for name, files in sorted(self.unread.items()):
+            named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
+            text = f"not read: {named}, where a type may be based on {name}; {self._backend.name}'s index lacks some"
+            gaps.append(Gap("not_read", text, tuple(sorted(files)), brief=f"not read for subtypes of {name}"))
+        return gaps
+
+    async def before(self, method: str, params: Json) -> None:
+        """Make the server know what the answer to `method`, if that leads to subtypes, may be made of."""
+        if method not in _DOWN or not self._heads or params.get("direction") == _PARENTS:
+            return
+        try:
+            if "item" in params:
+                items = [params["item"]]
+            else:
+                at = {key: value for key, value in params.items() if key in ("textDocument", "position")}
+                items = await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
+            await self.below(items, _DOWN[method] or int(params.get("resolve") or 0))
+        except RefusedError:
+            return  # it refuses what was asked for in its own words
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _said(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
+        """What each file says of the type called `name`, or of one that is another name for it."""
+        names = {name}
+        files = await self._scan({name}, names, heads)
+        aliases = {alias for bases in files.values() for alias in bases.aliases}
+        if aliases and len(aliases) <= _MOST_ALIASES:
+            names |= aliases
+            files = await self._scan(names, names, heads)
+        return files
+
+    async def _scan(self, words: Collection[str], names: Collection[str], heads: ClassHeads) -> dict[Path, Bases]:
+        files: set[Path] = set()
+        for word in sorted(words):
+            having = await self._backend.built_files_with(word)
+            files.update(having.files)
+            if having.unknown:
+                self._unknown[word] = having.unknown
+        found: dict[Path, Bases] = {}
+        for path in sorted(files):
+            if text := await text_or_none(self._backend, path):
+                found[path] = await asyncio.to_thread(heads.of, text, self._backend.adapter.language_of(path), names)
+        return found
+
+    async def _point(self, path: Path, line: int, character: int) -> tuple[Path, Point] | None:
+        """The place of the identifier that a server's position is in."""
+        text = await text_or_none(self._backend, path)
+        position = {"line": line, "character": character}
+        if not text or text.contained_range_span({"start": position, "end": position}, self._backend.encoding) is None:
+            return None
+        point = text.position_point(position, self._backend.encoding)
+        word = text.identifier_at(point)
+        return path, word.start if word else point
+
+    async def _read(
+        self, item: Json, name: str, missing: set[tuple[Path, Point]], doubtful: list[Json], hiding: set[Path]
+    ) -> list[Json]:
+        """Open the files of these, the most telling first; the items of those `missing` that are below `item`."""
+        wanted = dict.fromkeys(path for path, _ in sorted(missing))
+        wanted |= dict.fromkeys(uri_path(one["uri"]) for one in doubtful)
+        wanted |= dict.fromkeys(sorted(hiding))
+        chosen = list(wanted)[:_MOST_OPENED]
+        unread = set(wanted)
+        found: list[Json] = []
+        room = asyncio.Semaphore(_AT_ONCE)
+
+        async def look(path: Path) -> None:
+            async with room:
+                for point in sorted(point for file, point in missing if file == path):
+                    found.extend(await self._below(item, path, point))
+                for one in doubtful:
+                    if uri_path(one["uri"]) == path:
+                        await self._doubt(item, one)
+                if path in hiding:
+                    await self._backend.open(path)
+                    # Answered when the document is parsed, and its types are in the index.
+                    document = {"textDocument": {"uri": path_uri(path)}}
+                    await self._backend.request("textDocument/documentSymbol", document)
+                unread.discard(path)
+
+        try:
+            async with asyncio.timeout(within(self._backend.request_timeout) * _SHARE):
+                await asyncio.gather(*map(look, chosen))
+        except TimeoutError:
+            log.warning("%d files were not read in time for subtypes of %s", len(unread), name)
+        if unread:
+            self.unread.setdefault(name, set()).update(unread)
+        return found
+
+    async def _below(self, item: Json, path: Path, point: Point) -> list[Json]:
+        """The types at `point` if they are directly below that of `item`."""
+        try:
+            text = await self._backend.open(path)
+            types = await self._types(path, text.point_position(point, self._backend.encoding))
+        except (PathError, RefusedError):
+            return []  # a gap of the file says so
+        return [one for one in types if await self._is_below(item, one)]
+
+    async def _types(self, path: Path, position: Json) -> list[Json]:
+        at = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
+
+    async def _is_below(self, item: Json, below: Json) -> bool:
+        above = await self._backend.request("typeHierarchy/supertypes", {"item": below}) or []
+        return self.identity(item) in map(self.identity, above)
+
+    async def _doubt(self, item: Json, known: Json) -> None:
+        """Find out whether the type of `known` is still directly below that of `item`."""
+        path, line, character = _place(known)
+        try:
+            await self._backend.open(path)
+            types = await self._types(path, {"line": line, "character": character})
+        except (PathError, RefusedError):
+            return
+        same = [one for one in types if self.identity(one) == self.identity(known)]
+        if same and not any([await self._is_below(item, one) for one in same]):
+            self.refuted.add(self._pair(item, known))
+
+
+def _place(item: Json) -> tuple[Path, int, int]:
+    """Where the name of `item` stands, as the server counts."""
+    start = item["selectionRange"]["start"]
+    return uri_path(item["uri"]), start["line"], start["character"]

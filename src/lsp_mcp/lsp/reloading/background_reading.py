@@ -1,0 +1,74 @@
+"""Files that a server is made to read while its answers are given without them: `BackgroundReading`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Collection
+from contextvars import Context
+from pathlib import Path
+
+from lsp_mcp.errors import LspMcpError, UnavailableError
+
+log = logging.getLogger(__name__)
+
+# Half of the processors at most: a question that is asked meanwhile needs one of its own.
+_AT_ONCE = max(1, min(4, (os.cpu_count() or 1) // 2))
+
+
+class BackgroundReading:
+    """Has files read, those that were asked for last first; `read` has the server read one, with a bound."""
+
+    def __init__(self, read: Callable[[Path], Awaitable[None]]) -> None:
+        self._read = read
+        self._waiting: dict[Path, asyncio.Event] = {}  # what is to be read, the next one last
+        self._reading: dict[Path, asyncio.Event] = {}
+        self._workers: set[asyncio.Task[None]] = set()
+
+    @property
+    def pending(self) -> Collection[Path]:
+        """What is not read yet."""
+        return {*self._waiting, *self._reading}
+
+    async def read(self, paths: Collection[Path], seconds: float) -> set[Path]:
+        """Have `paths` read, in at most `seconds` as far as this waits; those that are not read then."""
+        done: dict[Path, asyncio.Event] = {}
+        for path in sorted(paths, reverse=True):
+            event = self._reading.get(path) or self._waiting.pop(path, None) or asyncio.Event()
+            done[path] = event
+            if path not in self._reading:
+                self._waiting[path] = event
+        while self._waiting and len(self._workers) < _AT_ONCE:
+            # In a context of its own: it is not a part of the call that happens to begin it.
+            worker = asyncio.create_task(self._work(), context=Context())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
+        try:
+            async with asyncio.timeout(seconds):
+                for event in done.values():
+                    await event.wait()
+        except TimeoutError:
+            log.info("%d files are still to be read", len(self.pending))
+        return {path for path, event in done.items() if not event.is_set()}
+
+    def forget(self) -> None:
+        """Nothing is to be read any more."""
+        for event in self._waiting.values():
+            event.set()
+        self._waiting.clear()
+
+    async def _work(self) -> None:
+        while self._waiting:
+            path, event = self._waiting.popitem()
+            self._reading[path] = event
+            try:
+                await self._read(path)
+            except UnavailableError as error:
+                log.warning("%d files are not read: %s", len(self.pending), error)
+                self.forget()
+            except LspMcpError as error:
+                log.warning("%s is not read: %s", path, error)
+            finally:
+                del self._reading[path]
+                event.set()
