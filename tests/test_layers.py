@@ -23,7 +23,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"edits", "objects", "wire", "disk"},
         {"adapters", "clients", "workspace"},
         {"anchors", "uris", "waiting"},
-        {"text"},
+        {"text", "cache_folders"},
         {"errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
         {"visible"},
     ],
@@ -37,7 +37,9 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "words": [
         {"workspace_words"},
-        {"index", "lexing", "visibility"},
+        {"visibility", "kept_index"},
+        {"packages", "saved"},
+        {"index", "lexing"},
     ],
     "toolsets": [
         {"offered"},

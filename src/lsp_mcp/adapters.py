@@ -66,6 +66,23 @@ class Workspace(_Data, frozen=True):
     dependency_folders_command: tuple[str, ...] = ()  # prints one readable folder a line
 
 
+class Visibility(_Data, frozen=True):
+    """Which files can mean a symbol of another one, where the files of a folder share names and others import it.
+
+    Patterns of Python's `re`; more may match than what they are for, never less.
+    """
+
+    import_pattern: str  # all that one import declaration says, with MULTILINE
+    imported_pattern: str  # in that: a path with its quotes
+    library_pattern: str  # a path that leads to nothing in a workspace, unless there is a project that it begins with
+    private_files: str = ""  # names of files whose declarations and imports are nobody's else
+    type_pattern: str = ""  # with {name}, in the text that declares it: it may be a type, whatever a server says it is
+    private_names: str = ""  # names that only the files of the same folder can use
+    naming_words: tuple[str, ...] = ()  # a file with one of these can use any name
+    version_mark: str = ""  # a folder of dependencies has a package as PATH, this, VERSION
+    capital_mark: str = ""  # stands there before a letter that is a capital
+
+
 class Projects(_Data, frozen=True):
     """How a workspace falls into projects (Go modules, packages …) that the server loads one by one."""
 
@@ -73,6 +90,7 @@ class Projects(_Data, frozen=True):
     name_pattern: str  # its first group is the project's name in the marker file
     joined_by: str = ""  # the file that joins projects into one; it names their folders
     join_hint: str = ""  # the command that makes it; {folders} are the projects' folders
+    alias_pattern: str = ""  # groups `name` and `folder`: in either file, one name more for the project in a folder
     implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
     check_command: tuple[str, ...] = ()  # run in the project's folder: fails with a reason if it cannot be loaded
@@ -227,6 +245,7 @@ class Adapter(_Data, frozen=True):
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
     projects: Projects | None = None
+    visibility: Visibility | None = None
     compilation: Compilation | None = None
     changes: Changes = Changes()
     documents: Documents = Documents()
@@ -330,6 +349,9 @@ def read_adapter(path: Path) -> Adapter:
             adapter.symbols.member_pattern,
             adapter.symbols.generic_pattern,
             adapter.projects.name_pattern if adapter.projects else "",
+            adapter.projects.alias_pattern if adapter.projects else "",
+            *((v.import_pattern, v.imported_pattern, v.library_pattern) if (v := adapter.visibility) else ()),
+            *((v.private_files, v.private_names) if v else ()),
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",
             adapter.ready.incomplete_pattern,

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.cache_folders import cache_folder
 from lsp_mcp.lsp.compilation.database import Database, read_database
 from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.index_folder import IndexFolder, cache_folder
+from lsp_mcp.lsp.compilation.index_folder import IndexFolder
 
 ADAPTER = load_adapter("clangd")
 RULES = ADAPTER.compilation

@@ -1,13 +1,24 @@
 """Which files have a word, while files come, change and go: `lsp_mcp.words.workspace_words`."""
 
 import contextlib
+import os
+import stat
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.disk.feed import FeedHub
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.text import Text
+from lsp_mcp.words import kept_index
+from lsp_mcp.words.index import WordIndex, words_in
 from lsp_mcp.words.workspace_words import WorkspaceWords
 
 
@@ -18,7 +29,7 @@ class Kept:
         self.root = root
         self.buffers: dict[Path, Text] = {}
         self._feed = hub.feed()
-        self.words = WorkspaceWords(load_adapter("gopls"), self._feed.paths, lambda: self.buffers)
+        self.words = WorkspaceWords(load_adapter("gopls"), root, self._feed.paths, lambda: self.buffers)
 
     async def having(self, word: str) -> list[str]:
         changes = self._feed.changes()
@@ -105,4 +116,90 @@ async def test_many_changes_leave_nothing_of_before_behind(tmp_path: Path) -> No
             assert await one.having(f"w{number}x7") == ["a.go", "b.go"]
             if number:
                 assert await one.having(f"w{number - 1}x7") == []
-        assert one.words.pairs < 4 * 2000 + 2 * 10_000
+        assert one.words.index.pairs < 4 * 2000 + 2 * 10_000
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files whose content was read."""
+    names: list[str] = []
+
+    def noted(path: str) -> bytes:
+        names.append(Path(path).name)
+        return content_or_nothing(path)
+
+    monkeypatch.setattr(kept_index, "content_or_nothing", noted)
+    return names
+
+
+def aged(*files: Path) -> None:
+    """As if they were written a while ago: both times, since only the kernel sets one of them."""
+    while any(time.time_ns() - file.stat().st_ctime_ns < 0.06e9 for file in files):
+        os.sched_yield()
+
+
+@bounded
+async def test_the_next_session_reads_only_what_is_not_as_it_was(tmp_path: Path, read: list[str]) -> None:
+    files = [tmp_path / f"f{number}.go" for number in range(30)]
+    for file in files:
+        file.write_text(f'package a\nimport "fmt"\nvar Alpha, {file.stem} int', "utf-8")
+    aged(*files)
+    async with kept(tmp_path) as one:
+        assert len(await one.having("Alpha")) == 30
+    assert len(read) == 30
+    times = files[3].stat()
+    files[3].write_text(files[3].read_text("utf-8").replace("Alpha", "Gamma"), "utf-8")
+    os.utime(files[3], ns=(times.st_atime_ns, times.st_mtime_ns))
+    files[4].unlink()
+    (tmp_path / "new.go").write_text("package a // Alpha", "utf-8")
+    read.clear()
+    async with kept(tmp_path) as one:
+        having = await one.having("Alpha")
+        assert len(having) == 29
+        assert {"f3.go", "f4.go"}.isdisjoint(having)
+        assert await one.having("f7") == ["f7.go"]
+        assert one.words.index.imports(str(files[7])) == ("fmt",)
+    assert sorted(read) == ["f3.go", "new.go"]
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "other"])
+@bounded
+async def test_a_damaged_index_is_made_again(tmp_path: Path, read: list[str], damage: str) -> None:
+    files = [tmp_path / f"f{number}.go" for number in range(30)]
+    for file in files:
+        file.write_text("package a // Alpha", "utf-8")
+    aged(*files)
+    async with kept(tmp_path) as one:
+        await one.having("Alpha")
+    saved = checkout_folder(tmp_path) / "gopls.words"
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+    content = bytearray(saved.read_bytes())
+    content[len(content) // 2] ^= 1
+    saved.write_bytes(
+        {"flipped": content, "cut": content[:-10], "empty": b"", "other": b"something else" + content}[damage]
+    )
+    read.clear()
+    async with kept(tmp_path) as one:
+        assert len(await one.having("Alpha")) == 30
+    assert len(read) == 30
+
+
+_FILES = st.sampled_from(["a.go", "b.go", "c/c.go"])
+_STEP = st.tuples(_FILES, st.sets(st.sampled_from(["alpha", "beta", "gamma", "délta"])) | st.none())
+
+
+@given(st.lists(_STEP, max_size=30))
+def test_after_any_changes_the_index_has_what_the_files_have(steps: list[tuple[str, set[str] | None]]) -> None:
+    index, files = WordIndex(), dict[str, set[str]]()
+    for number, (path, words) in enumerate(steps):
+        if words is None:
+            index.drop(path)
+            files.pop(path, None)
+        else:
+            index.put(path, words_in(" ".join(sorted(words)).encode()), stamp=number)
+            files[path] = words
+        if number % 7 == 6:
+            index.compact()
+    for word in ("alpha", "beta", "gamma", "délta", "epsilon"):
+        assert index.files_with(word) == {path for path, words in files.items() if word in words}
+    assert set(index.paths()) == set(files)

@@ -30,7 +30,7 @@ class Signature(NamedTuple):
     inode: int
 
     @classmethod
-    def of(cls, path: Path) -> Signature | None:
+    def of(cls, path: Path | str) -> Signature | None:
         """The signature of `path`, links followed; None when there is no such regular file."""
         try:
             status = os.stat(path)  # noqa: PTH116 (half the time of the other way, for each file of an answer)

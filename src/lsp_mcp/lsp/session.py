@@ -89,7 +89,7 @@ class Session:
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
-        self.words = WorkspaceWords(adapter, feed.paths, held.texts if held else dict)
+        self.words = WorkspaceWords(adapter, workspace.root, feed.paths, held.texts if held else dict, self._projects)
         self._hosted = (
             HostLauncher(
                 adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free

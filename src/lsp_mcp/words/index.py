@@ -41,6 +41,7 @@ class Table:
 
     paths: list[str | None] = field(default_factory=list)  # by number; None: of a file as it was
     sizes: array[int] = field(default_factory=lambda: array("I"))  # how many words, by number
+    stamps: array[int] = field(default_factory=lambda: array("Q"))  # by number: see `put`
     imports: list[tuple[str, ...]] = field(default_factory=list)  # by number
     buckets: list[array[int]] = field(default_factory=lambda: [array("Q") for _ in range(_BUCKETS)])
     numbers: dict[str, int] = field(default_factory=dict)  # by path
@@ -51,6 +52,7 @@ class Table:
         return Table(
             list(self.numbers),
             array("I", [self.sizes[number] for number in new]),
+            array("Q", [self.stamps[number] for number in new]),
             [self.imports[number] for number in new],
             [
                 array("Q", [e & ~_NUMBER | new[e & _NUMBER] for e in bucket if e & _NUMBER in new])
@@ -66,6 +68,7 @@ class WordIndex:
     def __init__(self, table: Table | None = None) -> None:
         self._table = table or Table()
         self._waste = 0  # entries of files as they were
+        self.imports_changed = 0  # how often a file came or went, or imports something else
 
     def __len__(self) -> int:
         return len(self._table.numbers)
@@ -78,15 +81,18 @@ class WordIndex:
         """How many entries there are: a word of a file is one."""
         return sum(map(len, self._table.buckets))
 
-    def put(self, path: str, words: Iterable[bytes], imports: tuple[str, ...] = ()) -> None:
-        """From now on `path` has exactly these words."""
+    def put(self, path: str, words: Iterable[bytes], imports: tuple[str, ...] = (), stamp: int = 0) -> None:
+        """From now on `path` has exactly these words. `stamp` says which content it had then; 0: nothing does."""
         table = self._table
         buckets, number, count = table.buckets, len(table.paths), 0
         for hashed in map(crc32, words):
             buckets[hashed % _BUCKETS].append(hashed >> _SHIFT << _NUMBERS | number)
             count += 1
         before = table.numbers.get(path)
+        if before is None or table.imports[before] != imports:
+            self.imports_changed += 1
         table.sizes.append(count)
+        table.stamps.append(stamp)
         table.imports.append(imports)
         table.paths.append(path)
         table.numbers[path] = number
@@ -97,6 +103,7 @@ class WordIndex:
         """`path` is no more."""
         if (number := self._table.numbers.pop(path, None)) is not None:
             self._bury(number)
+            self.imports_changed += 1
 
     def paths(self) -> list[str]:
         """Every file."""
@@ -107,6 +114,12 @@ class WordIndex:
         table = self._table
         number = table.numbers.get(path)
         return () if number is None else table.imports[number]
+
+    def stamp(self, path: str) -> int:
+        """What was put with `path`; 0 if it never was."""
+        table = self._table
+        number = table.numbers.get(path)
+        return 0 if number is None else table.stamps[number]
 
     def files_with(self, word: str) -> set[str]:
         """The files that have all `parts` of `word`: every file, if it has none."""

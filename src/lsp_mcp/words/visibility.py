@@ -1,10 +1,17 @@
-"""Which files can mean a symbol by its name: `Symbol`."""
+"""Which files can mean a symbol by its name, in a language whose folders share names: `Symbol`, `seeing`."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from lsp_mcp.adapters import Visibility
+from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.words.packages import Imports, Packages
 
 Role = Literal["value", "type", "member", "local", "unknown"]
 """What a symbol is for who asks where its name can stand: a function, variable or constant that is no member; a type;
@@ -13,9 +20,43 @@ a method or field; what only its own file knows, such as a parameter; not known,
 
 @dataclass(frozen=True)
 class Symbol:
-    """One symbol, as far as it matters to where its name can stand."""
+    """One symbol, as far as it matters to where its name can stand.
+
+    For a method that a server takes for the same as others, `declared` are the files of all of them.
+    """
 
     name: str
     declared: tuple[Path, ...]  # the files that declare or define it, as far as known; at least one
     role: Role = "unknown"
     owner: str = ""  # the type or namespace that it is a member of, by its last name
+
+
+def seeing(
+    files: Collection[Path], symbol: Symbol, rules: Visibility, packages: Packages, imports: Callable[[str], Imports]
+) -> frozenset[Path]:
+    """Those of `files` that can mean `symbol`; `imports` gives those of a file."""
+    declared = list(map(str, symbol.declared))
+    homes = {_folder(path) for path in declared}
+    if not all(map(packages.has, homes)):
+        return frozenset(files)  # of a library: who leads to it is not known
+    is_private = (
+        symbol.role != "unknown" and re.search(rules.private_names, symbol.name) if rules.private_names else None
+    )
+    if is_private or all(map(packages.is_private, declared)):
+        return frozenset(path for path in files if _folder(str(path)) in homes)
+    if symbol.role == "value" and not _may_be_type(symbol, rules):
+        return frozenset(
+            path for path in files if _folder(name := str(path)) in homes or packages.imports_any(imports(name), homes)
+        )
+    leading = frozenset[str]().union(*map(packages.leading_to, homes))
+    return frozenset(path for path in files if _folder(str(path)) in leading)
+
+
+def _may_be_type(symbol: Symbol, rules: Visibility) -> bool:
+    """Whether it may be embedded in another type, and used by the name of that field where nobody imports it."""
+    pattern = rules.type_pattern.replace("{name}", re.escape(symbol.name)).encode()
+    return bool(pattern) and any(re.search(pattern, content_or_nothing(path)) for path in symbol.declared)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition(os.sep)[0]

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
-from lsp_mcp.adapters import Adapter
-from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.adapters import Adapter, Visibility
 from lsp_mcp.text import Text
-from lsp_mcp.words.index import WordIndex, words_in
+from lsp_mcp.words.index import WordIndex
+from lsp_mcp.words.kept_index import Buffers, KeptIndex
 from lsp_mcp.words.lexing import Occurrences, occurrences
-from lsp_mcp.words.visibility import Symbol
+from lsp_mcp.words.packages import Importing, Imports, Packages
+from lsp_mcp.words.visibility import Symbol, seeing
 
 _MOST_OCCURRENCES = 20_000  # places remembered
+_MOST_SEEN = 50  # symbols remembered
+_MOST_ANSWERS = 1_000  # words remembered
 
-Buffers = Callable[[], Mapping[Path, Text]]
-"""The texts that an editor has of files, which count more than what is on disk."""
+
+class Surroundings(Protocol):
+    """What of a workspace says where imports lead."""
+
+    def names(self) -> list[tuple[str, str]]:
+        """What the path of an import may begin with, and the folder that it means then."""
+
+    async def libraries(self) -> Sequence[str]:
+        """The folders in which dependencies lie."""
 
 
 @dataclass(frozen=True)
@@ -32,67 +41,62 @@ class FilesWith:
 
 
 class WorkspaceWords:
-    """See `Words`. `paths` gives every file of the workspace."""
+    """See `Words`. `paths` gives every file of the workspace `root`."""
 
-    def __init__(self, adapter: Adapter, paths: Callable[[], Iterable[str]], buffers: Buffers = dict) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        root: Path,
+        paths: Callable[[], Iterable[str]],
+        buffers: Buffers = dict,
+        surroundings: Surroundings | None = None,
+    ) -> None:
         self._adapter = adapter
-        self._paths = paths
-        self._buffers = buffers
-        self._index = WordIndex()
-        self._pending: set[str] | None = None  # files to be read; None: all of them
-        self._reading: asyncio.Task[None] | None = None
-        self._total = 0
-        self._closed = False
-        self._answers: dict[str, FilesWith] = {}
+        self._surroundings = surroundings
+        self._importing = Importing(adapter.visibility) if adapter.visibility else None
+        self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
+        self._changes = 0  # how often anything came, changed or went
+        self._answers: dict[str, tuple[Path, ...]] = {}
+        self._seeing: dict[tuple[frozenset[Path], Symbol], frozenset[Path]] = {}
+        self._packages: tuple[object, Packages] | None = None  # and what it was made of
+        self._libraries_import: dict[str, Imports] = {}
         self._occurrences: OrderedDict[tuple[Path, str], tuple[int, Occurrences]] = OrderedDict()
         self._remembered = 0  # places in `_occurrences`
 
     @property
-    def pairs(self) -> int:
-        """How many words of files are kept, those of files as they were included."""
-        return self._index.pairs
+    def index(self) -> WordIndex:
+        """What is known by now."""
+        return self._kept.index
 
     def begin(self) -> None:
-        """Begin to read what is to be read, unless it is going on."""
-        if self._pending != set() and not self._closed and (self._reading is None or self._reading.done()):
-            self._reading = asyncio.create_task(self._read())
+        """Begin to read what is to be read, unless that goes on."""
+        self._kept.begin()
 
-    def changed(self, paths: Iterable[Path]) -> None:
+    def changed(self, paths: Collection[Path]) -> None:
         """These files came, changed or went, on disk or in a buffer."""
-        if sources := {str(path) for path in paths if self._adapter.language_of(path)}:
+        if not paths:
+            return
+        self._changes += 1
+        self._seeing.clear()  # they may say what imports lead to
+        if sources := [path for path in paths if self._adapter.language_of(path)]:
             self._answers.clear()
-            if self._pending is not None:
-                self._pending |= sources
+            self._kept.changed(sources)
 
     async def close(self) -> None:
         """End what goes on."""
-        self._closed = True
-        if self._reading:
-            await asyncio.wait([self._reading])
+        await self._kept.close()
 
     async def files_with(self, word: str, *, seconds: float | None = None) -> FilesWith:
         """See `Words.files_with`."""
-        known = self._answers.get(word)
-        if known:
-            return known
-        end = None if seconds is None else time.monotonic() + seconds
-        while self._pending != set() or self._is_reading:
-            self.begin()
-            assert self._reading
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                break
-            # Shielded by `wait`: it is for everybody.
-            await asyncio.wait([self._reading], timeout=left)
-            if self._closed:
-                break
-            if self._reading.done():
-                self._reading.result()  # a defect is raised, not tried again
-        unknown = self._unread()
-        found = FilesWith(tuple(map(Path, sorted(self._index.files_with(word)))), unknown)
+        if (known := self._answers.get(word)) is not None:
+            return FilesWith(known)
+        await self._kept.wait(seconds)
+        found = tuple(map(Path, sorted(self.index.files_with(word))))
+        unknown = self._kept.unknown()
         if not unknown:
+            _make_room(self._answers, _MOST_ANSWERS)
             self._answers[word] = found
-        return found
+        return FilesWith(found, unknown)
 
     def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """See `Words.occurrences`."""
@@ -114,48 +118,56 @@ class WorkspaceWords:
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """See `Words.that_can_see`."""
-        del symbol
-        return frozenset(files)
+        asked = frozenset(files)
+        if symbol.role == "local":
+            return asked.intersection(symbol.declared)
+        if self._kept.unknown():
+            return asked
+        if (asked, symbol) in self._seeing:
+            return self._seeing[asked, symbol]
+        changes, seen = self._changes, asked
+        if self._surroundings and self._adapter.visibility and self._importing:
+            rules, names = self._adapter.visibility, self._surroundings.names()
+            libraries = await self._surroundings.libraries()
+            seen = await asyncio.to_thread(self._seen, rules, self._importing, asked, symbol, names, libraries)
+        if changes == self._changes:
+            _make_room(self._seeing, _MOST_SEEN)
+            self._seeing[asked, symbol] = seen
+        return seen
 
     # --- inside ------------------------------------------------------------------------------------
 
-    @property
-    def _is_reading(self) -> bool:
-        return self._reading is not None and not self._reading.done()
+    def _seen(
+        self,
+        rules: Visibility,
+        importing: Importing,
+        asked: frozenset[Path],
+        symbol: Symbol,
+        names: list[tuple[str, str]],
+        libraries: Sequence[str],
+    ) -> frozenset[Path]:
+        index = self.index
+        made_of = index.imports_changed, names, libraries
+        if self._packages is None or self._packages[0] != made_of:
+            packages = Packages(
+                rules,
+                importing,
+                ((path, index.imports(path)) for path in index.paths()),
+                names,
+                libraries,
+                self._adapter.extensions,
+                self._adapter.workspace.dependency_folder_names,
+                self._libraries_import,
+            )
+            self._packages = made_of, packages
+        seen = seeing(asked, symbol, rules, self._packages[1], index.imports)
+        if len(seen) < len(asked):
+            naming = {path for word in rules.naming_words for path in index.files_with(word)}
+            seen |= {path for path in asked if str(path) in naming}
+        return seen
 
-    def _unread(self) -> str:
-        if self._pending == set() and not self._is_reading:
-            return ""
-        return f"the index of words has read {len(self._index):,} of {max(self._total, len(self._index)):,} files"
 
-    async def _read(self) -> None:
-        """Read what is pending, in a thread."""
-        if self._pending is None:
-            # Listed here: the watch is for one thread.
-            todo = [path for path in self._paths() if self._is_source(path)]
-            self._total = len(todo)
-        else:
-            todo = list(self._pending)
-        self._pending = set()
-        held = {str(path): text for path, text in self._buffers().items()}
-        await asyncio.to_thread(self._read_all, todo, held)
-        self._answers.clear()
-
-    def _read_all(self, todo: Iterable[str], held: Mapping[str, Text]) -> None:
-        for path in todo:
-            if self._closed:
-                return
-            if text := held.get(path):
-                content = text.content.encode("utf-8", "surrogatepass")
-            else:
-                if not os.path.isfile(path):  # noqa: PTH113 (no Path: there are thousands)
-                    self._index.drop(path)
-                    continue
-                content = content_or_nothing(path)
-            self._index.put(path, words_in(content))
-            time.sleep(0)  # the event loop may wait for the interpreter
-
-    def _is_source(self, path: str) -> bool:
-        extension = os.path.splitext(path)[1]  # noqa: PTH122
-        extensions = self._adapter.extensions
-        return extension in extensions or extension.lower() in extensions
+def _make_room(answers: dict[Any, Any], most: int) -> None:
+    """One more is remembered: the oldest goes."""
+    if len(answers) >= most:
+        del answers[next(iter(answers))]

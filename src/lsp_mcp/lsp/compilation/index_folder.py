@@ -8,9 +8,7 @@ the files as they were when it last began says what is to be taken out of the in
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import hashlib
 import json
 import logging
 import os
@@ -22,9 +20,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from lsp_mcp.adapters import Compilation
+from lsp_mcp.cache_folders import cache_folder, checkout_folder
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
@@ -34,13 +31,7 @@ log = logging.getLogger(__name__)
 
 _MOST = 64  # processes on one checkout that each keep an index
 _FILES = "files.json"
-_ROOT = "root.txt"
 _INCOMPLETE = "incomplete.txt"
-
-
-def cache_folder() -> Path:
-    """Where indexes are kept: `LSP_MCP_CACHE`, else this user's cache folder."""
-    return Path(os.environ.get("LSP_MCP_CACHE") or user_cache_path("lsp-mcp"))
 
 
 class IndexFolder:
@@ -56,16 +47,10 @@ class IndexFolder:
         self._in_use = in_use
         self._lock: int | None = None
         self._temporary = False
-        digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
-        indexes = cache_folder() / "indexes"
-        place = indexes / f"{root.name}-{digest}" / name
         try:
-            for ours in (indexes, place.parent, place):
-                private_folder(ours)
-            self._home = self._take(place)
-            _claim(place.parent, root)
+            self._home = self._take(private_folder(checkout_folder(root) / name))
         except OSError as error:
-            log.warning("%s cannot be written (%s): the index is not kept", place, error)
+            log.warning("%s cannot be written (%s): the index is not kept", cache_folder(), error)
             self._home = Path(tempfile.mkdtemp(prefix="lsp-mcp-index-"))
             self._temporary = True
         self.folder = shared or self._home
@@ -182,18 +167,6 @@ class IndexFolder:
         for shard in self.index.glob("*"):
             if (match := pattern.fullmatch(shard.name)) and match[1] in names:
                 shard.unlink(missing_ok=True)
-
-
-def _claim(place: Path, root: Path) -> None:
-    """Write down whose indexes are in `place`; with the first of them, those of checkouts that are gone go."""
-    owner = place / _ROOT
-    if owner.exists():
-        return
-    write_private(owner, os.fsencode(root))
-    for other in place.parent.glob(f"*/{_ROOT}"):
-        with contextlib.suppress(OSError):  # another process's, being made or taken away
-            if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
-                shutil.rmtree(other.parent, ignore_errors=True)
 
 
 def _state(path: Path, database: Database | None) -> list[int]:

@@ -34,11 +34,13 @@ class ProjectMap:
         projects: Iterable[Project],
         joined: Mapping[Path, frozenset[Path]] | None = None,
         implied: Iterable[str] = (),
+        aliases: Iterable[tuple[str, Path]] = (),
     ) -> None:
         self.projects = sorted(projects, key=lambda project: project.folder)
         self._by_folder = {project.folder: project for project in self.projects}
         self._joined = dict(joined or {})  # the folder of each joining file → the folders it names
         self._implied = frozenset(implied)
+        self._aliases = tuple(aliases)
         self._of: dict[Path, Project | None] = {}  # by folder, as it was asked for
 
     def of(self, path: Path) -> Project | None:
@@ -48,6 +50,11 @@ class ProjectMap:
             above = (folder, *folder.parents)
             self._of[folder] = next((self._by_folder[one] for one in above if one in self._by_folder), None)
         return self._of[folder]
+
+    def names(self) -> list[tuple[str, str]]:
+        """What the path of an import may begin with, and the folder meant; an implied project's begins with nothing."""
+        named = [("" if project.name in self._implied else project.name, project.folder) for project in self.projects]
+        return [(name, str(folder)) for name, folder in (*named, *self._aliases)]
 
     def together(self, one: Project, other: Project) -> bool:
         """Whether the server answers for both at once."""
@@ -75,6 +82,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
     """The projects among `files`, by `rules`; `read` gives the content of a marker file, empty if unreadable."""
     projects: list[Project] = []
     joined: dict[Path, frozenset[Path]] = {}
+    aliases: list[tuple[str, Path]] = []
     for file in files:
         if file.name == rules.marker and not ignored(file, rules, root):
             content = read(file)
@@ -87,8 +95,13 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
                 )
             )
         elif rules.joined_by and file.name == rules.joined_by and not ignored(file, rules, root):
-            joined[file.parent] = _folders_named_in(file, read(file))
-    return ProjectMap(projects, joined, rules.implied)
+            content = read(file)
+            joined[file.parent] = _folders_named_in(file, content)
+        else:
+            continue
+        named = re.finditer(rules.alias_pattern, content) if rules.alias_pattern else ()
+        aliases += [(alias["name"], Path(os.path.normpath(file.parent / alias["folder"]))) for alias in named]
+    return ProjectMap(projects, joined, rules.implied, aliases)
 
 
 def above(root: Path, rules: Projects) -> list[Path]:

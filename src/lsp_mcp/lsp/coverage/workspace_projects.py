@@ -44,6 +44,7 @@ class WorkspaceProjects:
         self._map: ProjectMap | None = None
         self._closed = False
         self._warming: asyncio.Task[None] | None = None
+        self._libraries: asyncio.Task[tuple[int, str]] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
@@ -96,6 +97,29 @@ class WorkspaceProjects:
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._sources.plain(project))]
 
+    def names(self) -> list[tuple[str, str]]:
+        """See `ProjectMap.names`; none for a server without projects."""
+        return self._projects().names() if self._rules else []
+
+    async def libraries(self) -> Sequence[str]:
+        """The folders in which dependencies lie; none if they cannot be found."""
+        command = self._adapter.workspace.dependency_folders_command
+        if self._libraries is None and command and not self._closed:
+            self._libraries = asyncio.create_task(
+                run(command, cwd=self._root, timeout=_CHECK_TIMEOUT), context=Context()
+            )
+        if self._libraries is None:
+            return ()
+        await asyncio.wait([self._libraries])
+        if self._libraries.cancelled():
+            return ()
+        try:
+            code, output = self._libraries.result()
+        except UnavailableError as error:
+            log.warning("where dependencies lie is not known: %s", error)
+            return ()
+        return tuple(line.strip() for line in output.split("\n") if line.strip()) if code == 0 else ()
+
     async def gaps(self, scope: Scope) -> list[Gap]:
         """What of the projects makes an answer incomplete; see `Backend.gaps`."""
         if not self._rules or scope.reach == "text":
@@ -125,7 +149,7 @@ class WorkspaceProjects:
     async def close(self) -> None:
         """End the checks that still run."""
         self._closed = True
-        checks: list[asyncio.Task[Any]] = [*self._checks.values(), *([self._warming] if self._warming else [])]
+        checks: list[asyncio.Task[Any]] = [*self._checks.values(), *filter(None, (self._warming, self._libraries))]
         self._checks.clear()
         for check in checks:
             check.cancel()

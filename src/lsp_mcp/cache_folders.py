@@ -1,0 +1,47 @@
+"""Where this program keeps what it can make again: `cache_folder`, and `checkout_folder` for one workspace."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from lsp_mcp.private_files import private_folder, write_private
+
+_ROOT = "root.txt"
+
+
+def cache_folder() -> Path:
+    """`LSP_MCP_CACHE`, else this user's cache folder; it need not exist."""
+    return Path(os.environ.get("LSP_MCP_CACHE") or user_cache_path("lsp-mcp"))
+
+
+def checkout_folder(root: Path) -> Path:
+    """The private folder for what is kept of the checkout `root`. With a new one, those of checkouts that are gone go.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
+    indexes = cache_folder() / "indexes"
+    place = indexes / f"{root.name}-{digest}"
+    for ours in (indexes, place):
+        private_folder(ours)
+    _claim(place, root)
+    return place
+
+
+def _claim(place: Path, root: Path) -> None:
+    """Write down whose folder `place` is; with the first file in it, those of checkouts that are gone go."""
+    owner = place / _ROOT
+    if owner.exists():
+        return
+    write_private(owner, os.fsencode(root))
+    for other in place.parent.glob(f"*/{_ROOT}"):
+        with contextlib.suppress(OSError):  # another process's, being made or taken away
+            if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
+                shutil.rmtree(other.parent, ignore_errors=True)

@@ -1,0 +1,181 @@
+"""The index of a workspace's words, kept as fresh as what the watch has told, and between sessions: `KeptIndex`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import struct
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.cache_folders import checkout_folder
+from lsp_mcp.disk.files import Signature, content_or_nothing
+from lsp_mcp.text import Text
+from lsp_mcp.words.index import WordIndex, words_in
+from lsp_mcp.words.packages import Importing
+from lsp_mcp.words.saved import load, save
+
+log = logging.getLogger(__name__)
+
+_WORTH_SAVING = 20, 0.02  # files that were read, and their part of all
+_RACY = 0.05  # seconds: a file that was written this shortly before it was read may change again unseen (coarse mtime)
+_LOOKED_AT = 64  # files in a row that only their state is asked of
+
+Buffers = Callable[[], Mapping[Path, Text]]
+"""The texts that an editor has of files, which count more than what is on disk."""
+
+
+class KeptIndex:
+    """Reads the source files of `adapter` in the workspace `root` in a thread, and again what changes.
+
+    `paths` gives every file there.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        root: Path,
+        paths: Callable[[], Iterable[str]],
+        importing: Importing | None,
+        buffers: Buffers,
+    ) -> None:
+        self.index = WordIndex()
+        self._adapter = adapter
+        self._root = root
+        self._paths = paths
+        self._importing = importing
+        self._buffers = buffers
+        self._pending: set[str] | None = None  # files to be read; None: all of them
+        self._reading: asyncio.Task[None] | None = None
+        self._total = 0
+        self._closed = False
+
+    def begin(self) -> None:
+        """Begin to read what is to be read, unless that goes on."""
+        if self._pending != set() and not self._closed and not self._is_reading:
+            self._reading = asyncio.create_task(self._read())
+
+    def changed(self, sources: Iterable[Path]) -> None:
+        """These source files came, changed or went, on disk or in a buffer."""
+        if self._pending is not None:
+            self._pending.update(map(str, sources))
+
+    def unknown(self) -> str:
+        """What it does not know yet; empty if it knows all that it was told of."""
+        if self._pending == set() and not self._is_reading:
+            return ""
+        read = len(self.index)
+        return f"{read:,} of {max(self._total, read):,} files are in the index of words"
+
+    async def wait(self, seconds: float | None) -> None:
+        """Until nothing is unknown, at most `seconds`."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while self.unknown() and not self._closed:
+            self.begin()
+            assert self._reading
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return
+            # `wait` leaves it alone when its caller is cancelled: it is for everybody.
+            done, _ = await asyncio.wait([self._reading], timeout=left)
+            for task in done:
+                task.result()  # a defect is raised, not tried again
+
+    async def close(self) -> None:
+        """End what goes on."""
+        self._closed = True
+        if self._reading:
+            await asyncio.wait([self._reading])
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    @property
+    def _is_reading(self) -> bool:
+        return self._reading is not None and not self._reading.done()
+
+    async def _read(self) -> None:
+        """Read what is pending."""
+        # Listed here: the watch and the editor are for one thread.
+        held = {str(path): text for path, text in self._buffers().items()}
+        pending = self._pending
+        if pending is None:
+            sources = [path for path in self._paths() if self._is_source(path)]
+            self._total = len(sources)
+            self._pending = set()
+            await asyncio.to_thread(self._read_first, sources, held)
+        else:
+            self._pending = set()
+            await asyncio.to_thread(self._read_all, pending, held)
+
+    def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> None:
+        """Take what was kept as far as it still holds, read the rest, and keep it."""
+        file = self._file()
+        if file and (table := load(file, self._rules())):
+            index, listed = WordIndex(table), set(sources)
+            for path in index.paths():
+                if path not in listed:
+                    index.drop(path)
+            self.index = index
+        changed = []
+        for number, path in enumerate(sources):
+            stamp = 0 if path in held else _stamp(path)
+            if stamp in (0, _UNSURE) or stamp != self.index.stamp(path):
+                changed.append(path)
+            if number % _LOOKED_AT == 0:
+                time.sleep(0)
+        self._read_all(changed, held)
+        least, part = _WORTH_SAVING
+        if file and len(changed) > max(least, part * len(sources)) and not self._closed:
+            try:
+                save(file, self.index.compact(), self._rules())
+            except OSError as error:
+                log.warning("%s: %s", file, error)
+
+    def _read_all(self, files: Iterable[str], held: Mapping[str, Text]) -> None:
+        for path in files:
+            if self._closed:
+                return
+            if text := held.get(path):
+                self._put(path, text.content.encode("utf-8", "surrogatepass"), 0)
+            elif stamp := _stamp(path):
+                self._put(path, content_or_nothing(path), stamp)
+            else:
+                self.index.drop(path)
+            time.sleep(0)  # the event loop may wait for the interpreter
+
+    def _put(self, path: str, content: bytes, stamp: int) -> None:
+        self.index.put(path, words_in(content), self._importing.of(content) if self._importing else (), stamp)
+
+    def _is_source(self, path: str) -> bool:
+        extension = os.path.splitext(path)[1]  # noqa: PTH122 (no Path: there are thousands)
+        return extension in self._adapter.extensions or extension.lower() in self._adapter.extensions
+
+    def _file(self) -> Path | None:
+        """Where it is kept."""
+        try:
+            return checkout_folder(self._root) / f"{self._adapter.name}.words"
+        except OSError as error:
+            log.warning("the index of words is not kept: %s", error)
+            return None
+
+    def _rules(self) -> str:
+        visibility = self._adapter.visibility
+        return f"{visibility.import_pattern} {visibility.imported_pattern}" if visibility else ""
+
+
+_UNSURE = 1  # a stamp that no content has
+
+
+def _stamp(path: str) -> int:
+    """A number for the content of `path`, another one for another content; 0 if there is no such file."""
+    signature = Signature.of(path)
+    if signature is None:
+        return 0
+    if time.time_ns() - max(signature.mtime_ns, signature.ctime_ns) < _RACY * 1e9:
+        return _UNSURE
+    digest = hashlib.blake2b(struct.pack("<4Q", *(number % 2**64 for number in signature)), digest_size=8).digest()
+    return int.from_bytes(digest, "little") | 2

@@ -1,0 +1,194 @@
+"""Which folders' files can mean what other folders declare, by what they import: `Packages`.
+
+For languages in which the files of a folder share their names, and others import the folder by a path (Go). A name
+that is declared at the top of a package is used by files that import it; a member, and a type that is embedded, by
+whoever can have a value with it: files that lead to the package by imports of imports. Where an import leads is never
+guessed: one that cannot be followed leads everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from lsp_mcp.adapters import Visibility
+from lsp_mcp.disk.entries import entries
+from lsp_mcp.disk.files import content_or_nothing
+
+Imports = tuple[str, ...]
+_EVERYWHERE = ""  # the folder that an import leads to if nobody knows which
+
+
+class Importing:
+    """Reads what a file imports, by the patterns of an adapter."""
+
+    def __init__(self, rules: Visibility) -> None:
+        self._section = re.compile(rules.import_pattern.encode(), re.MULTILINE)
+        self._imported = re.compile(rules.imported_pattern.encode())
+        self._spelled: dict[bytes, str] = {}  # each once: a path is imported by many files
+
+    def of(self, content: bytes) -> Imports:
+        """What `content` imports, as it is spelled, more rather than less; each once, sorted."""
+        found = {path for section in self._section.finditer(content) for path in self._imported.findall(section[0])}
+        return tuple(sorted(self._path(path) for path in found))
+
+    def _path(self, spelled: bytes) -> str:
+        if spelled not in self._spelled:
+            self._spelled[spelled] = spelled.strip(b'"`').decode("utf-8", "replace")
+        return self._spelled[spelled]
+
+
+class Packages:
+    """The folders at one moment. Made and asked in a thread: it reads the folders of libraries.
+
+    `files` are the source files with their imports; `names` says which folders a path may begin at; `libraries` are
+    folders that hold packages as `PATH@VERSION`; below folders with names in `copies` lie packages by their paths.
+    `known` remembers from one to the next what libraries import.
+    """
+
+    def __init__(
+        self,
+        rules: Visibility,
+        importing: Importing,
+        files: Iterable[tuple[str, Imports]],
+        names: Iterable[tuple[str, str]],
+        libraries: Sequence[str],
+        extensions: Sequence[str],
+        copies: Iterable[str],
+        known: dict[str, Imports],
+    ) -> None:
+        self._extensions = tuple(extensions)
+        self._version_mark, self._capital_mark = rules.version_mark, rules.capital_mark
+        self._importing = importing
+        self._is_library = re.compile(rules.library_pattern).match
+        self._is_private = re.compile(rules.private_files).search if rules.private_files else lambda name: None
+        self._libraries = libraries
+        self._known = known
+        self._listed: dict[str, list[str]] = {}
+        self._names: defaultdict[str, list[str]] = defaultdict(list)
+        for name, folder in names:
+            self._names[name].append(folder)
+        self._shared: defaultdict[str, set[str]] = defaultdict(set)  # what the files import that others read too
+        self._private: defaultdict[str, set[str]] = defaultdict(set)  # what tests import
+        for path, imports in files:
+            folder, _, name = path.rpartition(os.sep)
+            (self._private if self._is_private(name) else self._shared)[folder].update(imports)
+        self._copies: defaultdict[str, list[str]] = defaultdict(list)  # by the path of the import
+        for folder in (*self._shared, *self._private):
+            for name in copies:
+                _, found, path = folder.rpartition(f"{os.sep}{name}{os.sep}")
+                if found:
+                    self._copies[path].append(folder)
+        self._resolved: dict[str, frozenset[str]] = {}
+        self._importers, self._private_importers = self._graph()
+        self._leading: dict[str, frozenset[str]] = {}
+
+    def leading_to(self, folder: str) -> frozenset[str]:
+        """The folders that lead to `folder` by imports of imports, itself included."""
+        if folder not in self._leading:
+            found = {folder, _EVERYWHERE}
+            todo = list(found)
+            while todo:
+                new = self._importers.get(todo.pop(), set()) - found
+                found |= new
+                todo += new
+            private = {one for there in found for one in self._private_importers.get(there, ())}
+            self._leading[folder] = frozenset(found | private)
+        return self._leading[folder]
+
+    def imports_any(self, imports: Imports, folders: Iterable[str]) -> bool:
+        """Whether one of `imports` may be one of `folders`."""
+        wanted = {*folders, _EVERYWHERE}
+        return any(not wanted.isdisjoint(self._folders(path)) for path in imports)
+
+    def has(self, folder: str) -> bool:
+        """Whether files of `folder` are known."""
+        return folder in self._shared or folder in self._private
+
+    def is_private(self, path: str) -> bool:
+        """Whether nobody else can import what the file `path` declares."""
+        return bool(self._is_private(path.rpartition(os.sep)[2]))
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _graph(self) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
+        """Who imports each folder: packages, and tests."""
+        importers: defaultdict[str, set[str]] = defaultdict(set)
+        private: defaultdict[str, set[str]] = defaultdict(set)
+        for folder, imports in self._private.items():
+            for path in imports:
+                for there in self._folders(path):
+                    private[there].add(folder)
+        todo = [*self._shared, *private]
+        seen = set(todo)
+        for folder in todo:  # grows
+            for path in self._imports(folder):
+                for there in self._folders(path):
+                    importers[there].add(folder)
+                    if there not in seen:
+                        seen.add(there)
+                        todo.append(there)
+        return importers, private
+
+    def _imports(self, folder: str) -> Iterable[str]:
+        if self.has(folder) or folder == _EVERYWHERE:
+            return self._shared.get(folder, ())
+        if folder not in self._known:
+            found: set[str] = set()
+            for entry in entries(folder, set()):
+                if entry.name.endswith(self._extensions) and not self._is_private(entry.name):
+                    found.update(self._importing.of(content_or_nothing(entry.path)))
+            self._known[folder] = tuple(sorted(found))
+        return self._known[folder]
+
+    def _folders(self, path: str) -> frozenset[str]:
+        """The folders that an import of `path` may lead to; none for one that leads to nothing of the workspace."""
+        if path not in self._resolved:
+            found = {*self._here(path)}
+            if not found and not self._is_library(path):
+                found = {*self._elsewhere(path)} or {_EVERYWHERE}
+            self._resolved[path] = frozenset(found)
+        return self._resolved[path]
+
+    def _here(self, path: str) -> Iterable[str]:
+        """Folders of the workspace, and those beside it that it names."""
+        yield from self._copies.get(path, ())
+        for name, rest in _divided(path):
+            for start in self._names.get(name, ()):
+                folder = os.path.normpath(os.path.join(start, rest))  # noqa: PTH118 (strings: there are many)
+                if self.has(folder) or os.path.isdir(folder):  # noqa: PTH112
+                    yield folder
+
+    def _elsewhere(self, path: str) -> Iterable[str]:
+        """Folders of libraries, of every version that is there."""
+        mark = self._version_mark
+        for name, rest in _divided(path) if mark else ():
+            parent, _, last = _escaped(name, self._capital_mark).rpartition("/")
+            for library in self._libraries:
+                above = os.path.join(library, parent)  # noqa: PTH118
+                for entry in self._list(above):
+                    if entry.startswith(f"{last}{mark}"):
+                        folder = os.path.join(above, entry, rest).rstrip("/")  # noqa: PTH118
+                        if os.path.isdir(folder):  # noqa: PTH112
+                            yield folder
+
+    def _list(self, folder: str) -> list[str]:
+        if folder not in self._listed:
+            self._listed[folder] = [entry.name for entry in entries(folder, set())]
+        return self._listed[folder]
+
+
+def _divided(path: str) -> Iterable[tuple[str, str]]:
+    """`a/b/c` as (`a/b/c`, ``), (`a/b`, `c`), (`a`, `b/c`), and (``, `a/b/c`)."""
+    yield path, ""
+    name = path
+    while name:
+        name = name.rpartition("/")[0]
+        yield name, path[len(name) :].lstrip("/")
+
+
+def _escaped(path: str, mark: str) -> str:
+    """`a/B` as `a/!b`, for file systems that don't tell letters apart."""
+    return re.sub("[A-Z]", lambda match: mark + match[0].lower(), path) if mark else path
