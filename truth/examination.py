@@ -1,0 +1,82 @@
+"""One run: `examine` asks a tree all parts of the examination."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from anchored import random_anchors
+from freshness import random_freshness
+from go_oracle import go_oracle
+from golang import Go
+from language import Language
+from reading import random_callers, random_names, random_references, random_subtypes
+from renaming import random_renames
+from session import Session, session
+from sources import CACHE, Tree, copied
+from verdicts import Record
+
+# How many questions of each part a tree gets; a large tree, whose every check takes long, fewer of those with edits.
+NUMBERS = {"references": 60, "callers": 20, "subtypes": 10, "names": 20, "renames": 15, "anchors": 40, "freshness": 50}
+QUICK = {"references": 20, "callers": 4, "subtypes": 3, "names": 4, "renames": 5, "anchors": 6, "freshness": 6}
+_LARGE = {"renames": 0.4, "anchors": 0.3, "freshness": 0.3}
+_TITLES = {
+    "references": "references",
+    "callers": "callers",
+    "subtypes": "subtypes",
+    "names": "names",
+    "renames": "renames",
+    "anchors": "anchors",
+    "freshness": "after edits",
+}
+
+
+def examine(
+    tree: Tree, record: Record, *, seed: int, parts: Sequence[str], scale: float, quick: bool, folder: Path,
+    say: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Ask `tree` all `parts`, each in a copy of its own below `folder`, with a session of its own."""
+    with ExitStack() as stack:
+        language = _language(tree, stack)
+        for part in parts:
+            count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
+            live, shadow = folder / tree.name / part / tree.name, folder / tree.name / part / "shadow" / tree.name
+            copied(tree, live)
+            rng = random.Random(f"{seed} {tree.name} {part}")
+            with session(tree.backend, live, folder / "cache") as asking:
+                questions = _questions(part, asking, language, live, shadow, rng)
+                for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
+                    record.add(_TITLES[part], tree.name, answer, outcome, *steps)
+            say(f"{tree.name}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
+
+
+def _language(tree: Tree, stack: ExitStack) -> Language:
+    if tree.module:
+        return Go(stack.enter_context(go_oracle(CACHE, tree.systems)))
+    raise RuntimeError("C++")
+
+
+def _questions(
+    part: str, asking: Session, language: Language, live: Path, shadow: Path, rng: random.Random
+) -> Iterator[Any]:
+    if part == "freshness":
+        return random_freshness(asking, language, live, shadow, rng)
+    graph = language.graph(live)
+    match part:
+        case "references":
+            return random_references(asking, graph, rng)
+        case "callers":
+            return random_callers(asking, graph, rng)
+        case "subtypes":
+            return random_subtypes(asking, graph, rng)
+        case "names":
+            return random_names(asking, graph, rng)
+        case "renames":
+            return random_renames(asking, language, live, shadow, graph, rng)
+        case "anchors":
+            return random_anchors(asking, language, live, shadow, graph, rng)
+    raise ValueError(part)

@@ -1,0 +1,110 @@
+"""What an oracle knows of a tree, in one form for all languages: `Graph`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Where an identifier begins; line and character from 1, in code points. `file` is relative to the tree."""
+
+    file: str
+    line: int
+    character: int
+
+    @property
+    def shown(self) -> str:
+        """`file#line:character`."""
+        return f"{self.file}#{self.line}:{self.character}"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One object of the language, and all places where it is spelled.
+
+    `uses` are these places, its declarations included; `calls` those of them where it is called. `where` are its
+    definitions, or declarations if there is none. `family` names the symbols that a language server may take for this
+    one by its design: a method and what it implements, a class and its constructors; places of those are never
+    wrong in an answer, and never missing. `subtypes` are the ids of all types that are this type, too.
+    """
+
+    id: str
+    name: str
+    kind: str
+    uses: frozenset[Place]
+    where: frozenset[Place]
+    package: str = ""
+    owner: str = ""
+    family: str = ""
+    generic: bool = False
+    outside: bool = False
+    calls: frozenset[Place] = frozenset()
+    subtypes: tuple[str, ...] = ()
+    allowed: frozenset[Place] = frozenset()  # places that are not required, and not wrong either
+
+
+@dataclass
+class Graph:
+    """All symbols of a tree, `broken` what the oracle found wrong, `unread` words of files that it could not read."""
+
+    symbols: dict[str, Symbol]
+    broken: list[str] = field(default_factory=list)
+    unread: dict[str, dict[str, set[Place]]] = field(default_factory=dict)
+
+    @cached_property
+    def at(self) -> dict[Place, list[Symbol]]:
+        """The symbols that are spelled at a place: mostly one."""
+        at: dict[Place, list[Symbol]] = defaultdict(list)
+        for symbol in self.symbols.values():
+            for place in symbol.uses:
+                at[place].append(symbol)
+        return dict(at)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every identifier."""
+        return frozenset(symbol.name for symbol in self.symbols.values()).union(*self.unread.values())
+
+    @cached_property
+    def _families(self) -> dict[str, list[Symbol]]:
+        families: dict[str, list[Symbol]] = defaultdict(list)
+        for symbol in self.symbols.values():
+            if symbol.family:
+                families[symbol.family].append(symbol)
+        return families
+
+    def family(self, symbol: Symbol) -> frozenset[Place]:
+        """The places that may stand in an answer about `symbol`: its own and those of its family."""
+        related = self._families[symbol.family] if symbol.family else []
+        return symbol.uses.union(symbol.allowed, *(one.uses | one.allowed for one in related))
+
+    def unread_places(self, name: str) -> set[Place]:
+        """Where files that the oracle could not read have the word `name`."""
+        return {place for words in self.unread.values() for place in words.get(name, ())}
+
+    def same(self, other: Graph) -> str:
+        """How the use graph of `other` differs, names left aside; "" if it does not."""
+        here, there = ({s.id: s.uses for s in graph.symbols.values()} for graph in (self, other))
+        for lost in here.keys() ^ there.keys():
+            side = "lost" if lost in here else "new"
+            return f"{side}: the symbol {lost}, used at {_some(here.get(lost) or there[lost])}"
+        for id_, uses in here.items():
+            if uses != there[id_]:
+                return f"{id_}: lost {_some(uses - there[id_])}, new {_some(there[id_] - uses)}"
+        return ""
+
+
+def _some(places: Iterable[Place]) -> str:
+    some = sorted(places)
+    return ", ".join(place.shown for place in some[:8]) + (f" and {len(some) - 8} more" if len(some) > 8 else "")
+
+
+def triples(numbers: list[int], files: list[str]) -> Iterator[Place]:
+    """Places out of flat triples of file number, line and character."""
+    for start in range(0, len(numbers), 3):
+        file, line, character = numbers[start : start + 3]
+        yield Place(files[file], line, character)

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// A checker keeps what lies outside the folder that is examined.
+type checker struct {
+	fset    *token.FileSet
+	outside map[string]*types.Package // by system and package ID
+}
+
+func newChecker() *checker {
+	return &checker{fset: token.NewFileSet(), outside: map[string]*types.Package{}}
+}
+
+// A load is one system's packages of one module.
+type load struct {
+	*checker
+	dir, goos string
+	checked   map[string]*types.Package
+	graph     *graph
+}
+
+// examine answers one request.
+func (c *checker) examine(asked request) (*answer, error) {
+	dir, err := filepath.EvalSymlinks(asked.Dir)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := moduleFolders(dir)
+	if err != nil {
+		return nil, err
+	}
+	g := newGraph(c.fset, dir)
+	for _, goos := range asked.Goos {
+		for _, module := range modules {
+			if err := c.load(g, dir, module, goos); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.answer()
+}
+
+func (c *checker) load(g *graph, dir, module, goos string) error {
+	config := &packages.Config{
+		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
+		Dir:   module,
+		Tests: true,
+		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off"),
+	}
+	roots, err := packages.Load(config, "./...")
+	if err != nil {
+		return fmt.Errorf("%s for %s: %w", module, goos, err)
+	}
+	l := &load{checker: c, dir: dir, goos: goos, checked: map[string]*types.Package{}, graph: g}
+	for _, root := range roots {
+		for _, trouble := range root.Errors {
+			g.broken[trouble.Msg] = true
+		}
+		if !strings.HasSuffix(root.PkgPath, ".test") {
+			l.check(root)
+		}
+	}
+	return nil
+}
+
+func (l *load) inside(p *packages.Package) bool {
+	for _, file := range p.CompiledGoFiles {
+		return strings.HasPrefix(file, l.dir+string(filepath.Separator))
+	}
+	return false
+}
+
+// check type-checks a package after what it imports.
+func (l *load) check(p *packages.Package) *types.Package {
+	if p.ID == "unsafe" {
+		return types.Unsafe
+	}
+	inside := l.inside(p)
+	known, key := l.checked, p.ID
+	if !inside {
+		known, key = l.outside, l.goos+" "+p.ID
+	}
+	if pkg := known[key]; pkg != nil {
+		return pkg
+	}
+	imports := map[string]*types.Package{}
+	for path, imported := range p.Imports {
+		imports[path] = l.check(imported)
+	}
+	var files []*ast.File
+	for _, name := range p.CompiledGoFiles {
+		if !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		mode := parser.SkipObjectResolution
+		if inside {
+			mode |= parser.ParseComments
+		}
+		file, err := parser.ParseFile(l.fset, name, nil, mode)
+		if err != nil && inside {
+			l.graph.broken[err.Error()] = true
+		}
+		if file != nil {
+			files = append(files, file)
+		}
+	}
+	info := &types.Info{}
+	if inside {
+		info.Defs = map[*ast.Ident]types.Object{}
+		info.Uses = map[*ast.Ident]types.Object{}
+		info.Implicits = map[ast.Node]types.Object{}
+	}
+	version := ""
+	if p.Module != nil && p.Module.GoVersion != "" {
+		version = "go" + p.Module.GoVersion
+	}
+	config := types.Config{
+		Importer:         importer(imports),
+		IgnoreFuncBodies: !inside,
+		FakeImportC:      true,
+		Sizes:            types.SizesFor("gc", "amd64"),
+		GoVersion:        version,
+		Error: func(err error) {
+			if inside {
+				l.graph.broken[err.Error()] = true
+			}
+		},
+	}
+	pkg, _ := config.Check(p.PkgPath, l.fset, files, info)
+	known[key] = pkg
+	if inside {
+		l.graph.add(pkg, files, info)
+	}
+	return pkg
+}
+
+type importer map[string]*types.Package
+
+// Import is types.Importer.
+func (i importer) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	if pkg := i[path]; pkg != nil {
+		return pkg, nil
+	}
+	return nil, fmt.Errorf("%s was not loaded", path)
+}
+
+// moduleFolders are the folders with a go.mod that the go command would look into.
+func moduleFolders(dir string) ([]string, error) {
+	var found []string
+	err := walk(dir, func(path string, entry fs.DirEntry) {
+		if entry.Name() == "go.mod" {
+			found = append(found, filepath.Dir(path))
+		}
+	})
+	return found, err
+}
+
+// walk visits the files of all folders that the go command does not leave out.
+func walk(dir string, visit func(path string, entry fs.DirEntry)) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && path != dir && (name == "testdata" || name == "vendor" || name[0] == '.' || name[0] == '_') {
+			return filepath.SkipDir
+		}
+		if entry.Type().IsRegular() {
+			visit(path, entry)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+"""The questions that change nothing: references, callers, subtypes, names."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from graph import Graph, Place, Symbol
+from sampling import spelled_at, symbols
+from session import ALL, Answer, Session, place
+from verdicts import Outcome, Verdict, judged
+
+_NAMED = ("func", "method", "type", "var", "const", "field", "function", "class", "enum")
+
+
+def references(session: Session, graph: Graph, at: Place) -> tuple[Answer, Outcome]:
+    """Ask for the references of what is spelled `at` a place.
+
+    Right: every place that the oracle has for the symbol, in every package, test and system, and none but those and
+    the places of its family (`Graph.family`: for a method of Go the methods that interfaces may relate it to). If two
+    symbols are spelled there, as for an embedded field, the answer may be that for either, or for both.
+    """
+    answer = session.ask(
+        "find_symbol_references_by_anchor", symbol_anchor=session.anchor(at), limit=ALL, include_code=False
+    )
+    return answer, references_outcome(answer, graph, at)
+
+
+def references_outcome(answer: Answer, graph: Graph, at: Place) -> Outcome:
+    """The verdict on an answer about what is spelled `at` a place of `graph`."""
+    got = _inside(place(item) for item in answer.json.get("references", []))
+    there = graph.at[at]
+    allowed = frozenset().union(*(graph.family(symbol) for symbol in there))
+    unread = graph.unread_places(there[0].name)
+    outcomes = [judged(answer, got, _required(symbol), allowed, unread) for symbol in there]
+    return min(outcomes, key=lambda outcome: list(Verdict).index(outcome.verdict))
+
+
+def random_references(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
+    """References of random symbols of all kinds, asked at definitions and at uses."""
+    for symbol in symbols(graph, rng, outside=rng.random() < 0.1):
+        yield references(session, graph, spelled_at(symbol, rng))
+
+
+def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
+    """Who calls random functions and methods.
+
+    Right: every place where the oracle sees a call of exactly this function, and no place that is not a use of it or
+    of its family.
+    """
+    for symbol in symbols(graph, rng, lambda one: bool(one.calls)):
+        at = spelled_at(symbol, rng)
+        if len(graph.at[at]) > 1:
+            continue
+        answer = session.ask("find_callers_by_anchor", symbol_anchor=session.anchor(at), limit=ALL)
+        sites = _inside(place(site) for caller in answer.json.get("callers", []) for site in caller["call_sites"])
+        unread = graph.unread_places(symbol.name)
+        yield answer, judged(answer, sites, symbol.calls, graph.family(symbol), unread)
+
+
+def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
+    """The types below random types.
+
+    Right: all types on package level, of the tree and not generic, that the oracle says are this type, too
+    (implement the interface, derive from the class). Other types, of dependencies, in functions, or generic, may be
+    there or not.
+    """
+    required_types = {one for symbol in graph.symbols.values() for one in symbol.subtypes}
+    types = {where for id_ in required_types if id_ in graph.symbols for where in graph.symbols[id_].where}
+    for symbol in symbols(graph, rng, lambda one: bool(one.subtypes)):
+        at = rng.choice(sorted(symbol.where & symbol.uses))
+        answer = session.ask(
+            "find_type_hierarchy_by_anchor", symbol_anchor=session.anchor(at), direction="subtypes", depth=10, limit=ALL
+        )
+        got = set(_all(answer.json.get("subtypes", [])))
+        wanted = [graph.symbols[id_] for id_ in symbol.subtypes if id_ in graph.symbols]
+        # A type may be shown at any of its declarations.
+        required = {next(iter(sorted(one.where & got or one.where))) for one in wanted}
+        allowed = got - (types - {place for one in wanted for place in one.where} - symbol.where)
+        yield answer, judged(answer, got, required, allowed, set())
+
+
+def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
+    """Definitions by the name of random symbols that are no locals, alone or qualified by their type.
+
+    Right: the definition is among the answers, and before it stand only symbols of the same name. With so many of
+    that name that the answer is cut, none is asked.
+    """
+    named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]
+    for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses) and _findable(one)):
+        alike = [one for one in named if one.name == symbol.name]
+        if len(alike) > 20:
+            continue
+        name = f"{symbol.owner}.{symbol.name}" if symbol.owner and rng.random() < 0.5 else symbol.name
+        answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, limit=100)
+        got = [(place(item), str(item["name"])) for item in answer.json.get("definitions", [])]
+        yield answer, _names_outcome(answer, got, symbol)
+
+
+def _findable(symbol: Symbol) -> bool:
+    """Fields and methods of types inside functions have no name that could be searched."""
+    return symbol.kind not in ("field", "method") or bool(symbol.owner)
+
+
+def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol) -> Outcome:
+    places = [at for at, _ in got]
+    found = [places.index(at) for at in symbol.where if at in places]
+    wanted = min(symbol.where).shown
+    if not found:
+        flagged = Verdict.FLAGGED if answer.hiding else Verdict.WRONG
+        return Outcome(Verdict.CAUTIOUS if answer.error else flagged, f"{wanted} is not among {len(got)} results")
+    before = [name for _, name in got[: min(found)] if symbol.name not in name.replace("::", ".").split(".")]
+    if before:
+        return Outcome(Verdict.WRONG, f"{wanted} stands behind {', '.join(before[:5])}")
+    return Outcome(Verdict.CAUTIOUS if answer.hiding else Verdict.RIGHT, "the definition is there")
+
+
+def _required(symbol: Symbol) -> frozenset[Place]:
+    return frozenset(at for at in symbol.uses if not at.file.startswith("/"))
+
+
+def _inside(places: Iterator[Place]) -> set[Place]:
+    """Those in the tree: what a server says of dependencies is not examined."""
+    return {at for at in places if not at.file.startswith("/")}
+
+
+def _all(nodes: list[dict[str, Any]], key: str = "subtypes") -> Iterator[Place]:
+    for node in nodes:
+        at = place(node)
+        if not at.file.startswith("/"):
+            yield at
+        yield from _all(node.get(key, []))

@@ -1,0 +1,94 @@
+"""Renames that are written, checked, and taken back: `random_renames`."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from graph import Graph, Place, Symbol
+from language import Language
+from sampling import spelled_at, symbols
+from session import Answer, Session
+from sources import git
+from verdicts import Outcome, Verdict
+
+
+def random_renames(
+    session: Session, language: Language, live: Path, shadow: Path, graph: Graph, rng: random.Random
+) -> Iterator[tuple[Answer, Outcome]]:
+    """Rename random symbols to new names of the same length.
+
+    Right: the oracle sees the same symbols spelled at the same places as before, and no error that was not there;
+    compilers and checkers say nothing new (for Go: `go build`, `go vet`, and `go test -run XXX`); no file has another
+    change than the new name for the old. Rightly refused: the same rename, made at exactly the places that the oracle
+    has for the symbol, would not keep the code as it is; or the word stands where the oracle does not read.
+    """
+    language.trouble(live, [])
+    for symbol in symbols(graph, rng):
+        name = language.new_name(symbol, graph, rng)
+        at = spelled_at(symbol, rng)
+        if not name or len(graph.at[at]) > 1:
+            continue
+        answer = session.ask("rename_symbol_by_anchor", symbol_anchor=session.anchor(at), new_name=name)
+        if answer.error:
+            yield answer, _refused(language, live, shadow, graph, symbol, name)
+            continue
+        yield answer, _applied(answer, language, live, graph, symbol, name)
+        git(live, "checkout", "-q", "--", ".")
+        git(live, "clean", "-fdq")
+
+
+def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
+    changed = git(live, "diff", "--name-only").split()
+    after = language.graph(live)
+    why = graph.same(after)
+    if new := [error for error in after.broken if error not in graph.broken]:
+        why = f"the oracle: {'; '.join(new[:3])}"
+    for file in changed:
+        before = git(live, "show", f"HEAD:{file}")
+        if (live / file).read_bytes().decode().replace(name, symbol.name) != before.encode().decode():
+            why = why or f"{file} has other changes than the name"
+    if not changed:
+        why = "no file has changed"
+    if not why and (said := language.trouble(live, changed)):
+        why = f"compilers and checkers: {said}"
+    if not why:
+        return Outcome(Verdict.CAUTIOUS if answer.hiding else Verdict.RIGHT)
+    return Outcome(Verdict.FLAGGED if answer.hiding else Verdict.WRONG, f"{symbol.name} → {name}: {why}")
+
+
+def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
+    """Whether the refusal was right: make the rename where the oracle says, in a copy."""
+    if symbol.outside:
+        return Outcome(Verdict.RIGHT, "not ours")
+    if graph.unread_places(symbol.name):
+        return Outcome(Verdict.FLAGGED, "the word stands where the oracle does not read")
+    shutil.rmtree(shadow, ignore_errors=True)
+    shutil.copytree(live, shadow, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    changed = spelled(shadow, symbol.uses, symbol.name, name)
+    after = language.graph(shadow)
+    why = graph.same(after)
+    new = [error for error in after.broken if error not in graph.broken]
+    if why or new:
+        return Outcome(Verdict.FLAGGED, (new or [why])[0])
+    if said := language.trouble(shadow, changed):
+        return Outcome(Verdict.FLAGGED, said)
+    return Outcome(Verdict.CAUTIOUS, f"{symbol.name} → {name} at {len(symbol.uses)} places keeps the code as it is")
+
+
+def spelled(folder: Path, places: frozenset[Place], old: str, new: str) -> list[str]:
+    """Write `new` for `old` at `places`; the files."""
+    by_file: dict[str, list[Place]] = defaultdict(list)
+    for place in places:
+        by_file[place.file].append(place)
+    for file, there in by_file.items():
+        lines = (folder / file).read_bytes().decode("utf-8-sig").split("\n")
+        for place in sorted(there, reverse=True):
+            line, start = lines[place.line - 1], place.character - 1
+            if line.startswith(old, start):
+                lines[place.line - 1] = line[:start] + new + line[start + len(old) :]
+        (folder / file).write_bytes("\n".join(lines).encode())
+    return sorted(by_file)

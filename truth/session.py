@@ -1,0 +1,98 @@
+"""lsp-mcp as a client meets it: `session` runs the program, `Session.ask` is one call, `Answer` what it said."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from graph import Place
+from mcp import Client, StdioServerParameters
+
+_PROGRAM = str(Path(sys.executable).with_name("lsp-mcp"))
+# What a person's own Go settings are must not change the answers, and nothing is fetched.
+_ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": ""}
+ALL = 10_000  # the most results that a tool gives
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one call said: `error` is "" unless it was refused; `json` is empty then."""
+
+    tool: str
+    arguments: dict[str, Any]
+    json: dict[str, Any]
+    error: str
+
+    @property
+    def hiding(self) -> list[dict[str, Any]]:
+        """The gaps because of which something may be missing."""
+        return [gap for gap in self.json.get("gaps", []) if gap["hides"]]
+
+    @property
+    def status(self) -> str:
+        """The sentence, or the error."""
+        return self.error or str(self.json.get("status", ""))
+
+    @property
+    def remarks(self) -> bool:
+        """Whether it says that an anchor may mean, or was taken for, another place than it spells."""
+        by_anchor = "#" in self.arguments.get("symbol_anchor", "")
+        return by_anchor and any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
+
+    def names(self, files: set[str]) -> bool:
+        """Whether its gaps name all `files`: each itself, or a folder that it lies in; a gap without files is about all."""
+        if any("files" not in gap or gap.get("more_files") for gap in self.hiding):
+            return True
+        named = [file.rstrip("/") for gap in self.hiding for file in gap["files"]]
+        return all(any(one in (file, ".") or file.startswith(f"{one}/") for one in named) for file in files)
+
+    def command(self) -> str:
+        """The same from a shell."""
+        words = " ".join(f"{key}={value}" for key, value in self.arguments.items())
+        return f"lsp-mcp --format json call {self.tool} {words}"
+
+
+class Session:
+    """The program serving one tree."""
+
+    def __init__(self, portal: BlockingPortal, client: Client, scheme: str) -> None:
+        self._portal = portal
+        self._client = client
+        self._scheme = scheme
+        self.asked: list[Answer] = []
+
+    def anchor(self, place: Place) -> str:
+        """The anchor of `place`, as a caller composes it."""
+        return f"{self._scheme}://{place.shown}"
+
+    def ask(self, tool: str, **arguments: Any) -> Answer:
+        """One call."""
+        result = self._portal.call(self._client.call_tool, tool, arguments)
+        text = "\n".join(block.text for block in result.content if block.type == "text")
+        answer = Answer(tool, arguments, {} if result.is_error else json.loads(text), text if result.is_error else "")
+        self.asked.append(answer)
+        return answer
+
+
+@contextmanager
+def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
+    """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
+    scheme = {"gopls": "go", "clangd": "cpp"}[backend]
+    options = ["--backend", backend, "--workspace-root", str(folder), "--ready-timeout", "300", "--log-level", "error"]
+    env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache)}
+    server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, mode="legacy")) as client:
+        yield Session(portal, client, scheme)
+
+
+def place(item: dict[str, Any]) -> Place:
+    """Where a result stands."""
+    at = item["location"]
+    return Place(at["file"], at["line"], at["character"])

@@ -1,0 +1,136 @@
+"""The trees: `Tree` is read from sources.toml, `fetched` is its code, downloaded once, `copied` a tree to work in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+_HERE = Path(__file__).parent
+CACHE = Path(os.environ.get("LSP_MCP_TRUTH_CACHE") or platformdirs.user_cache_path("lsp-mcp") / "truth")
+_GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+
+
+class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """One tree; `module` is a Go module, `debian` a source package."""
+
+    name: str
+    backend: str
+    size: int
+    module: str = ""
+    systems: list[str] = []
+    debian: str = ""
+    compile: list[str] = []
+    without: list[str] = []
+    flags: list[str] = []
+    language: str = ""
+
+
+class _Sources(msgspec.Struct, forbid_unknown_fields=True):
+    tree: list[Tree]
+
+
+def trees(backend: str, names: Sequence[str] = ()) -> list[Tree]:
+    """The trees for `backend`, smallest first; those called `names`, if there are any.
+
+    Raises:
+        RuntimeError: there is none, or none of that name.
+    """
+    found = [tree for tree in msgspec.toml.decode((_HERE / "sources.toml").read_bytes(), type=_Sources).tree]
+    known = sorted((tree for tree in found if tree.backend == backend), key=lambda tree: tree.size)
+    for name in names:
+        if name not in {tree.name for tree in known}:
+            available = ", ".join(tree.name for tree in known) or "none"
+            raise RuntimeError(f"unknown tree {name!r} for {backend}; available: {available}")
+    if not known:
+        raise RuntimeError(f"there are no trees for {backend}")
+    return [tree for tree in known if not names or tree.name in names]
+
+
+def fetched(tree: Tree) -> Path:
+    """The folder with the code of `tree` as it was published; do not change it.
+
+    Raises:
+        RuntimeError: it cannot be fetched; the message is that of the program that tried.
+    """
+    pinned = tree.module.replace("/", "-") if tree.module else f"debian-{tree.debian}"
+    folder = CACHE / "sources" / pinned
+    if not folder.is_dir():
+        unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if tree.module:
+            source = json.loads(run(["go", "mod", "download", "-json", tree.module], CACHE))["Dir"]
+            shutil.copytree(source, unfinished)
+            for path in (unfinished, *unfinished.rglob("*")):
+                path.chmod(path.stat().st_mode | 0o200)  # Go's module cache is read-only
+            run(["go", "mod", "download"], unfinished)
+        else:
+            run([_HERE.parent / "scripts" / "debian_source.sh", tree.debian, unfinished], _HERE.parent)
+        unfinished.rename(folder)
+    return folder
+
+
+def copied(tree: Tree, folder: Path) -> Path:
+    """`folder`, made a copy of the tree's code, with a compilation database if it needs one, in a new repository."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(fetched(tree), folder, symlinks=True)
+    if tree.compile:
+        write_database(tree, folder)
+    run(["git", "init", "-q"], folder)
+    commit(folder, "as published")
+    return folder
+
+
+def compiled(tree: Tree, folder: Path) -> list[Path]:
+    """The files of `tree` that are compiled by themselves."""
+    without = {path for pattern in tree.without for path in (*folder.glob(pattern), *folder.glob(f"**/{pattern}"))}
+    return sorted({path for pattern in tree.compile for path in folder.glob(pattern)} - without)
+
+
+def arguments(tree: Tree) -> list[str]:
+    """The compiler and its flags, without a file."""
+    return ["gcc" if tree.language == "c" else "g++", *tree.flags]
+
+
+def write_database(tree: Tree, folder: Path) -> None:
+    """Write `compile_commands.json`."""
+    commands = [
+        {"directory": str(folder), "file": str(path), "arguments": [*arguments(tree), "-c", str(path)]}
+        for path in compiled(tree, folder)
+    ]
+    (folder / "compile_commands.json").write_text(json.dumps(commands, indent=1))
+
+
+def commit(folder: Path, message: str) -> None:
+    """Commit all that there is."""
+    run([*_GIT, "add", "-A"], folder)
+    run([*_GIT, "commit", "-q", "--allow-empty", "-m", message], folder)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git says."""
+    return run([*_GIT, *arguments], folder)
+
+
+def run(command: Sequence[str | Path], folder: Path) -> str:
+    """The output of a command.
+
+    Raises:
+        RuntimeError: it is not there, or fails; with the end of what it said.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise RuntimeError(f"{command[0]} is not installed; run: make tools") from None
+    if done.returncode:
+        said = (done.stderr.strip() + "\n" + done.stdout.strip()).strip()
+        raise RuntimeError(f"{' '.join(map(str, command))} failed: {said[-2000:]}")
+    return done.stdout

@@ -1,0 +1,59 @@
+"""`make truth`: are the answers true? Asked about code that nobody here wrote, and judged by an independent oracle."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from examination import NUMBERS, examine
+from report import figures, markdown, table
+from rich.console import Console
+from sources import trees
+from verdicts import Record
+
+
+@click.command(help=__doc__)
+@click.option("--backend", default="gopls", show_default=True, help="The language server: gopls or clangd.")
+@click.option("--seed", default=1, show_default=True, help="Of all that is chosen at random.")
+@click.option("--tree", "names", multiple=True, help="Only this tree of sources.toml; repeatable.")
+@click.option("--part", "parts", multiple=True, type=click.Choice(list(NUMBERS)), help="Only this part; repeatable.")
+@click.option("--scale", default=1.0, show_default=True, help="How many times the usual number of questions.")
+@click.option("--quick", is_flag=True, help="The smallest tree and a few questions: about a minute.")
+@click.option("--json", "as_json", is_flag=True, help="The figures and all failures as JSON on stdout.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The table as Markdown.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Work in this folder, and leave it.")
+def main(
+    backend: str, seed: int, names: tuple[str, ...], parts: tuple[str, ...], scale: float, quick: bool, as_json: bool,
+    as_markdown: bool, keep: Path | None,
+) -> None:  # fmt: skip
+    """Exit status 1: an answer was wrong and did not say so."""
+    record = Record()
+    told = Console(stderr=True, highlight=False, markup=False)
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
+        for tree in trees(backend, names)[: 1 if quick else None]:
+            examine(
+                tree, record, seed=seed, parts=parts or list(NUMBERS), scale=scale, quick=quick,
+                folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
+            )  # fmt: skip
+    if as_json:
+        json.dump({"seed": seed, "figures": figures(record), "failures": [asdict(f) for f in record.failures]}, sys.stdout)
+        print()
+    else:
+        for failure in record.failures:
+            steps = "".join(f"\n    {step}" for step in failure.steps)
+            told.print(f"{failure.verdict}: {failure.tree}: {failure.question}\n  {failure.why}\n  {failure.status}{steps}")
+        if as_markdown:
+            print(markdown(record))
+        else:
+            Console().print(table(record, f"{backend}, seed {seed}"))
+    sys.exit(record.wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What an answer is worth: `Verdict`, one per question, and `Record`, all of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from enum import Enum
+
+from graph import Place
+from session import Answer
+
+
+class Verdict(Enum):
+    """The columns of the table.
+
+    `LARGER`: right, with places of related symbols, which the server gives by its design. `FLAGGED`: something is
+    missing, and the status says so, or the call was refused with reason. `CAUTIOUS`: flagged or refused, and the oracle
+    says that all was there. `HINTED`: about another symbol, and the status says what the anchor was taken for.
+    `WRONG`: neither right nor flagged.
+    """
+
+    RIGHT = "right"
+    LARGER = "larger by design"
+    FLAGGED = "rightly flagged"
+    CAUTIOUS = "flagged though right"
+    HINTED = "wrong, hinted"
+    WRONG = "WRONG"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict, and why."""
+
+    verdict: Verdict
+    why: str = ""
+
+
+@dataclass
+class Failure:
+    """What is written of a question that did not go right, with all that is needed to see it again."""
+
+    verdict: str
+    part: str
+    tree: str
+    question: str
+    why: str
+    status: str
+    steps: list[str]
+
+
+@dataclass
+class Record:
+    """All verdicts of a run, by part."""
+
+    counts: dict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
+    failures: list[Failure] = field(default_factory=list)
+
+    def add(self, part: str, tree: str, answer: Answer, outcome: Outcome, steps: Collection[str] = ()) -> None:
+        """Take one outcome; `steps` are the edits that came before."""
+        self.counts[part][outcome.verdict] += 1
+        if outcome.verdict not in (Verdict.RIGHT, Verdict.LARGER):
+            question = answer.command()
+            kind = outcome.verdict.name.lower()
+            self.failures.append(Failure(kind, part, tree, question, outcome.why, answer.status[:1500], list(steps)))
+
+    @property
+    def wrong(self) -> int:
+        """Answers that were wrong and did not say so."""
+        return sum(counts[Verdict.WRONG] for counts in self.counts.values())
+
+
+def judged(
+    answer: Answer,
+    got: Collection[Place],
+    required: Collection[Place],
+    allowed: Collection[Place],
+    unread: Collection[Place] = (),
+) -> Outcome:
+    """The verdict on an answer that consists of places.
+
+    Right: it has all that is `required` and nothing that is not `allowed` (`unread` places, of which the oracle knows
+    nothing, are). Rightly flagged: something required is missing, or the oracle could not know, and the gaps name
+    each file concerned. A flag about other files does not excuse what is missing.
+    """
+    if answer.error:
+        known = "the oracle does not know all either" if unread else f"{len(required)} places are known"
+        return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, known)
+    found = set(got)
+    missing = set(required) - found
+    extra = found - set(required) - set(allowed) - set(unread)
+    why = "; ".join(
+        f"{len(places)} {what}: {', '.join(place.shown for place in sorted(places)[:8])}"
+        for what, places in (("missing", missing), ("not its own", extra))
+        if places
+    )
+    if missing or extra:
+        if answer.hiding and answer.names({place.file for place in missing | extra}):
+            return Outcome(Verdict.FLAGGED, why)
+        # An answer about another symbol altogether, which says what it took the anchor for.
+        hinted = answer.remarks and not found & set(required)
+        return Outcome(Verdict.HINTED if hinted else Verdict.WRONG, why)
+    if answer.hiding:
+        return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, f"all {len(required)} places are there")
+    return Outcome(Verdict.LARGER if found - set(required) else Verdict.RIGHT)
