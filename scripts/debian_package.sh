@@ -1,22 +1,13 @@
 # Debian's packages without root and without touching the system. Sourced, from the top of the checkout.
 
-# debian_unpack SUITE FOLDER PACKAGE...   unpack packages of a suite of Debian into FOLDER, which is made anew
+# debian_state WORK SUITE KIND   an apt of our own in the folder WORK, which knows the packages of a suite of Debian
 #
-# apt works with a state of its own and asks the mirrors that this machine is configured for. Each package comes with
-# everything that it depends on, down to the C library; one that is spelled =PACKAGE comes alone.
-debian_unpack() {
-  local suite=$1 folder=$2 work=$PWD/.tools/apt package options keyring mirror=""
-  local whole=() alone=()
-  shift 2
-  for package; do
-    case $package in
-      =*) alone+=("${package#=}") ;;
-      *) whole+=("$package") ;;
-    esac
-  done
-
-  rm -rf "$work" "$folder"
-  mkdir -p "$work"/{lists/partial,cache/archives/partial,dpkg} "$folder"
+# KIND is deb, or deb-src for source packages. apt works with a state of its own and asks the mirrors that this machine
+# is configured for. Sets APT_CONFIG.
+debian_state() {
+  local work=$1 suite=$2 kind=$3 options keyring mirror=""
+  rm -rf "$work"
+  mkdir -p "$work"/{lists/partial,cache/archives/partial,dpkg}
   touch "$work/dpkg/status" # nothing counts as installed; apt locks the folder of this file
 
   # This machine's own apt configuration (proxy, certificates), less what it does after each update to the system.
@@ -31,7 +22,7 @@ Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
 APT::Sandbox::User "$(id -un)";
 END
-  local -x APT_CONFIG=$work/apt.conf
+  export APT_CONFIG=$work/apt.conf
 
   # apt reads this machine's sources itself, in either format, and says where each one's release file would come from.
   apt-get --print-uris update | sed -n "s|^'\(.*\)/dists/.*/InRelease' .*|\1|p" | grep -v '^cdrom:' >"$work/mirrors"
@@ -41,11 +32,12 @@ END
 Dir::Etc::sourcelist "$work/suite.list";
 Dir::Etc::sourceparts "/dev/null";
 END
-  options="arch=$(dpkg --print-architecture) target=Packages"
+  options=""
+  if [ "$kind" = deb ]; then options="arch=$(dpkg --print-architecture) target=Packages"; fi
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   if [ -e "$keyring" ]; then options+=" signed-by=$keyring"; fi
   while read -r mirror; do
-    echo "deb [$options] $mirror $suite main" >"$work/suite.list"
+    echo "$kind ${options:+[$options]} $mirror $suite main" >"$work/suite.list"
     if apt-get -qq --error-on=any update; then break; fi
     mirror=""
   done <"$work/mirrors"
@@ -54,11 +46,43 @@ END
     cat "$work/mirrors"
     return 1
   fi
+}
 
+# debian_unpack SUITE FOLDER PACKAGE...   unpack packages of a suite of Debian into FOLDER, which is made anew
+#
+# Each package comes with everything that it depends on, down to the C library; one that is spelled =PACKAGE comes alone.
+debian_unpack() {
+  local suite=$1 folder=$2 work=$PWD/.tools/apt package
+  local whole=() alone=()
+  local -x APT_CONFIG=${APT_CONFIG:-}
+  shift 2
+  for package; do
+    case $package in
+      =*) alone+=("${package#=}") ;;
+      *) whole+=("$package") ;;
+    esac
+  done
+
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  debian_state "$work" "$suite" deb
   if [ ${#whole[@]} != 0 ]; then
     apt-get -qq --yes --download-only --no-install-recommends install "${whole[@]}"
   fi
   if [ ${#alone[@]} != 0 ]; then (cd "$work/cache/archives" && apt-get -qq download "${alone[@]}"); fi
   for package in "$work"/cache/archives/*.deb; do dpkg-deb -x "$package" "$folder"; done
+  rm -rf "$work"
+}
+
+# debian_source SUITE FOLDER PACKAGE   unpack the source that a package was made from into FOLDER, without Debian's patches
+debian_source() {
+  local suite=$1 folder=$2 package=$3 work
+  local -x APT_CONFIG=${APT_CONFIG:-}
+  work=$(mktemp -d)
+  debian_state "$work/apt" "$suite" deb-src
+  (cd "$work" && apt-get -qq --download-only --only-source source "$package")
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  tar -xf "$work"/"$package"_*.orig.tar.* --directory "$folder" --strip-components=1
   rm -rf "$work"
 }

@@ -27,7 +27,7 @@ def appended(file: str, text: str) -> Edit:
         with (root / file).open("a", encoding="utf-8", newline="") as opened:
             opened.write(text)
 
-    return Edit(f"append to {file}: {text!r}", make)
+    return Edit(f"append to {file}: {text!r}", make, touched=(file,))
 
 
 def replaced_atomically(file: str, text: str) -> Edit:
@@ -38,7 +38,7 @@ def replaced_atomically(file: str, text: str) -> Edit:
         beside.write_bytes((root / file).read_bytes() + text.encode())
         beside.rename(root / file)
 
-    return Edit(f"append to {file}, by a new file that is moved over it: {text!r}", make)
+    return Edit(f"append to {file}, by a new file that is moved over it: {text!r}", make, touched=(file,))
 
 
 def same_time(file: str, old: str, new: str) -> Edit:
@@ -50,7 +50,7 @@ def same_time(file: str, old: str, new: str) -> Edit:
         (root / file).write_bytes((root / file).read_bytes().replace(old.encode(), new.encode()))
         os.utime(root / file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    return Edit(f"replace {old!r} by {new!r} in {file}, with the same mtime", make)
+    return Edit(f"replace {old!r} by {new!r} in {file}, with the same mtime", make, touched=(file,))
 
 
 def deleted(file: str) -> Edit:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +61,14 @@ def examine(
 def _language(tree: Tree, stack: ExitStack) -> Language:
     if tree.module:
         return Go(stack.enter_context(go_oracle(CACHE, tree.systems)))
-    raise RuntimeError("C++")
+    if find_spec("clang") is None:
+        raise RuntimeError("libclang is not installed; run: make env")
+    from cpp import Cpp
+    from cpp_oracle import CppOracle
+
+    # Processes of their own, and not forked: threads of the client run here.
+    executor = stack.enter_context(ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")))
+    return Cpp(CppOracle(tree, executor), tree)
 
 
 def _questions(

@@ -36,9 +36,7 @@ def random_freshness(
     before = language.graph(shadow)
     changes = _Changes(language, rng)
     while True:
-        edit = changes.next(shadow, before)
-        edit.make(shadow)
-        graph = language.graph(shadow)
+        edit, graph = changes.next(shadow, before)
         asked = _changed(before, graph, rng)
         edit.make(live)
         steps.append(edit.description)
@@ -54,11 +52,11 @@ def make_history(language: Language, folder: Path, rng: random.Random) -> list[s
     steps = []
     git(folder, "checkout", "-q", "-B", "work")
     graph = language.graph(folder)
+    changes = _Changes(language, rng, 1000)
     for number in range(_COMMITS):
-        for part in range(3):
-            if edit := language.edit(folder, graph, rng, 1000 + 10 * number + part):
-                edit.make(folder)
-                steps.append(edit.description)
+        for _ in range(2):
+            edit, graph = changes.next(folder, graph, with_git=False)
+            steps.append(edit.description)
         commit(folder, f"edit {number}")
     return steps
 
@@ -66,35 +64,48 @@ def make_history(language: Language, folder: Path, rng: random.Random) -> list[s
 class _Changes:
     """One edit after the other."""
 
-    def __init__(self, language: Language, rng: random.Random) -> None:
+    def __init__(self, language: Language, rng: random.Random, number: int = 0) -> None:
         self._language = language
         self._rng = rng
         self._git = GitEdits(rng)
         self._added: list[str] = []
-        self._number = 0
+        self._number = number
 
-    def next(self, folder: Path, graph: Graph) -> Edit:
-        edit = None
-        while edit is None:
+    def next(self, folder: Path, before: Graph, *, with_git: bool = True) -> tuple[Edit, Graph]:
+        """An edit after which the code compiles as it did `before`, made in `folder`; and what the oracle says then."""
+        graph = before
+
+        def compiles() -> bool:
+            nonlocal graph
+            graph = self._language.graph(folder)
+            return not set(graph.broken) - set(before.broken)
+
+        while True:
             self._number += 1
-            edit = self._one(folder, graph)
+            if with_git and (self._git.pending or self._rng.random() < 0.2):
+                edit = self._git.next()
+                edit.make(folder)
+                graph = self._language.graph(folder)
+                break
+            some = self._one(folder, before)
+            if some and some.try_on(folder, compiles):
+                edit = some
+                break
         self._added = [file for file in self._added if file not in edit.removed] + list(edit.added)
-        return edit
+        return edit, graph
 
     def _one(self, folder: Path, graph: Graph) -> Edit | None:
         dice = self._rng.random()
-        if self._git.pending or dice < 0.2:
-            return self._git.next()
         there = [file for file in self._added if (folder / file).is_file()]
-        if there and dice < 0.45:
+        if there and dice < 0.3:
             file = self._rng.choice(there)
             others = {one.name for one in graph.symbols.values() if any(place.file == file for place in one.uses)}
-            if dice < 0.3:
+            if dice < 0.1:
                 # Nobody else may need what it declares.
                 own = [one for one in graph.symbols.values() if any(place.file == file for place in one.where)]
                 alone = all(place.file == file for one in own for place in one.uses)
                 return deleted(file) if alone else None
-            if dice < 0.38:
+            if dice < 0.2:
                 path = Path(file)
                 stem = path.stem.removesuffix("_test")
                 return renamed(file, path.with_name(path.name.replace(stem, f"{stem}n{self._number}", 1)).as_posix())
@@ -103,18 +114,25 @@ class _Changes:
 
     def _swapped(self, folder: Path, graph: Graph, file: str, names: set[str]) -> Edit | None:
         """Another symbol of the same kind, package and length of name, in a file of ours."""
-        used = [one for one in graph.symbols.values() if one.name in names and one.kind in ("func", "var", "const", "type")]
-        for symbol in self._rng.sample(sorted(used, key=lambda one: one.id), len(used)):
-            alike = [
-                one.name
-                for one in graph.symbols.values()
-                if (one.kind, one.package, one.generic, len(one.name)) == (symbol.kind, symbol.package, symbol.generic, len(symbol.name))
-                and one.name != symbol.name and {Path(p.file).parent for p in one.where} == {Path(p.file).parent for p in symbol.where}
-                and not any(p.file.endswith("_test.go") or "_" in p.file for p in one.where)
-            ]  # fmt: skip
-            if alike and symbol.where and file not in {place.file for place in symbol.where}:
-                return same_time(file, symbol.name, self._rng.choice(sorted(alike)))
+        every = sorted(graph.symbols.values(), key=lambda one: one.id)
+        used = [one for one in every if one.name in names and one.kind in _SWAPPED]
+        for symbol in self._rng.sample(used, len(used)):
+            alike = sorted({one.name for one in every if _alike(one, symbol)})
+            if alike and file not in {place.file for place in symbol.where}:
+                return same_time(file, symbol.name, self._rng.choice(alike))
         return None
+
+
+_SWAPPED = ("func", "var", "const", "type", "function", "class")
+
+
+def _alike(one: Symbol, other: Symbol) -> bool:
+    """Whether a declaration that uses `other` may use `one` instead, and is as long then."""
+    kinds = {(symbol.kind, symbol.package, symbol.generic, len(symbol.name)) for symbol in (one, other)}
+    folders = {Path(place.file).parent for symbol in (one, other) for place in symbol.where}
+    # What only some systems or tests have would not do.
+    everywhere = not any("_" in Path(place.file).name for place in one.where)
+    return len(kinds) == 1 and len(folders) == 1 and one.name != other.name and everywhere
 
 
 def _changed(before: Graph, after: Graph, rng: random.Random) -> list[Symbol]:

@@ -43,7 +43,8 @@ class GoOracle:
 def go_oracle(cache: Path, systems: list[str]) -> Iterator[GoOracle]:
     """The oracle, built with the machine's Go into `cache` and running."""
     program = cache / "oracle-go"
-    built = subprocess.run(["go", "build", "-o", program, "."], cwd=_SOURCE, capture_output=True, text=True)
+    build = ["go", "build", "-o", program, "."]
+    built = subprocess.run(build, cwd=_SOURCE, capture_output=True, text=True, check=False)
     if built.returncode:
         raise RuntimeError(f"the oracle for Go cannot be built: {built.stderr.strip()}")
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -73,7 +74,10 @@ def _graph(answer: dict[str, Any]) -> Graph:
             subtypes=tuple(found.get("subtypes", ())),
         )
     unread = {
-        file: {word: {Place(file, *at) for at in zip(numbers[::2], numbers[1::2])} for word, numbers in words.items()}
+        file: {
+            word: {Place(file, *at) for at in zip(numbers[::2], numbers[1::2], strict=True)}
+            for word, numbers in words.items()
+        }
         for file, words in answer["unread"].items()
     }
     return Graph(symbols, answer["broken"], unread)

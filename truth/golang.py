@@ -33,7 +33,8 @@ class Go:
     def edit(self, folder: Path, graph: Graph, rng: random.Random, number: int) -> Edit | None:
         """See `Language`."""
         kinds: list[Callable[[Path, Symbol, random.Random, int], Edit | None]] = [
-            _append, _append_atomically, _new_file, _new_declaration, _new_test, _new_outside_test, _new_package, _shift,
+            _append, _append_atomically, _new_file, _new_declaration, _new_test, _new_outside_test, _new_package,
+            _shift,
         ]  # fmt: skip
         used = [symbol for symbol in graph.symbols.values() if _usable(folder, symbol)]
         if not used:
@@ -68,7 +69,7 @@ class Go:
 def _go_says(folder: Path, *packages: str) -> set[str]:
     said: set[str] = set()
     for command in (["go", "build"], ["go", "vet"], ["go", "test", "-vet=off", "-run", "XXX"]):
-        done = subprocess.run([*command, *packages], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run([*command, *packages], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
             lines = f"{done.stdout}\n{done.stderr}".splitlines()
             said |= {line for line in lines if line.strip() and not re.match(r"(ok|\?|#|FAIL|PASS)\b", line)}
@@ -171,4 +172,4 @@ def _shift(folder: Path, symbol: Symbol, rng: random.Random, number: int) -> Edi
         assert first
         (root / file).write_bytes(text[: first.end()] + b"// moved\n" * lines + text[first.end() :])
 
-    return Edit(f"insert {lines} lines `// moved` below the package clause of {file}", make)
+    return Edit(f"insert {lines} lines `// moved` below the package clause of {file}", make, touched=(file,))

@@ -49,11 +49,16 @@ class Symbol:
 
 @dataclass
 class Graph:
-    """All symbols of a tree, `broken` what the oracle found wrong, `unread` words of files that it could not read."""
+    """All symbols of a tree, `broken` what the oracle found wrong, `unread` words that it could not read.
+
+    `total`: it knows every identifier of all other files. If not (libclang hides parts of templates and macros), a
+    place of which it knows nothing is never held against an answer.
+    """
 
     symbols: dict[str, Symbol]
     broken: list[str] = field(default_factory=list)
     unread: dict[str, dict[str, set[Place]]] = field(default_factory=dict)
+    total: bool = True
 
     @cached_property
     def at(self) -> dict[Place, list[Symbol]]:
@@ -82,9 +87,17 @@ class Graph:
         related = self._families[symbol.family] if symbol.family else []
         return symbol.uses.union(symbol.allowed, *(one.uses | one.allowed for one in related))
 
-    def unread_places(self, name: str) -> set[Place]:
-        """Where files that the oracle could not read have the word `name`."""
-        return {place for words in self.unread.values() for place in words.get(name, ())}
+    def unknown(self, places: Iterable[Place]) -> set[Place]:
+        """Those of `places` of which the oracle may know nothing."""
+        return set() if self.total else {place for place in places if place not in self.at}
+
+    def unread_places(self, symbol: Symbol) -> set[Place]:
+        """Where the name of `symbol` stands in code that the oracle could not read; for a local in its own files."""
+        found = {place for words in self.unread.values() for place in words.get(symbol.name, ())}
+        if symbol.kind in ("local", "label", "typeparam"):
+            files = {place.file for place in symbol.uses}
+            return {place for place in found if place.file in files}
+        return found
 
     def same(self, other: Graph) -> str:
         """How the use graph of `other` differs, names left aside; "" if it does not."""

@@ -15,13 +15,28 @@ from graph import Graph, Symbol
 class Edit:
     """One change, which can be made to several copies of a tree; `description` says how to make it by hand.
 
-    `added` are files that are new, `removed` those that are gone.
+    `added` are files that are new, `removed` those that are gone, `touched` all that an undoing must restore.
     """
 
     description: str
     make: Callable[[Path], None]
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+
+    def try_on(self, folder: Path, compiles: Callable[[], bool]) -> bool:
+        """Make it in `folder`, and take it back unless it compiles then; whether it was kept."""
+        paths = [folder / file for file in {*self.touched, *self.added, *self.removed, "compile_commands.json"}]
+        before = {path: path.read_bytes() if path.is_file() else None for path in paths}
+        self.make(folder)
+        if compiles():
+            return True
+        for path, contents in before.items():
+            if contents is not None:
+                path.write_bytes(contents)
+            else:
+                path.unlink(missing_ok=True)
+        return False
 
 
 class Language(Protocol):

@@ -11,6 +11,7 @@ from sampling import spelled_at, symbols
 from session import ALL, Answer, Session, place
 from verdicts import Outcome, Verdict, judged
 
+_CALLED = ("func", "method", "function")
 _NAMED = ("func", "method", "type", "var", "const", "field", "function", "class", "enum")
 
 
@@ -31,8 +32,8 @@ def references_outcome(answer: Answer, graph: Graph, at: Place) -> Outcome:
     """The verdict on an answer about what is spelled `at` a place of `graph`."""
     got = _inside(place(item) for item in answer.json.get("references", []))
     there = graph.at[at]
-    allowed = frozenset().union(*(graph.family(symbol) for symbol in there))
-    unread = graph.unread_places(there[0].name)
+    allowed = graph.unknown(got).union(*(graph.family(symbol) for symbol in there))
+    unread = graph.unread_places(there[0])
     outcomes = [judged(answer, got, _required(symbol), allowed, unread) for symbol in there]
     return min(outcomes, key=lambda outcome: list(Verdict).index(outcome.verdict))
 
@@ -49,14 +50,15 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
     Right: every place where the oracle sees a call of exactly this function, and no place that is not a use of it or
     of its family.
     """
-    for symbol in symbols(graph, rng, lambda one: bool(one.calls)):
+    for symbol in symbols(graph, rng, lambda one: bool(one.calls) and one.kind in _CALLED):
         at = spelled_at(symbol, rng)
         if len(graph.at[at]) > 1:
             continue
         answer = session.ask("find_callers_by_anchor", symbol_anchor=session.anchor(at), limit=ALL)
         sites = _inside(place(site) for caller in answer.json.get("callers", []) for site in caller["call_sites"])
-        unread = graph.unread_places(symbol.name)
-        yield answer, judged(answer, sites, symbol.calls, graph.family(symbol), unread)
+        unread = graph.unread_places(symbol)
+        allowed = graph.family(symbol) | graph.unknown(sites)
+        yield answer, judged(answer, sites, symbol.calls, allowed, unread)
 
 
 def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:

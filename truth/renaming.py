@@ -64,7 +64,7 @@ def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol:
     """Whether the refusal was right: make the rename where the oracle says, in a copy."""
     if symbol.outside:
         return Outcome(Verdict.RIGHT, "not ours")
-    if graph.unread_places(symbol.name):
+    if graph.unread_places(symbol):
         return Outcome(Verdict.FLAGGED, "the word stands where the oracle does not read")
     shutil.rmtree(shadow, ignore_errors=True)
     shutil.copytree(live, shadow, symlinks=True, ignore=shutil.ignore_patterns(".git"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from verdicts import Record, Verdict
 
@@ -17,7 +18,7 @@ def figures(record: Record) -> dict[str, dict[str, int]]:
 
 def table(record: Record, title: str) -> Table:
     """One row for each part, and the sum."""
-    shown = Table("part", "asked", *(verdict.value for verdict in Verdict), "true", title=title)
+    shown = Table("part", "asked", *(verdict.value for verdict in Verdict), "true", title=title, box=SIMPLE_HEAD)
     for column in shown.columns[1:]:
         column.justify = "right"
     for part, counts in record.counts.items():

@@ -47,7 +47,7 @@ class Answer:
         return by_anchor and any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
 
     def names(self, files: set[str]) -> bool:
-        """Whether its gaps name all `files`: each itself, or a folder that it lies in; a gap without files is about all."""
+        """Whether its gaps name all `files`, each itself or a folder above it; a gap without files is about all."""
         if any("files" not in gap or gap.get("more_files") for gap in self.hiding):
             return True
         named = [file.rstrip("/") for gap in self.hiding for file in gap["files"]]

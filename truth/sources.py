@@ -18,7 +18,7 @@ _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "com
 
 
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One tree; `module` is a Go module, `debian` a source package."""
+    """One tree; `module` is a Go module, `debian` a source package. What `drop` matches is left out of the copy."""
 
     name: str
     backend: str
@@ -26,6 +26,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     module: str = ""
     systems: list[str] = []
     debian: str = ""
+    drop: list[str] = []
     compile: list[str] = []
     without: list[str] = []
     flags: list[str] = []
@@ -42,7 +43,7 @@ def trees(backend: str, names: Sequence[str] = ()) -> list[Tree]:
     Raises:
         RuntimeError: there is none, or none of that name.
     """
-    found = [tree for tree in msgspec.toml.decode((_HERE / "sources.toml").read_bytes(), type=_Sources).tree]
+    found = msgspec.toml.decode((_HERE / "sources.toml").read_bytes(), type=_Sources).tree
     known = sorted((tree for tree in found if tree.backend == backend), key=lambda tree: tree.size)
     for name in names:
         if name not in {tree.name for tree in known}:
@@ -81,6 +82,8 @@ def copied(tree: Tree, folder: Path) -> Path:
     """`folder`, made a copy of the tree's code, with a compilation database if it needs one, in a new repository."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(fetched(tree), folder, symlinks=True)
+    for path in [path for pattern in tree.drop for path in folder.glob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if tree.compile:
         write_database(tree, folder)
     run(["git", "init", "-q"], folder)

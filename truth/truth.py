@@ -33,25 +33,26 @@ def main(
 ) -> None:  # fmt: skip
     """Exit status 1: an answer was wrong and did not say so."""
     record = Record()
-    told = Console(stderr=True, highlight=False, markup=False)
-    with ExitStack() as stack:
-        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
-        for tree in trees(backend, names)[: 1 if quick else None]:
-            examine(
-                tree, record, seed=seed, parts=parts or list(NUMBERS), scale=scale, quick=quick,
-                folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
-            )  # fmt: skip
-    if as_json:
-        json.dump({"seed": seed, "figures": figures(record), "failures": [asdict(f) for f in record.failures]}, sys.stdout)
-        print()
-    else:
-        for failure in record.failures:
-            steps = "".join(f"\n    {step}" for step in failure.steps)
-            told.print(f"{failure.verdict}: {failure.tree}: {failure.question}\n  {failure.why}\n  {failure.status}{steps}")
-        if as_markdown:
-            print(markdown(record))
+    told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    try:
+        with ExitStack() as stack:
+            folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
+            for tree in trees(backend, names)[: 1 if quick and not names else None]:
+                examine(
+                    tree, record, seed=seed, parts=parts or list(NUMBERS), scale=scale, quick=quick,
+                    folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
+                )  # fmt: skip
+    finally:  # what was asked until then counts, whatever ended it
+        if as_json:
+            whole = {"seed": seed, "figures": figures(record), "failures": [asdict(f) for f in record.failures]}
+            print(json.dumps(whole, indent=1))
         else:
-            Console().print(table(record, f"{backend}, seed {seed}"))
+            for failure in record.failures:
+                told.print(failure.text)
+            if as_markdown:
+                print(markdown(record))
+            else:
+                Console(soft_wrap=True).print(table(record, f"{backend}, seed {seed}"))
     sys.exit(record.wrong > 0)
 
 

@@ -48,6 +48,12 @@ class Failure:
     status: str
     steps: list[str]
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        steps = "".join(f"\n    {step}" for step in self.steps)
+        return f"{self.verdict}: {self.tree}, {self.part}: {self.question}\n  {self.why}\n  {self.status}{steps}"
+
 
 @dataclass
 class Record:

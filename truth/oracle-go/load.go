@@ -58,7 +58,7 @@ func (c *checker) load(g *graph, dir, module, goos string) error {
 		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
 		Dir:   module,
 		Tests: true,
-		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off"),
+		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH="+architecture(goos), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local"),
 	}
 	roots, err := packages.Load(config, "./...")
 	if err != nil {
@@ -158,6 +158,19 @@ func (i importer) Import(path string) (*types.Package, error) {
 		return pkg, nil
 	}
 	return nil, fmt.Errorf("%s was not loaded", path)
+}
+
+// architecture is one that Go has for a system.
+func architecture(goos string) string {
+	switch goos {
+	case "aix":
+		return "ppc64"
+	case "android", "ios":
+		return "arm64"
+	case "js":
+		return "wasm"
+	}
+	return "amd64"
 }
 
 // moduleFolders are the folders with a go.mod that the go command would look into.

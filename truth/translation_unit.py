@@ -1,0 +1,300 @@
+"""One translation unit through libclang: `read` makes a `Unit` of it, plain data that goes from process to process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ctypes import POINTER, byref, c_uint
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clang.cindex import Cursor, CursorKind, Diagnostic, File, Index, SourceLocation, TranslationUnit, c_object_p, conf
+from graph import Place
+
+_KINDS = {
+    CursorKind.FUNCTION_DECL: "function", CursorKind.CXX_METHOD: "method", CursorKind.FUNCTION_TEMPLATE: "function",
+    CursorKind.STRUCT_DECL: "class", CursorKind.CLASS_DECL: "class", CursorKind.UNION_DECL: "class",
+    CursorKind.CLASS_TEMPLATE: "class", CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION: "class",
+    CursorKind.ENUM_DECL: "enum", CursorKind.ENUM_CONSTANT_DECL: "enumerator", CursorKind.FIELD_DECL: "field",
+    CursorKind.VAR_DECL: "var", CursorKind.PARM_DECL: "local", CursorKind.TYPEDEF_DECL: "alias",
+    CursorKind.TYPE_ALIAS_DECL: "alias", CursorKind.TYPE_ALIAS_TEMPLATE_DECL: "alias", CursorKind.LABEL_STMT: "label",
+    CursorKind.NAMESPACE: "namespace", CursorKind.TEMPLATE_TYPE_PARAMETER: "typeparam",
+    CursorKind.TEMPLATE_NON_TYPE_PARAMETER: "typeparam", CursorKind.TEMPLATE_TEMPLATE_PARAMETER: "typeparam",
+    CursorKind.CONSTRUCTOR: "constructor", CursorKind.DESTRUCTOR: "destructor",
+}  # fmt: skip
+_USES = {
+    CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF,
+    CursorKind.NAMESPACE_REF, CursorKind.MEMBER_REF, CursorKind.LABEL_REF, CursorKind.VARIABLE_REF,
+    CursorKind.OVERLOADED_DECL_REF,
+}  # fmt: skip
+_CALLED = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
+# Functions of libclang that its Python package does not declare.
+conf.lib.clang_getSpellingLocation.argtypes = [
+    SourceLocation, POINTER(c_object_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint),
+]  # fmt: skip
+conf.lib.clang_getOverriddenCursors.argtypes = [Cursor, POINTER(POINTER(Cursor)), POINTER(c_uint)]
+conf.lib.clang_getNumOverloadedDecls.argtypes = [Cursor]
+conf.lib.clang_getOverloadedDecl.argtypes = [Cursor, c_uint]
+conf.lib.clang_getOverloadedDecl.restype = Cursor
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A declared name; `family` are places of what it overrides, or of the class that it constructs."""
+
+    place: Place
+    name: str
+    kind: str
+    usr: str
+    is_definition: bool
+    owner: str
+    family: tuple[Place, ...]
+    scope: str | None
+    """Namespaces and classes around it, None if it has no qualified name."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A name that means what is declared at `target`; `optional`: by a macro's body, or one of several."""
+
+    place: Place
+    target: Place
+    is_call: bool
+    optional: bool
+
+
+@dataclass
+class Unit:
+    """What clang says of one translation unit; files are relative to the tree."""
+
+    file: str
+    declarations: set[Declaration] = field(default_factory=set)
+    uses: set[Use] = field(default_factory=set)
+    bases: set[tuple[Place, Place]] = field(default_factory=set)
+    errors: list[str] = field(default_factory=list)
+    includes: set[str] = field(default_factory=set)
+
+
+_SEEN: dict[tuple[str, str, int, int, int], Unit] = {}  # in each process; a run is short
+
+
+def read(folder: Path, file: str, options: list[str], language: str, headers: str) -> Unit:
+    """Parse `file` of the tree in `folder`; `headers` stands for the contents of all headers there."""
+    options = [f"-I{folder / one[2:]}" if one.startswith("-I") else one for one in options]
+    unit = Index.create().parse(str(folder / file), ["-x", language, *options])
+    return _Reader(unit, folder, file, headers).unit
+
+
+class _Reader:
+    """Walks the part of the tree that lies below the folder."""
+
+    def __init__(self, parsed: TranslationUnit, folder: Path, file: str, headers: str) -> None:
+        self._headers = headers
+        self._folder = f"{folder}/"
+        self._lines: dict[str, list[bytes]] = {}
+        self._files: dict[str, str | None] = {}
+        self._defines: dict[str, set[int]] = {}
+        self.unit = Unit(file)
+        for diagnostic in parsed.diagnostics:
+            if diagnostic.severity >= Diagnostic.Error:
+                self.unit.errors.append(f"{file}: {diagnostic.spelling}")
+        for include in parsed.get_includes():
+            if one := self._relative(include.include.name):
+                self.unit.includes.add(one)
+        for child in parsed.cursor.get_children():
+            location = child.location.file
+            if location and self._relative(location.name):
+                self._take(child, location.name)
+
+    def _take(self, cursor: Cursor, path: str) -> None:
+        """What a declaration on the top level says, which is the same in each unit as long as no header changes."""
+        extent = cursor.extent
+        text = hash(b"".join(self._text(path)))
+        key = (self._headers, str(self._relative(path)), text, extent.start.offset, extent.end.offset)
+        if key not in _SEEN:
+            every = self.unit
+            self.unit = Unit(every.file)
+            self._visit(cursor)
+            _SEEN[key], self.unit = self.unit, every
+        seen = _SEEN[key]
+        self.unit.declarations |= seen.declarations
+        self.unit.uses |= seen.uses
+        self.unit.bases |= seen.bases
+
+    def _visit(self, cursor: Cursor) -> None:
+        """Walk below `cursor`; with a stack of our own, since expressions nest deeply."""
+        waiting: list[tuple[Cursor, set[int]]] = [(cursor, set())]
+        while waiting:
+            one, called = waiting.pop()
+            kind = one.kind
+            if kind in _KINDS:
+                self._declared(one, _KINDS[kind])
+            elif kind in _USES:
+                self._used(one, one.hash in called)
+            children = list(one.get_children())
+            marks: set[int] = called
+            if kind == CursorKind.CALL_EXPR and children:
+                callee = _callee(children[0])
+                marks = {callee.hash} if callee is not None else set()
+            if kind in (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE):
+                self._bases(one, children)
+            waiting += [(child, marks) for child in children]
+
+    def _declared(self, cursor: Cursor, kind: str) -> None:
+        name = cursor.spelling
+        if not name or "(" in name or " " in name:
+            return  # anonymous
+        if kind in ("constructor", "destructor"):
+            name = name.partition("<")[0]
+        places = self._places(cursor.location, name)
+        if not places or places[1]:
+            return
+        above = cursor.semantic_parent
+        if kind == "var" and above is not None and above.kind in _FUNCTIONS:
+            kind = "local"
+        owner = above.spelling if above is not None and above.kind in _CLASSES else ""
+        family = [*self._overridden(cursor)] if kind == "method" else []
+        if kind in ("constructor", "destructor") and above is not None and (at := self._target(above)):
+            family.append(at)
+        usr = "" if kind in ("local", "label") else cursor.get_usr()
+        self.unit.declarations.add(
+            Declaration(places[0], name, kind, usr, cursor.is_definition(), owner, tuple(family), _scope(cursor))
+        )
+
+    def _overridden(self, cursor: Cursor) -> Iterator[Place]:
+        """Where the methods are declared that a method overrides directly."""
+        overridden, count = POINTER(Cursor)(), c_uint()
+        conf.lib.clang_getOverriddenCursors(cursor, byref(overridden), byref(count))
+        for number in range(count.value):
+            one = overridden[number]
+            one._tu = cursor._tu
+            if at := self._target(one):
+                yield at
+        # The array is not given back: `one.location` and others need it, and this process ends soon.
+
+    def _bases(self, cursor: Cursor, children: list[Cursor]) -> None:
+        derived = self._target(cursor)
+        for child in children:
+            if child.kind == CursorKind.CXX_BASE_SPECIFIER and derived:
+                for below in child.walk_preorder():
+                    if below.kind in (CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF) and below.referenced is not None:
+                        if base := self._target(below.referenced):
+                            self.unit.bases.add((base, derived))
+                        break
+
+    def _used(self, cursor: Cursor, is_call: bool) -> None:
+        targets = [cursor.referenced]
+        if cursor.kind == CursorKind.OVERLOADED_DECL_REF:
+            targets = [_overloaded(cursor, number) for number in range(conf.lib.clang_getNumOverloadedDecls(cursor))]
+        for target in targets:
+            if target is None:
+                continue
+            at = self._target(target)
+            if not at:
+                continue
+            name = target.spelling.partition("<")[0]
+            if places := self._places(cursor.location, name):
+                place, in_macro = places
+                self.unit.uses.add(Use(place, at, is_call, in_macro or len(targets) > 1))
+
+    def _target(self, cursor: Cursor) -> Place | None:
+        """Where what a cursor means is declared; members of instances are declared where their template has them."""
+        places = self._places(cursor.location, cursor.spelling.partition("<")[0])
+        return places[0] if places and not places[1] else None
+
+    def _places(self, location: SourceLocation, name: str) -> tuple[Place, bool] | None:
+        """Where `name` is spelled, and whether that is only in a macro; None outside the tree.
+
+        What a macro is given as argument is spelled where it stands. What its body spells comes out where the macro
+        is used, and that is the place.
+        """
+        used = self._at(location.file, location.line, location.column)
+        if used and self._spells(used, name):
+            return self._place(*used), False
+        spelled = self._at(*_in_file(location))
+        if spelled and self._spells(spelled, name) and not self._in_define(spelled[0], spelled[1]):
+            return self._place(*spelled), False
+        return (self._place(*used), True) if used else None
+
+    def _at(self, file: Any, line: int, column: int) -> tuple[str, int, int] | None:
+        return (file.name, line, column) if file and self._relative(file.name) else None
+
+    def _relative(self, path: str) -> str | None:
+        if path not in self._files:
+            real = str(Path(path).resolve())
+            self._files[path] = real.removeprefix(self._folder) if real.startswith(self._folder) else None
+        return self._files[path]
+
+    def _text(self, path: str) -> list[bytes]:
+        if path not in self._lines:
+            self._lines[path] = Path(path).read_bytes().split(b"\n")
+        return self._lines[path]
+
+    def _spells(self, at: tuple[str, int, int], name: str) -> bool:
+        path, line, column = at
+        if not self._relative(path):
+            return False
+        text = self._text(path)[line - 1][column - 1 :]
+        spelled = name.encode()
+        return text.startswith(spelled) and not re.match(rb"\w", text[len(spelled) :])
+
+    def _in_define(self, path: str, line: int) -> bool:
+        if path not in self._defines:
+            found = set()
+            inside = False
+            for number, text in enumerate(self._text(path), 1):
+                inside = inside or (text.lstrip().startswith(b"#") and b"define" in text)
+                if inside:
+                    found.add(number)
+                inside = inside and text.rstrip(b"\r").endswith(b"\\")
+            self._defines[path] = found
+        return line in self._defines[path]
+
+    def _place(self, path: str, line: int, column: int) -> Place:
+        before = self._text(path)[line - 1][: column - 1]
+        return Place(self._relative(path) or path, line, len(before.decode("utf-8", "replace")) + 1)
+
+
+def _in_file(location: SourceLocation) -> tuple[Any, int, int]:
+    """Where the token stands in a file: an argument of a macro where it is spelled."""
+    file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
+    conf.lib.clang_getSpellingLocation(location, byref(file), byref(line), byref(column), byref(offset))
+    return (File(file) if file else None), line.value, column.value
+
+
+def _overloaded(cursor: Cursor, number: int) -> Cursor | None:
+    one: Cursor = conf.lib.clang_getOverloadedDecl(cursor, number)
+    one._tu = cursor._tu
+    return one
+
+
+def _callee(cursor: Cursor) -> Cursor | None:
+    """The name that is called, below conversions and parentheses."""
+    while cursor.kind not in _CALLED:
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            return None
+        cursor = children[0]
+    return cursor
+
+
+def _scope(cursor: Cursor) -> str | None:
+    names: list[str] = []
+    above = cursor.semantic_parent
+    while above is not None and above.kind != CursorKind.TRANSLATION_UNIT:
+        if above.kind == CursorKind.LINKAGE_SPEC:
+            pass
+        elif above.kind not in (CursorKind.NAMESPACE, *_CLASSES) or not above.spelling or "(" in above.spelling:
+            return None
+        else:
+            names.insert(0, above.spelling)
+        above = above.semantic_parent
+    return "::".join(names)
+
+
+_FUNCTIONS = (
+    CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.FUNCTION_TEMPLATE, CursorKind.CONSTRUCTOR,
+    CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION, CursorKind.LAMBDA_EXPR,
+)  # fmt: skip
+_CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE, CursorKind.UNION_DECL)
