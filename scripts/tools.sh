@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -148,7 +148,21 @@ get_json_tree() {
   fi
 }
 
-if [ $# = 0 ]; then set -- gopls clangd nvim dlv lldb_dap postgresql chromium; fi
+# What the tests ask of `make truth`: one Go module, and on Debian one C program.
+get_truth() {
+  if ! have_go; then
+    return # said already
+  elif ! step "real Go code, through Go's module proxy (1 MB)" .venv/bin/python truth/fetch.py gopls cobra; then
+    lacks "cobra's source" "Run the same command again once the cause above is gone."
+  fi
+  if ! is_debian; then
+    lacks "Lua's source" "It comes from Debian's source packages only."
+  elif ! step "real C code, from Debian's source packages (1 MB)" .venv/bin/python truth/fetch.py clangd lua; then
+    lacks "Lua's source" "Run the same command again once the cause above is gone."
+  fi
+}
+
+if [ $# = 0 ]; then set -- gopls clangd nvim dlv lldb_dap postgresql chromium truth; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

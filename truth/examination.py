@@ -45,7 +45,7 @@ def examine(
 ) -> None:  # fmt: skip
     """Ask `tree` all `parts`, each in a copy of its own below `folder`, with a session of its own."""
     with ExitStack() as stack:
-        language = _language(tree, stack)
+        language = _language(tree, stack, quick=quick)
         for part in parts:
             count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
             live, shadow = folder / tree.name / part / tree.name, folder / tree.name / part / "shadow" / tree.name
@@ -58,9 +58,9 @@ def examine(
             say(f"{tree.name}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
 
 
-def _language(tree: Tree, stack: ExitStack) -> Language:
+def _language(tree: Tree, stack: ExitStack, *, quick: bool) -> Language:
     if tree.module:
-        return Go(stack.enter_context(go_oracle(CACHE, tree.systems)))
+        return Go(stack.enter_context(go_oracle(CACHE, tree.systems)), quick=quick)
     if find_spec("clang") is None:
         raise RuntimeError("libclang is not installed; run: make env")
     from cpp import Cpp

@@ -32,8 +32,8 @@ def main(
     as_markdown: bool, keep: Path | None,
 ) -> None:  # fmt: skip
     """Exit status 1: an answer was wrong and did not say so."""
-    record = Record()
     told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    record = Record(told.print)
     try:
         with ExitStack() as stack:
             folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
@@ -46,13 +46,10 @@ def main(
         if as_json:
             whole = {"seed": seed, "figures": figures(record), "failures": [asdict(f) for f in record.failures]}
             print(json.dumps(whole, indent=1))
+        elif as_markdown:
+            print(markdown(record))
         else:
-            for failure in record.failures:
-                told.print(failure.text)
-            if as_markdown:
-                print(markdown(record))
-            else:
-                Console(soft_wrap=True).print(table(record, f"{backend}, seed {seed}"))
+            Console(soft_wrap=True).print(table(record, f"{backend}, seed {seed}"))
     sys.exit(record.wrong > 0)
 
 

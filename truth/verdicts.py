@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -57,8 +57,9 @@ class Failure:
 
 @dataclass
 class Record:
-    """All verdicts of a run, by part."""
+    """All verdicts of a run, by part; `told` hears of all that did not go right at once."""
 
+    told: Callable[[str], None]
     counts: dict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
     failures: list[Failure] = field(default_factory=list)
 
@@ -68,7 +69,9 @@ class Record:
         if outcome.verdict not in (Verdict.RIGHT, Verdict.LARGER):
             question = answer.command()
             kind = outcome.verdict.name.lower()
-            self.failures.append(Failure(kind, part, tree, question, outcome.why, answer.status[:1500], list(steps)))
+            failure = Failure(kind, part, tree, question, outcome.why, answer.status[:1500], list(steps))
+            self.failures.append(failure)
+            self.told(failure.text)
 
     @property
     def wrong(self) -> int:
