@@ -72,9 +72,9 @@ class Visibility(_Data, frozen=True):
     Patterns of Python's `re`; more may match than what they are for, never less.
     """
 
-    import_pattern: str  # all that one import declaration says, with MULTILINE
-    imported_pattern: str  # in that: a path with its quotes
+    import_pattern: str  # an import declaration with its strings; {comment} and {string} are those of `Lexing`
     library_pattern: str  # a path that leads to nothing in a workspace, unless there is a project that it begins with
+    after_imports_pattern: str = "(?!)"  # where no import can follow any more
     private_files: str = ""  # names of files whose declarations and imports are nobody's else
     type_pattern: str = ""  # with {name}, in the text that declares it: it may be a type, whatever a server says it is
     private_names: str = ""  # names that only the files of the same folder can use
@@ -350,8 +350,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.symbols.generic_pattern,
             adapter.projects.name_pattern if adapter.projects else "",
             adapter.projects.alias_pattern if adapter.projects else "",
-            *((v.import_pattern, v.imported_pattern, v.library_pattern) if (v := adapter.visibility) else ()),
-            *((v.private_files, v.private_names) if v else ()),
+            *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",
             adapter.ready.incomplete_pattern,

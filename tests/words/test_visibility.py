@@ -12,7 +12,8 @@ from lsp_mcp.words.packages import Importing, Packages
 from lsp_mcp.words.visibility import Role, Symbol, seeing
 
 GO = load_adapter("gopls")
-assert GO.visibility and GO.projects
+LEXING = GO.languages[0].lexing
+assert GO.visibility and GO.projects and LEXING
 
 
 def seen(
@@ -22,8 +23,8 @@ def seen(
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content, "utf-8")
-    assert GO.visibility and GO.projects
-    importing = Importing(GO.visibility)
+    assert GO.visibility and GO.projects and LEXING
+    importing = Importing(GO.visibility, LEXING)
     sources = {str(folder / path): importing.of(text.encode()) for path, text in files.items() if path.endswith(".go")}
     markers = [folder / path for path in files if path.rpartition("/")[2] in ("go.mod", "go.work")]
     projects = map_projects(markers, GO.projects, folder, lambda path: path.read_text("utf-8"))
@@ -92,6 +93,7 @@ def test_imports_of_a_test_lead_nobody_else(tmp_path: Path) -> None:
         'import ("fmt"; l "example.com/m/lib")',
         "import `example.com/m/lib`",
         'import ( // )\n/* )\n */\n "fmt"\n _ /* x */ "example.com/m/lib"\n)',
+        '// import "C"\n/*\nfunc s()\n*/; import (\n"example.com/m/lib"',
         'import /* a */ // b\n "example.com/m/lib"',
         'import "C"\nimport (\n)\nimport(\n"example.com/m/lib")',
     ],
@@ -99,6 +101,15 @@ def test_imports_of_a_test_lead_nobody_else(tmp_path: Path) -> None:
 def test_imports_are_read_however_they_are_written(tmp_path: Path, imports: str) -> None:
     files = {**FILES, "x/x.go": f"// import\npackage x; {imports}\n\nfunc f() {{}}\n"}
     assert "x/x.go" in seen(tmp_path, files, "New", "lib/lib.go", "value")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['/* import "a.b/c"', 'var s = `\nimport "a.b/c"\n`', 'import ( // "a.b/c"\n/* "a.b/c" */)', 'important("a.b/c")'],
+)
+def test_what_comments_and_strings_say_is_no_import(text: str) -> None:
+    assert GO.visibility and LEXING
+    assert Importing(GO.visibility, LEXING).of(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
 
 
 def test_modules_are_found_by_the_names_that_others_have_for_them(tmp_path: Path) -> None:

@@ -163,8 +163,7 @@ class KeptIndex:
             return None
 
     def _rules(self) -> str:
-        visibility = self._adapter.visibility
-        return f"{visibility.import_pattern} {visibility.imported_pattern}" if visibility else ""
+        return self._importing.rules if self._importing else ""
 
 
 _UNSURE = 1  # a stamp that no content has

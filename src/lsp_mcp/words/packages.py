@@ -12,8 +12,9 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
-from lsp_mcp.adapters import Visibility
+from lsp_mcp.adapters import Lexing, Visibility
 from lsp_mcp.disk.entries import entries
 from lsp_mcp.disk.files import content_or_nothing
 
@@ -22,17 +23,27 @@ _EVERYWHERE = ""  # the folder that an import leads to if nobody knows which
 
 
 class Importing:
-    """Reads what a file imports, by the patterns of an adapter."""
+    """Reads what a file imports, by the patterns of an adapter. No comment or string is taken for an import."""
 
-    def __init__(self, rules: Visibility) -> None:
-        self._section = re.compile(rules.import_pattern.encode(), re.MULTILINE)
-        self._imported = re.compile(rules.imported_pattern.encode())
+    def __init__(self, rules: Visibility, lexing: Lexing) -> None:
+        comment, string = f"(?:{lexing.comment})", f"(?:{lexing.string})"
+        imports = rules.import_pattern.replace("{comment}", comment).replace("{string}", string)
+        tokens = f"{comment}|{string}|(?P<imports>{imports})|(?P<end>{rules.after_imports_pattern})"
+        self._tokens = re.compile(tokens.encode(), re.MULTILINE)
+        self._strings = re.compile(f"{comment}|(?P<string>{string})".encode(), re.MULTILINE)
         self._spelled: dict[bytes, str] = {}  # each once: a path is imported by many files
 
+    @property
+    def rules(self) -> str:
+        """What it goes by, so that two that read differently are told apart."""
+        return self._tokens.pattern.decode()
+
     def of(self, content: bytes) -> Imports:
-        """What `content` imports, as it is spelled, more rather than less; each once, sorted."""
-        found = {path for section in self._section.finditer(content) for path in self._imported.findall(section[0])}
-        return tuple(sorted(self._path(path) for path in found))
+        """What `content` imports, as it is spelled; each once, sorted."""
+        tokens = takewhile(lambda match: match["end"] is None, self._tokens.finditer(content))
+        sections = [match[0] for match in tokens if match["imports"]]
+        found = {path for part in sections for match in self._strings.finditer(part) if (path := match["string"])}
+        return tuple(sorted(map(self._path, found)))
 
     def _path(self, spelled: bytes) -> str:
         if spelled not in self._spelled:

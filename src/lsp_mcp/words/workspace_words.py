@@ -53,7 +53,7 @@ class WorkspaceWords:
     ) -> None:
         self._adapter = adapter
         self._surroundings = surroundings
-        self._importing = Importing(adapter.visibility) if adapter.visibility else None
+        self._importing = _importing(adapter)
         self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
         self._changes = 0  # how often anything came, changed or went
         self._answers: dict[str, tuple[Path, ...]] = {}
@@ -165,6 +165,11 @@ class WorkspaceWords:
             naming = {path for word in rules.naming_words for path in index.files_with(word)}
             seen |= {path for path in asked if str(path) in naming}
         return seen
+
+
+def _importing(adapter: Adapter) -> Importing | None:
+    lexing = next((language.lexing for language in adapter.languages if language.lexing), None)
+    return Importing(adapter.visibility, lexing) if adapter.visibility and lexing else None
 
 
 def _make_room(answers: dict[Any, Any], most: int) -> None:
