@@ -43,8 +43,8 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "toolsets": [
         {"offered"},
-        {"code", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
-        {"passing"},
+        {"code", "calls", "implementations", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
+        {"passing", "trees"},
         {"answers", "renaming"},
         {"questions"},
         {"symbols"},

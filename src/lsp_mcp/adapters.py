@@ -135,6 +135,7 @@ class Documents(_Data, frozen=True):
     tell_saved: bool = True  # `didSave` follows each `didChange`
     close_when_read: bool = False  # `didClose` only after diagnostics of the last version have come
     reread_fields: dict[str, Any] = {}  # of a `didChange` that makes it read what is included again; none: reopened
+    outlines_closed: bool = False  # it answers about the outline of a document that is not open, too
     reread_times: int = 1  # such changes in a row, each after the answer to the one before, until one is fresh
 
 
@@ -179,6 +180,7 @@ class Symbols(_Data, frozen=True):
     names_in_text: tuple[str, ...] = ()  # kinds that a call hierarchy gives another name than the text has there
     # What stands right behind the name of a type that is generic, and whose members' uses it counts by instance.
     generic_pattern: str = ""
+    implementation_goes_up: bool = False  # of what is in no interface it gives the interfaces' own types or methods
     scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
 
 

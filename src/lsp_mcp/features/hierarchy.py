@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -19,10 +20,12 @@ from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
+from lsp_mcp.uris import path_uri, uri_path
 
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
+Ends = Callable[[Path, str], bool]
+"""Called with the file and the name, as the server gives it, of a function that a walk need not go beyond."""
 
 _AT_ONCE = 8  # requests in flight
 _MOST_USES = 10_000  # looked at to see where calls are
@@ -61,22 +64,33 @@ class Tree:
         return [child for root in self.roots for child in root.children]
 
 
+def _never(_: Path, __: str) -> bool:
+    return False
+
+
 async def call_tree(
-    backend: Backend, path: Path, point: Point, direction: Literal["incoming", "outgoing"], depth: int, limit: int
+    backend: Backend,
+    path: Path,
+    point: Point,
+    direction: Literal["incoming", "outgoing"],
+    depth: int,
+    limit: int,
+    *,
+    ends: Ends = _never,
 ) -> Tree:
     """The callers (`incoming`) or callees (`outgoing`) of the function at `point`, `depth` calls away at most.
+
+    Nothing is asked about those that `ends` is true of.
 
     Raises:
         RefusedError: the server has no call hierarchy, or none for this symbol.
         PathError, PointError, UnavailableError: as `references`.
     """
-    if not backend.capabilities.get("callHierarchyProvider"):
-        raise RefusedError("it has no call hierarchy")
 
     async def walk(file: Path, start: Point) -> Tree:
-        items = await _prepare(backend, "textDocument/prepareCallHierarchy", file, start)
+        items = await _prepare_calls(backend, file, start)
         end = "from" if direction == "incoming" else "to"
-        return await _Walk(backend, f"callHierarchy/{direction}Calls", end, depth, limit).tree(items)
+        return await _Walk(backend, f"callHierarchy/{direction}Calls", end, depth, limit, ends).tree(items)
 
     tree = await walk(path, point)
     if direction == "outgoing" and tree.unplaced:
@@ -85,6 +99,45 @@ async def call_tree(
             other = await walk(*place)
             tree = other if other.unplaced < tree.unplaced else tree
     return tree
+
+
+@dataclass(frozen=True)
+class Way:
+    """The shortest way of calls: `nodes` from the one that calls to the one that is called at last, `sites` of each
+    being the calls of it by the one before; empty if there is none. `seen`: functions looked at; `left_out` as `Tree`.
+    """
+
+    nodes: tuple[Node, ...]
+    seen: int
+    left_out: int
+
+
+async def call_path(
+    backend: Backend, start: tuple[Path, Point], goal: tuple[Path, Point], depth: int, limit: int
+) -> Way:
+    """How the function at `start` comes to call the one at `goal`, in `depth` calls at most.
+
+    Goes from the goal to its callers: a server knows who may call a method through its interface, but not from a call
+    which method that is. Raises as `call_tree`.
+    """
+    walk = _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit)
+    walk.wanted = {walk.key(item) for item in await _prepare_calls(backend, *start)}
+    tree = await walk.tree(await _prepare_calls(backend, *goal))
+    chain = list(tree.roots[:1])
+    while chain and chain[-1].children:
+        chain.append(chain[-1].children[0])
+    sites: tuple[Place, ...] = ()
+    nodes: list[Node] = []
+    for node in reversed(chain):
+        nodes.append(replace(node, sites=sites, children=()))
+        sites = node.sites
+    return Way(tuple(nodes), walk.kept, tree.left_out)
+
+
+async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Json]:
+    if not backend.capabilities.get("callHierarchyProvider"):
+        raise RefusedError("it has no call hierarchy")
+    return await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
 
 
 async def type_tree(
@@ -121,8 +174,10 @@ class _Walk:
     end: str | None  # the key of the item in a call; None: the answer's elements are the items
     depth: int
     limit: int
+    ends: Ends = _never
+    wanted: Set[object] = frozenset()  # the walk ends with the level that has one of these, and keeps what leads there
     _seen: set[object] = field(default_factory=set)
-    _kept: int = 0
+    kept: int = 0
 
     def __post_init__(self) -> None:
         self._locator = Locator(self.backend)
@@ -132,14 +187,20 @@ class _Walk:
         tree = Tree()
         roots = [_Branch(item, ()) for item in items]
         level = roots
-        self._seen.update(self._key(item) for item in items)
+        self._seen.update(self.key(item) for item in items)
         for _ in range(self.depth):
             room = asyncio.Semaphore(_AT_ONCE)
             answers = await asyncio.gather(*(self._ask(branch.item, room) for branch in level))
             beyond: list[_Branch] = []
             for branch, answer in zip(level, answers, strict=True):
                 beyond += self._grow(branch, answer, tree)
-            level = beyond
+            if any(self.key(branch.item) in self.wanted for branch in beyond):
+                break
+            level = [
+                branch for branch in beyond if not self.ends(uri_path(branch.item["uri"]), str(branch.item["name"]))
+            ]
+        if self.wanted:
+            roots = [root for root in roots if self._leads_to_wanted(root)]
         built = [await self._node(branch, branch.item, tree) for branch in roots]
         tree.roots = tuple(node for node in built if node)
         tree.gaps = tuple(self._subtypes.gaps())
@@ -158,13 +219,13 @@ class _Walk:
         for element in sorted(
             answer, key=lambda e: location_key(_location(e[self.end] if self.end else e), self.backend.root)
         ):
-            if self._kept == self.limit:
+            if self.kept == self.limit:
                 tree.left_out += 1
                 continue
-            self._kept += 1
+            self.kept += 1
             item = element[self.end] if self.end else element
-            key = self._key(item)
-            child = _Branch(item, (*branch.above, self._key(branch.item)), element.get("fromRanges") or [])
+            key = self.key(item)
+            child = _Branch(item, (*branch.above, self.key(branch.item)), element.get("fromRanges") or [])
             branch.children.append(child)
             if key in child.above:
                 child.mark = "cycle"
@@ -204,7 +265,7 @@ class _Walk:
             branch.mark,
         )
 
-    def _key(self, item: Json) -> object:
+    def key(self, item: Json) -> object:
         """What tells a symbol from others: the server's own word if it has one, which is the same everywhere."""
         rules, data = self.backend.adapter.hierarchy, item.get("data")
         if rules and isinstance(data, dict) and rules.id_field in data:
@@ -213,6 +274,14 @@ class _Walk:
             return json.dumps(data, sort_keys=True)
         start = item["selectionRange"]["start"]
         return item["uri"], start["line"], start["character"], item["name"]
+
+    def _leads_to_wanted(self, branch: _Branch) -> bool:
+        """Whether a wanted one is in `branch`, of which then nothing is left but the way there."""
+        if self.key(branch.item) in self.wanted:
+            branch.children.clear()
+            return True
+        branch.children = [child for child in branch.children if self._leads_to_wanted(child)][:1]
+        return bool(branch.children)
 
     @property
     def _goes_by_mtime(self) -> bool:

@@ -55,15 +55,15 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
     position = text.point_position(point, backend.encoding)
     params = {"textDocument": {"uri": path_uri(path)}, "position": position}
     places = []
-    for location in _locations(await backend.request(method, params)):
+    for location in locations(await backend.request(method, params)):
         file = uri_path(location["uri"])
         start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
         places.append((file, start))
     return places
 
 
-def _locations(result: Any) -> list[Json]:
-    """`Location`, `Location[]` or `LocationLink[]` as locations of the names."""
+def locations(result: Any) -> list[Json]:
+    """The answer `Location`, `Location[]` or `LocationLink[]` as locations of the names."""
     found = result if isinstance(result, list) else [result] if result else []
     return [
         {"uri": one["targetUri"], "range": one["targetSelectionRange"]} if "targetUri" in one else one for one in found

@@ -9,6 +9,7 @@ from typing import Any
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.hierarchy import Node
+from lsp_mcp.features.implementations import Implementation
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, status
@@ -74,3 +75,18 @@ class Hierarchy(Answer):
 
     trees: Mapping[str, Sequence[Node]]
     with_code: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallPath(Answer):
+    """Of `find_calls` with `to`: each of `nodes` calls the next; the `sites` of one are the calls of it."""
+
+    nodes: Sequence[Node]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImplementationList(Answer):
+    """Of `find_implementations`: `lists` by the names of their fields, `implementations` and `above`."""
+
+    lists: Mapping[str, Sequence[Implementation]]
+    with_code: bool = False

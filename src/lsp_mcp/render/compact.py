@@ -17,7 +17,17 @@ from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, Ren
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
+from lsp_mcp.render.answers import (
+    AnchorTo,
+    Answer,
+    CallPath,
+    Definitions,
+    Hierarchy,
+    ImplementationList,
+    Outline,
+    ReferenceList,
+    Rename,
+)
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
@@ -40,11 +50,8 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield anchor(answer.path, None)
             for symbol in answer.symbols:
                 yield from _outline(symbol, "", answer.with_code)
-        case ReferenceList() if answer.with_code:
-            yield from _with_code(answer.places, anchor)
         case ReferenceList():
-            for path, places in groupby(answer.places, key=lambda place: place.path):
-                yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in places)}"
+            yield from _references(answer, anchor)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
         case Hierarchy():
@@ -52,6 +59,10 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield f"{field}:"
                 for node in nodes:
                     yield from _branch(node, "  ", answer.with_code, anchor)
+        case CallPath() if answer.nodes:
+            yield _path(answer.nodes, shown)
+        case ImplementationList():
+            yield from _implementations(answer, anchor)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
@@ -59,6 +70,25 @@ def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[s
     code = f"| {place.code}" if with_code else ""
     yield f"{anchor(place.path, place.span.start)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, "  ")
+
+
+def _references(answer: ReferenceList, anchor: AnchorTo) -> Iterator[str]:
+    if answer.with_code:
+        yield from _with_code(answer.places, anchor)
+        return
+    for path, places in groupby(answer.places, key=lambda place: place.path):
+        yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in places)}"
+
+
+def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[str]:
+    for field, found in answer.lists.items():
+        yield f"{field}:"
+        for path, in_file in groupby(found, key=lambda one: one.symbol.place.path):
+            yield anchor(path, None)
+            for one in in_file:
+                of = f" [of {one.of}]" if one.of else ""
+                code = f"| {one.symbol.place.code}" if answer.with_code else ""
+                yield f"{_at(one.symbol.place.span.start)} {one.symbol.kind} {one.symbol.name}{of}{code}"
 
 
 def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
@@ -77,6 +107,19 @@ def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Itera
     yield f"{indent}{anchor(place.path, place.span.start)} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
     for child in node.children:
         yield from _branch(child, f"{indent}  ", with_code, anchor)
+
+
+def _path(nodes: Sequence[Node], shown: Shown) -> str:
+    """`main a.go:3 > run 9 (5:2) > (*T).Do b.go:7 (11:4)`: a file is named where it is another than before."""
+    parts: list[str] = []
+    file: Path | None = None
+    for node in nodes:
+        place = node.symbol.place
+        line = f"{place.span.start.line}" if place.path == file else f"{shown(place.path)}:{place.span.start.line}"
+        calls = f" ({','.join(_at(site.span.start) for site in node.sites)})" if node.sites else ""
+        parts.append(f"{node.symbol.name} {line}{calls}")
+        file = place.path
+    return " > ".join(parts)
 
 
 def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:

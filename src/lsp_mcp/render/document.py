@@ -10,7 +10,17 @@ from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, Ren
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.render.answers import AnchorTo, Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
+from lsp_mcp.render.answers import (
+    AnchorTo,
+    Answer,
+    CallPath,
+    Definitions,
+    Hierarchy,
+    ImplementationList,
+    Outline,
+    ReferenceList,
+    Rename,
+)
 from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.text import Base, Point, point_numbers
 from lsp_mcp.visible import json_text
@@ -51,6 +61,16 @@ class _Form:
                     field: [self._node(node, answer.with_code) for node in nodes]
                     for field, nodes in answer.trees.items()
                 }
+            case ImplementationList():
+                return {
+                    field: [
+                        {**self._symbol(one.symbol, answer.with_code), **({"of": one.of} if one.of else {})}
+                        for one in found
+                    ]
+                    for field, found in answer.lists.items()
+                }
+            case CallPath():
+                return {"path": [self._node(node, with_code=False) for node in answer.nodes]}
         raise TypeError(f"no document form for {type(answer).__name__}")
 
     def _symbol(self, symbol: Symbol, with_code: bool) -> Json:

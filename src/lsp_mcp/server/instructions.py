@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _MOST = 2_000  # bytes; Claude Code cuts what is longer than 2 KB
 _KEPT = 4  # lines that are never left out
 _ROOT_LENGTH = 300  # bytes of the workspace root's path; of a longer one, its end
-_LINES = (  # each with the tool that must be offered for it to be told; empty: it always is
-    ("", "Semantic {languages} code navigation and rename through a real language server ({backends}), in {root}."),
+_LINES: tuple[tuple[str, tuple[str, ...]], ...] = (  # each with tools: told if one is offered, {} are those that are
+    ("Semantic {languages} code navigation and editing through a real language server ({backends}), in {root}.", ()),
     (
-        "find_symbol_references_by_anchor",
-        "Prefer these tools to grep for symbols: they find exactly the uses of one symbol, through aliases, "
-        "interfaces and packages, and never in comments or strings.\n",
+        "Use these tools for symbols: they find exactly the uses of one, through aliases, interfaces and packages, "
+        "never in comments or strings. Use grep for text, messages and configuration.\n",
+        ("find_symbol_references_by_anchor",),
     ),
     (
-        "find_symbol_definitions_by_name",
-        "- Don't know where it is: find_symbol_definitions_by_name. Know the file: list_symbols_in_file.",
+        "- Name a symbol as Type.Method or FILE:LINE, or by an anchor of an answer: SCHEME://FILE#LINE:CHAR, from 1, "
+        "in characters; it survives edits. In compact answers put a file's heading and a line:char together.",
+        ("find_symbol_references_by_anchor",),
+    ),
+    ("- Find: {}.", ("find_symbol_definitions_by_name", "list_symbols_in_file")),
+    ("- Read instead of slices of files: {}, many symbols at once.", ("read_symbol",)),
+    ("- Uses: {}.", ("find_symbol_references_by_anchor", "find_calls", "find_implementations")),
+    (
+        "- Before you change a signature or what a function does: {}: what to edit, which tests to run.",
+        ("find_impact",),
     ),
     (
-        "find_symbol_references_by_anchor",
-        "- Every result has an anchor SCHEME://FILE#LINE:CHAR, from 1, in characters. Hand it to "
-        "find_symbol_references_by_anchor, find_callers_by_anchor, find_callees_by_anchor, "
-        "find_type_hierarchy_by_anchor or rename_symbol_by_anchor, or pass an unambiguous name such as Type.Method. "
-        "In compact answers put a file's heading and a line:char together.",
+        "- Edit: {}; apply=false previews, all files are written or none.",
+        ("edit_symbol", "refactor", "rename_symbol_by_anchor"),
     ),
+    ("- After edits: {}, without a build.", ("check",)),
+    ("- For what no other tool answers: {} (hover, definition …).", ("lsp_request",)),
     (
-        "find_symbol_references_by_anchor",
-        "- Anchors survive edits: one whose symbol moved is followed, one whose symbol is gone is refused with "
-        "candidates.",
+        "- Answers are for what is on disk now. Trust `status: complete`; else it says what is missing, and that may "
+        "be in files that don't matter to you.",
+        (),
     ),
-    ("", "- `status` is `complete`, or says what is missing (still indexing, capped, not searched). Trust `complete`."),
-    ("", "- Answers are for what is on disk now, whoever changed it. No need to wait or refresh after an edit."),
-    ("rename_symbol_by_anchor", "- rename_symbol_by_anchor writes all files or none; apply=false previews."),
-    ("lsp_request", "- For what no other tool answers: lsp_request, any LSP request that changes nothing."),
 )
 _OTHERS = "- Extensions of the language server: {}."
 
@@ -81,14 +85,18 @@ def instructions(
     if more and not tools:
         first = _LUA_ALONE if lua else _BOARD_ALONE
         return "\n".join([first.format(root=shown), *more]) + "\n"
-    lines = [line for tool, line in _LINES if not tool or tool in tools]
-    names = "\n".join(lines)
-    if others := [tool for tool in tools if tool not in names]:
+    lines: list[str] = []
+    for line, about in _LINES:
+        if told := [tool for tool in about if tool in tools]:
+            lines.append(line.replace("{}", ", ".join(told)))
+        elif not about:
+            lines.append(line.format(languages=languages, backends=backends, root=shown))
+    named = set(re.findall(r"\w+", " ".join(lines)))
+    if others := [tool for tool in tools if tool not in named]:
         lines.append(_OTHERS.format(", ".join(others)))
     if through_neovim:
         lines.append(_NEOVIM)
-    filled = [line.format(languages=languages, backends=backends, root=shown) for line in lines]
-    return _fitting([*filled, *more])
+    return _fitting([*lines, *more])
 
 
 def _fitting(lines: list[str]) -> str:

@@ -103,7 +103,7 @@ def mcp_server(
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
         if tool is None and more is None:
-            raise MCPError(INVALID_PARAMS, unknown("tool", params.name, by_name))
+            raise MCPError(INVALID_PARAMS, unknown("tool", params.name, [tool.name for tool in tools if tool.listed()]))
 
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, visible(message))

@@ -118,7 +118,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
         sessions.languages,
         ", ".join(backend.name for backend in sessions.backends),
         root or str(sessions.workspace.root),
-        [tool.name for tool in tools if tool.toolset not in _TOLD_APART],
+        [tool.name for tool in tools if tool.toolset not in _TOLD_APART and tool.listed()],
         through_neovim=neovims is not None,
         lua=more is not None,
         board=running.board is not None,

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lsp_mcp.features.hierarchy import Node, Tree, call_tree, type_tree
-from lsp_mcp.features.places import Place
-from lsp_mcp.gaps import Gap, hiding
-from lsp_mcp.prose import count
+from lsp_mcp.features.hierarchy import Tree, call_tree, type_tree
+from lsp_mcp.gaps import hiding
 from lsp_mcp.render.answers import Hierarchy
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor, dropped
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+from lsp_mcp.toolsets.trees import counted, node_places, tree_gaps
 
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
 Walk = Callable[[SymbolTarget], Awaitable[Tree]]
 
 
 class HierarchyTools(AnchorToolset):
-    """Callers, callees, supertypes and subtypes, as trees."""
+    """Callers, callees, supertypes and subtypes, as trees, for who knows these names: find_calls and
+    find_implementations answer more, and are listed in their place.
+    """
 
-    @tool(title="Find callers by anchor", read_only=True)
+    @tool(title="Find callers by anchor", read_only=True, listed=False)
     async def find_callers_by_anchor(
         self,
         call: Call,
@@ -38,7 +39,7 @@ class HierarchyTools(AnchorToolset):
         """Find the functions that call a function, and who calls those, as a tree with every call's place."""
         return await self._calls(call, symbol_anchor, "incoming", depth, limit, with_code=include_code)
 
-    @tool(title="Find callees by anchor", read_only=True)
+    @tool(title="Find callees by anchor", read_only=True, listed=False)
     async def find_callees_by_anchor(
         self,
         call: Call,
@@ -51,7 +52,7 @@ class HierarchyTools(AnchorToolset):
         """Find the functions that a function calls, and what those call, as a tree with every call's place."""
         return await self._calls(call, symbol_anchor, "outgoing", depth, limit, with_code=include_code)
 
-    @tool(title="Find type hierarchy by anchor", read_only=True)
+    @tool(title="Find type hierarchy by anchor", read_only=True, listed=False)
     async def find_type_hierarchy_by_anchor(
         self,
         call: Call,
@@ -94,27 +95,16 @@ class HierarchyTools(AnchorToolset):
             call,
             symbol_anchor,
             ask,
-            places=_places,
+            places=lambda trees: node_places(node for tree in trees.values() for node in tree.found),
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if "callees" in walks else "workspace",
         )
         target, trees, gaps = answered.target, answered.value, list(answered.gaps)
-        found = {field: tree.found for field, tree in trees.items()}
         unsure = bool(hiding(gaps))
-        counts = {field: sum(node.count() for node in nodes) for field, nodes in found.items()}
-        for field, tree in trees.items():
-            gaps += [*tree.gaps, *dropped(tree.dropped)]
-            if tree.unplaced:
-                text = (
-                    f"calls not shown of {count(tree.unplaced, 'function')}: {target.backend.name} takes functions of "
-                    "the same name for one; find_symbol_references_by_anchor has them all"
-                )
-                gaps.append(Gap("dropped", text))
-            if tree.left_out:
-                least = counts[field] + tree.left_out
-                gaps.append(Gap("capped", f"capped at {counts[field]:,} {field} of at least {least:,}"))
-        said = " and ".join(count(number, field.removesuffix("s")) for field, number in counts.items())
-        unknown = ", but that is not known for sure yet" if unsure and not all(counts.values()) else ""
+        found = {field: tree.found for field, tree in trees.items()}
+        gaps += tree_gaps(trees, target.backend.name)
+        said = " and ".join(counted(field, nodes) for field, nodes in found.items())
+        unknown = ", but that is not known for sure yet" if unsure and not all(found.values()) else ""
         answer = Hierarchy(
             message=f"Found {said} of {_of(target, trees)}{unknown}.",
             arguments=call.arguments,
@@ -130,16 +120,6 @@ def _of(target: SymbolTarget, trees: dict[str, Tree]) -> str:
     roots = {root.symbol.name for tree in trees.values() for root in tree.roots}
     name = next(iter(roots), target.name)
     return target.name if target.name in re.findall(r"\w+", name) else f"{name}, which {target.name} belongs to"
-
-
-def _places(trees: dict[str, Tree]) -> Iterator[Place]:
-    for tree in trees.values():
-        for node in tree.found:
-            yield from _places_of(node)
-
-
-def _places_of(node: Node) -> list[Place]:
-    return [node.symbol.place, *node.sites, *(place for child in node.children for place in _places_of(child))]
 
 
 async def _call_tree(

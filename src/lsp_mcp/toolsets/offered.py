@@ -9,10 +9,12 @@ from functools import cache
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
+from lsp_mcp.toolsets.calls import CallTools
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
+from lsp_mcp.toolsets.implementations import ImplementationTools
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
@@ -39,7 +41,7 @@ def _board_tools() -> tuple[type[Toolset], ...]:
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
-    "code": lambda: (CodeTools, HierarchyTools),
+    "code": lambda: (CodeTools, CallTools, ImplementationTools, HierarchyTools),
     "lsp": lambda: (LspTools,),
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),

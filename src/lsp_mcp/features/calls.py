@@ -1,0 +1,45 @@
+"""Who calls whom, under the names that the language gives to functions: methods with their receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.containers import Containers
+from lsp_mcp.features.hierarchy import Node
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol
+
+
+class Named:
+    """Gives the nodes of call hierarchies the whole names of their functions, which some servers shorten."""
+
+    def __init__(self, backend: Backend, containers: Containers | None = None) -> None:
+        self._is_whole = bool(backend.adapter.symbols.scope_separator)
+        self._containers = containers or Containers(backend)
+
+    async def nodes(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """`nodes` with all below them."""
+        return tuple([await self._node(node) for node in nodes])
+
+    async def symbol(self, symbol: Symbol) -> Symbol:
+        """`symbol` under its whole name, and of the kind that it is declared as."""
+        if self._is_whole:
+            return symbol
+        found = await self._containers.at(symbol.place)
+        return replace(symbol, name=found.name, kind=found.kind) if found else symbol
+
+    async def _node(self, node: Node) -> Node:
+        return replace(node, symbol=await self.symbol(node.symbol), children=await self.nodes(node.children))
+
+
+def functions(nodes: Iterable[Node]) -> dict[Place, Node]:
+    """The different functions in a tree, by the places of their names, those nearest to its root first."""
+    found: dict[Place, Node] = {}
+    level = list(nodes)
+    while level:
+        for node in level:
+            found.setdefault(node.symbol.place, node)
+        level = [child for node in level for child in node.children]
+    return found

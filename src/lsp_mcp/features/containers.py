@@ -1,0 +1,99 @@
+"""textDocument/documentSymbol: what a place lies in, under its whole name (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.document_symbol import name_span
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import kind_name
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.uris import path_uri
+
+# A member is used through its type; what is declared inside one of these is named after it.
+TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
+_MEMBERS = frozenset({"field", "property", "enum_member"})
+_SCOPES = frozenset({"namespace", "package", "module", "file"})
+
+
+@dataclass(frozen=True)
+class Container:
+    """Something declared in a file: its whole name, its name's place, and all that belongs to it."""
+
+    name: str
+    kind: str
+    place: Place
+    extent: Span
+    owner: str = ""  # the whole name of the type that it is in
+
+    def holds(self, point: Point) -> bool:
+        """Whether `point` lies in it."""
+        return self.extent.start <= point < self.extent.end
+
+    def meets(self, span: Span) -> bool:
+        """Whether it and `span` have a place in common."""
+        return self.extent.start <= span.end and span.start < self.extent.end
+
+
+class Containers:
+    """The declarations in the files of one answer of `backend`; each file is asked about once."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._files: dict[Path, list[Container]] = {}
+
+    async def of(self, path: Path) -> list[Container]:
+        """All declarations in `path`, what is inside another one behind it.
+
+        Raises:
+            PathError: the file cannot be read, or is of no language of this server.
+            RefusedError, UnavailableError: as `Backend.request`.
+        """
+        if path not in self._files:
+            text = await self._text(path)
+            items = await self._backend.request(
+                "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
+            )
+            self._files[path] = [found for item in items or [] for found in self._read(item, path, text, "", "")]
+        return self._files[path]
+
+    async def around(self, path: Path, point: Point) -> Container | None:
+        """The innermost declaration that `point` lies in: a function, a type, a variable; no field, no scope."""
+        found = [one for one in await self._known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
+        return found[-1] if found else None
+
+    async def at(self, place: Place) -> Container | None:
+        """The declaration whose name stands at `place`."""
+        return next((one for one in await self._known(place.path) if one.place.span.start == place.span.start), None)
+
+    async def _known(self, path: Path) -> list[Container]:
+        """Nothing is known of a file that its server has no outline of, as of one that a build makes."""
+        try:
+            return await self.of(path)
+        except (PathError, RefusedError):
+            self._files[path] = []
+            return []
+
+    async def _text(self, path: Path) -> Text:
+        if self._backend.adapter.documents.outlines_closed:
+            return await self._backend.text(path)
+        return await self._backend.open(path)
+
+    def _read(self, item: Json, path: Path, text: Text, scope: str, owner: str) -> Iterator[Container]:
+        adapter, encoding = self._backend.adapter, self._backend.encoding
+        kind, own = kind_name(item["kind"], adapter), str(item["name"])
+        extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
+        span = text.range_span(item["selectionRange"], encoding) if "selectionRange" in item else extent
+        member = re.match(adapter.symbols.member_pattern, own) if adapter.symbols.member_pattern else None
+        separator = adapter.symbols.scope_separator or "."
+        name = f"{scope}{separator}{own}" if scope else own
+        place = Place(path, name_span(text, span, own), text)
+        yield Container(name, kind, place, extent, member["owner"] if member else owner)
+        inner = name if kind in TYPES or (kind in _SCOPES and adapter.symbols.scope_separator) else ""
+        for child in item.get("children") or ():
+            yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)

@@ -1,0 +1,254 @@
+"""textDocument/implementation and typeHierarchy: what implements or extends a type or a method, and what it does (LSP
+3.17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.calls import Named
+from lsp_mcp.features.containers import TYPES, Container, Containers
+from lsp_mcp.features.hierarchy import Node, Tree, type_tree
+from lsp_mcp.features.places import Locator, Place
+from lsp_mcp.features.scope import declaration_places, definition_places, locations
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+_LEVELS = 10
+_MOST = 10_000  # types in one hierarchy
+_MOST_ASKED = 60  # methods of which the implementations are asked for, one by one
+_INTERFACE = "interface"
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A type or method above or below another; `of` names the one next to it, if that is not what was asked about."""
+
+    symbol: Symbol
+    of: str = ""
+
+
+@dataclass
+class Implementations:
+    """What implements or extends `symbol` (`below`), and what that implements or extends (`above`), on all levels.
+
+    `dropped`: how many lie in files that are gone. `unasked`: how many more methods might have some. `gaps`: what else
+    may be missing.
+    """
+
+    symbol: Symbol
+    below: list[Implementation]
+    above: list[Implementation]
+    dropped: int = 0
+    unasked: int = 0
+    gaps: tuple[Gap, ...] = ()
+
+
+async def implementations(
+    backend: Backend, path: Path, point: Point, *, below: bool = True, above: bool = True
+) -> Implementations:
+    """What is above and below the type or method at `point` of `path`.
+
+    Raises:
+        RefusedError: it is neither, or the server knows no implementations.
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    return await _Search(backend, below=below, above=above).of(path, point)
+
+
+class _Search:
+    def __init__(self, backend: Backend, *, below: bool, above: bool) -> None:
+        self._backend = backend
+        self._below, self._above = below, above
+        self._containers = Containers(backend)
+        self._named = Named(backend, self._containers)
+        self._locator = Locator(backend)
+        self._own: set[tuple[Path, Point]] = set()  # where the symbol is declared and defined
+        self._dropped = 0
+        self._unasked = 0
+        self._gaps: list[Gap] = []
+
+    async def of(self, path: Path, point: Point) -> Implementations:
+        declared = await self._declared(path, point)
+        if declared and declared.kind not in TYPES:
+            found = await self._of_method(declared)
+        else:
+            found = await self._of_type(path, point, declared)
+        return replace(found, dropped=self._dropped, unasked=self._unasked, gaps=tuple(self._gaps))
+
+    async def _declared(self, path: Path, point: Point) -> Container | None:
+        """What the symbol at `point` is declared as, where its type says so if it is a member."""
+        found: Container | None = None
+        declares = bool(self._backend.capabilities.get("declarationProvider"))
+        for find in (_itself, definition_places, *([declaration_places] if declares else [])):
+            there = await find(self._backend, path, point)
+            for file, start in there:
+                self._own.add((file, start))
+                one = next((one for one in await self._known(file) if one.place.span.start == start), None)
+                if one and one.kind in TYPES:
+                    return one
+                found = one if one and one.owner and not (found and found.owner) else found or one
+        return found
+
+    async def _known(self, file: Path) -> list[Container]:
+        try:
+            return await self._containers.of(file)
+        except (PathError, RefusedError):
+            return []
+
+    # --- types -------------------------------------------------------------------------------------
+
+    async def _of_type(self, path: Path, point: Point, declared: Container | None) -> Implementations:
+        trees: dict[str, Tree] = {}
+        ways: list[tuple[Literal["subtypes", "supertypes"], bool]] = [
+            ("subtypes", self._below),
+            ("supertypes", self._above),
+        ]
+        for way, wanted in ways:
+            if wanted and self._backend.capabilities.get("typeHierarchyProvider"):
+                tree = await type_tree(self._backend, path, point, way, _LEVELS, _MOST)
+                self._dropped += tree.dropped
+                self._gaps += tree.gaps
+                trees[way] = tree
+        roots = [root for tree in trees.values() for root in tree.roots]
+        if declared:
+            symbol = Symbol(declared.name, declared.kind, declared.place)
+        elif roots:
+            symbol = roots[0].symbol
+        else:
+            raise RefusedError("it sees no type or method there")
+        below = await self._flat(trees["subtypes"].found) if "subtypes" in trees else []
+        above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
+        # What a hierarchy has no word for, such as an alias or an instance, may be an implementation all the same.
+        upwards = self._goes_up and symbol.kind != _INTERFACE
+        more = [Implementation(one) for one in await self._asked(path, point)]
+        if upwards and self._above:
+            above += more
+        elif not upwards and self._below:
+            below += more
+        return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol))
+
+    async def _flat(self, nodes: Sequence[Node], of: str = "") -> list[Implementation]:
+        """Each type of a tree, the nearest first."""
+        named = await self._named.nodes(nodes)
+        found = [Implementation(node.symbol, of) for node in named]
+        for node in named:
+            found += await self._flat(node.children, node.symbol.name)
+        return found
+
+    # --- methods -----------------------------------------------------------------------------------
+
+    async def _of_method(self, declared: Container) -> Implementations:
+        symbol = Symbol(declared.name, declared.kind, declared.place)
+        owner = await self._owner(declared)
+        upwards = self._goes_up and not (owner and owner.kind == _INTERFACE)
+        asked = await self._asked(declared.place.path, declared.place.span.start)
+        below: list[Implementation] = []
+        above: list[Implementation] = []
+        if upwards:
+            above = [Implementation(one) for one in asked]
+        else:
+            below = await self._all_below(asked) if self._below else []
+            above = await self._overridden(declared, owner) if owner and self._above else []
+        return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol) if self._above else [])
+
+    async def _all_below(self, first: Sequence[Symbol]) -> list[Implementation]:
+        """`first` and what overrides those: some servers give only the next ones."""
+        found = [Implementation(one) for one in first]
+        if self._goes_up:  # it gives all at once
+            return found
+        seen = {one.place for one in first}
+        level = list(first)
+        asked = 0
+        while level:
+            beyond = []
+            for one in level:
+                if asked == _MOST_ASKED:
+                    self._unasked += 1
+                    continue
+                asked += 1
+                for next_ in await self._asked(one.place.path, one.place.span.start):
+                    if next_.place not in seen:
+                        seen.add(next_.place)
+                        beyond.append(next_)
+                        found.append(Implementation(next_, one.name))
+            level = beyond
+        return found
+
+    async def _overridden(self, declared: Container, owner: Container) -> list[Implementation]:
+        """The methods of the types above that `declared` overrides: those that it is an implementation of."""
+        place = owner.place
+        if not self._backend.capabilities.get("typeHierarchyProvider"):
+            return []
+        tree = await type_tree(self._backend, place.path, place.span.start, "supertypes", _LEVELS, _MOST)
+        self._gaps += tree.gaps
+        own = declared.place.text.slice(declared.place.span)
+        found = []
+        for one in await self._flat(tree.found):
+            for member in await self._known(one.symbol.place.path):
+                if member.owner and member.owner == one.symbol.name and _last(member) == own:
+                    below = await self._all_below(await self._asked(member.place.path, member.place.span.start))
+                    if any((other.symbol.place.path, other.symbol.place.span.start) in self._own for other in below):
+                        found.append(Implementation(Symbol(member.name, member.kind, member.place)))
+        return found
+
+    async def _owner(self, declared: Container) -> Container | None:
+        """The type that a method is declared in."""
+        if not declared.owner:
+            return None
+        types = [one for one in await self._known(declared.place.path) if one.kind in TYPES]
+        return next((one for one in types if one.name == declared.owner), None)
+
+    # --- both --------------------------------------------------------------------------------------
+
+    @property
+    def _goes_up(self) -> bool:
+        return self._backend.adapter.symbols.implementation_goes_up
+
+    async def _asked(self, path: Path, point: Point) -> list[Symbol]:
+        """What textDocument/implementation gives for `point`, as it is declared."""
+        if not self._backend.capabilities.get("implementationProvider"):
+            return []
+        text = await self._backend.open(path)
+        position = text.point_position(point, self._backend.encoding)
+        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        found = []
+        for location in locations(await self._backend.request("textDocument/implementation", params)):
+            place = await self._locator.place(location)
+            if place is None:
+                self._dropped += 1
+            else:
+                found.append(await self._symbol(place))
+        return found
+
+    async def _symbol(self, place: Place) -> Symbol:
+        declared = await self._containers.at(place)
+        if declared:
+            return Symbol(declared.name, declared.kind, declared.place)
+        around = await self._containers.around(place.path, place.span.start)
+        name = place.text.slice(place.span)
+        return Symbol(f"{around.name}.{name}" if around else name, "type" if around is None else "local", place)
+
+
+async def _itself(_: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    return [(path, point)]
+
+
+def _last(member: Container) -> str:
+    return member.place.text.slice(member.place.span)
+
+
+def _distinct(found: Iterable[Implementation], symbol: Symbol) -> list[Implementation]:
+    """Each once, without the symbol itself."""
+    first: dict[tuple[Path, Point], Implementation] = {}
+    for one in found:
+        first.setdefault((one.symbol.place.path, one.symbol.place.span.start), one)
+    first.pop((symbol.place.path, symbol.place.span.start), None)
+    return list(first.values())

@@ -1,0 +1,126 @@
+"""The tool `find_calls` of the toolset `code`: callers, callees, and how one function comes to call another."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.calls import Named
+from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import CallPath, Hierarchy
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit
+from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.toolsets.trees import counted, node_places, tree_gaps
+
+Value = TypeVar("Value")
+_LONGEST_WAY = 20  # calls
+_MOST_SEEN = 3_000  # functions that are looked at for a way
+_INSTEAD = "find_symbol_references_by_anchor has all uses, find_implementations what implements a type or method"
+
+
+class CallTools(AnchorToolset):
+    """Who calls what, under the names that the language gives to functions."""
+
+    @tool(title="Find calls", read_only=True)
+    async def find_calls(
+        self,
+        call: Call,
+        symbol: Annotated[str, Field(description="Function or method: name, FILE:LINE or anchor")],
+        direction: Literal["callers", "callees"] = "callers",
+        depth: Annotated[int | None, Field(ge=1, le=_LONGEST_WAY, description="Calls to follow; default 1")] = None,
+        to: Annotated[str | None, Field(description="Another function: only how symbol comes to call it")] = None,
+        limit: Annotated[Limit, UNLISTED] = 100,
+        include_code: Code = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find who calls a function or what it calls, through interfaces too, with the place of every call."""
+        if to is not None:
+            return await self._path(call, symbol, to, depth or _LONGEST_WAY)
+
+        async def ask(target: SymbolTarget) -> tuple[Tree, Symbol | None]:
+            tree = await _told(
+                call_tree(
+                    target.backend,
+                    target.path,
+                    target.identifier.start,
+                    "incoming" if direction == "callers" else "outgoing",
+                    depth or 1,
+                    limit,
+                )
+            )
+            named = Named(target.backend)
+            tree.roots = await named.nodes(tree.roots)
+            return tree, tree.roots[0].symbol if tree.roots else None
+
+        answered = await self._questions.about_symbol(
+            call,
+            symbol,
+            ask,
+            places=lambda found: node_places(found[0].found),
+            # What a function calls stands in its own body, whatever other projects say.
+            reach="file" if direction == "callees" else "workspace",
+        )
+        tree, root = answered.value
+        name = root.name if root else answered.target.name
+        gaps = [*answered.gaps, *tree_gaps({direction: tree}, answered.target.backend.name)]
+        unknown = ", but that is not known for sure yet" if hiding(answered.gaps) and not tree.found else ""
+        return self._render(
+            call,
+            Hierarchy(
+                message=f"Found {counted(direction, tree.found)} of {name}{unknown}.",
+                arguments=call.arguments,
+                gaps=gaps,
+                trees={direction: tree.found},
+                with_code=include_code,
+            ),
+        )
+
+    async def _path(self, call: Call, symbol: str, to: str, depth: int) -> str:
+        handle = await self._targets.handle(call, to)
+
+        async def ask(target: SymbolTarget) -> tuple[str, Way, bool]:
+            if handle.backend is not target.backend:
+                raise CallerError(
+                    f"{symbol} and {to} are of different language servers: no calls lead from one to another"
+                )
+            end = await self._targets.target(handle)
+            start, goal = ((one.path, one.identifier.start) for one in (target, end))
+            way = await _told(call_path(target.backend, start, goal, depth, _MOST_SEEN))
+            turned = not way.nodes
+            if turned and not way.left_out:
+                back = await call_path(target.backend, goal, start, depth, _MOST_SEEN)
+                way = replace(back, seen=way.seen)
+            nodes = await Named(target.backend).nodes(way.nodes)
+            return end.name, replace(way, nodes=nodes), turned
+
+        answered = await self._questions.about_symbol(
+            call, symbol, ask, places=lambda found: node_places(found[1].nodes)
+        )
+        name, way, turned = answered.value
+        gaps = [*answered.gaps, *handle.resolved]
+        if way.left_out:
+            gaps.append(Gap("capped", f"capped at {way.seen:,} functions that come to call {name}"))
+        steps = count(max(len(way.nodes) - 1, 0), "call")
+        if not turned:
+            message = f"The shortest way from {answered.target.name} to {name} has {steps}."
+        else:
+            sure = ", as far as is known" if hiding(gaps) else ""
+            message = f"No calls lead from {answered.target.name} to {name} within {depth}{sure}"
+            message += f"; the other way round there are {steps}:" if way.nodes else "."
+        return self._render(call, CallPath(message=message, arguments=call.arguments, gaps=gaps, nodes=way.nodes))
+
+
+async def _told(asked: Awaitable[Value]) -> Value:
+    """What is `asked` about calls; of what is no function, which tool knows more."""
+    try:
+        return await asked
+    except RefusedError as error:
+        raise RefusedError(f"{error}; {_INSTEAD}", error.code) from None
