@@ -37,8 +37,9 @@ fix: env ## repair lint and formatting where that can be done by itself
 	.venv/bin/ruff check --fix
 	.venv/bin/ruff format
 
+# Two at a time, a file of tests on one of them: most wait for a language server. ARGS="-n 0 --pdb" to look into one.
 test: tools ## run the tests
-	.venv/bin/pytest $(ARGS)
+	.venv/bin/pytest -n 2 --dist loadfile $(ARGS)
 
 golden: tools ## run the tests and rewrite the expected answers: read the diff
 	.venv/bin/pytest --update $(ARGS)
