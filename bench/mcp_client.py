@@ -77,7 +77,7 @@ async def started(backend: str, root: Path, cache: Path, *more: str) -> AsyncIte
     before = _children()
     # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
     server = StdioServerParameters(
-        command=str(_PROGRAM), args=arguments, env={**os.environ, "LSP_MCP_CACHE": str(cache)}
+        command=str(_PROGRAM), args=arguments, env={**os.environ, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     )
     failure = None
     async with Client(server, mode="legacy") as client:

@@ -203,7 +203,8 @@ async def _connected(screen: Screen, backend: str, root: Path) -> AsyncIterator[
     """lsp-mcp on `root`, as Claude Code would start it, from its start to its end."""
     options = ["--backend", backend, "--workspace-root", str(root), "--format", "compact", "--log-level", "error"]
     timeouts = ["--ready-timeout", _LOAD_TIMEOUT, "--request-timeout", _LOAD_TIMEOUT]
-    server = StdioServerParameters(command=str(_PROGRAM), args=[*options, *timeouts], env=dict(os.environ))
+    alone = {**os.environ, "LSP_MCP_SHARED": "0"}  # a daemon would outlive the demo's project
+    server = StdioServerParameters(command=str(_PROGRAM), args=[*options, *timeouts], env=alone)
     failure: Exception | None = None
     start = perf_counter()
     async with Client(server) as client:

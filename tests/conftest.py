@@ -15,6 +15,8 @@ TOOLS = (HERE.parent / ".tools" / "bin", Path(sys.prefix) / "bin")
 # Indexes that tests make go with them.
 _CACHE = tempfile.TemporaryDirectory(prefix="lsp-mcp-cache-")
 os.environ["LSP_MCP_CACHE"] = _CACHE.name
+# Tests of what is shared say so.
+os.environ["LSP_MCP_SHARED"] = "0"
 os.environ["PATH"] = os.pathsep.join([*map(str, TOOLS), os.environ["PATH"]])
 
 # How long an example takes says nothing on a machine that does other things too.

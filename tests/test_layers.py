@@ -12,6 +12,7 @@ import pytest
 LAYERS: dict[str, list[set[str]]] = {
     "": [
         {"__main__"},
+        {"daemon"},
         {"cli"},
         {"server"},
         {"toolsets"},
@@ -24,7 +25,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"adapters", "clients", "workspace"},
         {"anchors", "uris", "waiting"},
         {"text", "cache_folders"},
-        {"errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
+        {"door", "errors", "data", "events", "gaps", "private_files", "prose", "tcp_table"},
         {"visible"},
     ],
     "lsp": [

@@ -1,6 +1,21 @@
-"""`python -m lsp_mcp`: the same as `lsp-mcp`."""
+"""The command `lsp-mcp`, and `python -m lsp_mcp`: the door if a shared daemon can serve, else the whole program."""
 
-from lsp_mcp.cli.main import main
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command. A client that shares a daemon is served without importing what the daemon has loaded."""
+    from lsp_mcp.door.serve import serve
+
+    status = serve(sys.argv[1:])
+    if status is not None:
+        sys.stdout.flush()
+        os._exit(status)  # a thread may be reading stdin still
+    from lsp_mcp.cli.main import main as command
+
+    command(prog_name="lsp-mcp")
+
 
 if __name__ == "__main__":
-    main(prog_name="lsp-mcp")
+    main()

@@ -6,11 +6,13 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from lsp_mcp.adapters import adapter_names
+from lsp_mcp.backend import Report
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
@@ -66,44 +68,85 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         CallerError: there is no such tool, or a word is no `key=value`.
         ConfigError: see `ServerFlags.sessions`.
     """
-    known = _known_tools()
-    in_lua = name.startswith(PREFIX)
-    if name not in known and not in_lua:
-        raise CallerError(unknown("tool", name, known))
-    if in_lua and not flags.through_neovim:
-        raise CallerError(f"{name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
-    schema = {} if in_lua else known[name].whole_schema
-    arguments = _arguments(words, name, schema)
+    asked = ToolCall(flags, name, words, as_json=as_json, terminal=sys.stdout.isatty())
+    asked.check()
     running = flags.running()
-    call = Call(format=_format(flags, as_json=as_json))
     try:
-        question = _in_lua(running, name, words) if in_lua else _question(running, flags, name, arguments)
-        answer = asyncio.run(_call(running, question, call))
-    except LspMcpError as error:
-        said = str(error).removeprefix(f"{name}: ").removeprefix(f"{name.removeprefix(PREFIX)}: ")
-        click.echo(visible_lines(f"{name}: {said}"), err=True)
-        sys.exit(1)
+        outcome = asyncio.run(_call(running, asked))
     finally:
         running.kill()
-    if flags.response_format == "text":
-        # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
-        click.echo(visible_lines(answer) if sys.stdout.isatty() else answer)
-        for remark in call.remarks:
-            click.echo(remark, err=True)
-    else:
+    for line in outcome.err:
+        click.echo(line, err=True)
+    if outcome.out is not None:
+        click.echo(outcome.out)
+    sys.exit(outcome.status)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call prints, and its exit status."""
+
+    out: str | None
+    err: tuple[str, ...] = ()
+    status: int = 0
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call from the shell; `terminal` whether its answer is shown on one."""
+
+    flags: ServerFlags
+    name: str
+    words: Sequence[str]
+    as_json: bool
+    terminal: bool
+
+    def check(self) -> dict[str, Any]:
+        """The arguments, as far as they can be read before anything runs.
+
+        Raises:
+            CallerError: there is no such tool, or a word is no `key=value`.
+        """
+        known = _known_tools()
+        in_lua = self.name.startswith(PREFIX)
+        if self.name not in known and not in_lua:
+            raise CallerError(unknown("tool", self.name, known))
+        if in_lua and not self.flags.through_neovim:
+            raise CallerError(f"{self.name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
+        return _arguments(self.words, self.name, {} if in_lua else known[self.name].input_schema)
+
+    async def outcome(self, running: Running, report: Report) -> Outcome:
+        """What it prints; an error of the tool is an outcome too.
+
+        Raises:
+            CallerError: as `check`.
+        """
+        call = Call(format=self._format(), report=report)
+        arguments = self.check()
+        try:
+            if self.name.startswith(PREFIX):
+                question = _in_lua(running, self.name, self.words)
+            else:
+                question = _question(running, self.flags, self.name, arguments)
+            answer = await question(call)
+        except LspMcpError as error:
+            said = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.name.removeprefix(PREFIX)}: ")
+            return Outcome(None, (visible_lines(f"{self.name}: {said}"),), 1)
+        if self.flags.response_format == "text":
+            # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
+            return Outcome(visible_lines(answer) if self.terminal else answer, tuple(call.remarks))
         from lsp_mcp.server.envelope import answered
 
-        result = answered([answer, *call.remarks], flags.response_format)
+        result = answered([answer, *call.remarks], self.flags.response_format)
         whole = result.model_dump(by_alias=True, exclude_none=True, mode="json")
-        click.echo(json.dumps(whole, ensure_ascii=False))
+        return Outcome(json.dumps(whole, ensure_ascii=False))
 
-
-def _format(flags: ServerFlags, *, as_json: bool) -> Format:
-    if as_json:
-        return "json"
-    if "--format" in flags.given:
-        return flags.form
-    return "compact" if sys.stdout.isatty() else "json"
+    def _format(self) -> Format:
+        if self.as_json:
+            return "json"
+        if "--format" in self.flags.given:
+            return self.flags.form
+        return "compact" if self.terminal else "json"
 
 
 def _needs(flags: ServerFlags, tool: str, here: Sequence[str]) -> str:
@@ -132,7 +175,7 @@ def _question(
     return lambda call: offered[name].call(call, arguments)
 
 
-def _in_lua(running: Running, name: str, words: tuple[str, ...]) -> Callable[[Call], Awaitable[str]]:
+def _in_lua(running: Running, name: str, words: Sequence[str]) -> Callable[[Call], Awaitable[str]]:
     """The call of a Neovim's own tool, whose arguments are known only there."""
 
     async def ask(call: Call) -> str:
@@ -144,12 +187,11 @@ def _in_lua(running: Running, name: str, words: tuple[str, ...]) -> Callable[[Ca
     return ask
 
 
-async def _call(running: Running, question: Callable[[Call], Awaitable[str]], call: Call) -> str:
+async def _call(running: Running, asked: ToolCall) -> Outcome:
     running.begin()
     try:
         with _Waiting() as waiting:
-            call.report = waiting.report
-            return await question(call)
+            return await asked.outcome(running, waiting.report)
     finally:
         await running.close()
 
@@ -186,7 +228,7 @@ def _usage(tool: Tool) -> str:
     return " ".join(name if field.is_required() else f"[{name}]" for name, field in fields)
 
 
-def _arguments(words: tuple[str, ...], tool: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _arguments(words: Sequence[str], tool: str, schema: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for word in words:
         key, value = _argument(word, tool, schema)

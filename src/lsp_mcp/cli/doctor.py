@@ -24,9 +24,11 @@ from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.disk.extent import TooLargeError
 from lsp_mcp.disk.feed import too_large
 from lsp_mcp.disk.watch import Watch
+from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.connections import HOW_TO_START
+from lsp_mcp.prose import count
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 
@@ -95,7 +97,20 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
         # Nobody said which server is needed, but without any there is nothing that this program could do.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
-    return [root, *(check for checks in per_server for check in checks), *_inotify()]
+    return [root, *(check for checks in per_server for check in checks), *_inotify(), _shared()]
+
+
+def _shared() -> Check:
+    """Whether sessions can share language servers here, and how many do."""
+    home = folder()
+    if home is None:
+        note = "each session starts language servers of its own: there is no private folder for sockets"
+        get = "set XDG_RUNTIME_DIR to a folder of yours with mode 0700"
+        return Check("shared servers", "low", False, note=note, get=get)
+    about = [about for _, about in daemons(home, {"tell": "status"})]
+    clients = sum(len(one.get("clients", ())) for one in about)
+    note = f"{count(len(about), 'daemon')} for {count(clients, 'session')}; see: lsp-mcp daemon status"
+    return Check("shared servers", "ok", needed=False, path=home, note=note if about else "")
 
 
 async def _neovims(flags: ServerFlags) -> list[Check]:
@@ -170,10 +185,10 @@ def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> Non
 
 def _marker(adapter: Adapter, root: Path) -> str:
     """The nearest root marker of `adapter`, in `root` or above it; empty if there is none."""
-    for folder in (root, *root.parents):
+    for place in (root, *root.parents):
         for marker in adapter.workspace.root_markers:
-            if (folder / marker).exists():
-                return marker if folder == root else _home(str(folder / marker))
+            if (place / marker).exists():
+                return marker if place == root else _home(str(place / marker))
     return ""
 
 

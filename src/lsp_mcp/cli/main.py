@@ -42,6 +42,14 @@ _PORT = click.IntRange(0, 65535)
 _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
 
 
+_shared = click.option(
+    "--shared/--no-shared",
+    expose_value=False,  # who can be served by a daemon does not come here: see lsp_mcp.door
+    help="Whether to share language servers with this user's other sessions in the same workspace root. Default: where "
+    "that is possible; the variable LSP_MCP_SHARED=0 is --no-shared.",
+)
+
+
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @server_flags()
 @click.option(
@@ -52,6 +60,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.
     help="How clients connect; http is Streamable HTTP at /mcp on 127.0.0.1, with a token.",
 )
 @click.option("--port", type=_PORT, default=0, help="For --transport http. Default: a free one.")
+@_shared
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
 def main(context: click.Context, flags: ServerFlags, transport: str, port: int) -> None:
@@ -149,6 +158,40 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
 
 
+@main.group()
+def daemon() -> None:
+    """See and end the daemons that sessions and calls share.
+
+    One runs for each workspace root that is in use, and ends by itself half an hour after its last client.
+    """
+
+
+@daemon.command("status")
+@_json
+def daemon_status(as_json: bool) -> None:
+    """Show which daemons run: their clients, language servers and memory."""
+    from lsp_mcp.cli.daemon import show
+
+    show(as_json=as_json)
+
+
+@daemon.command("stop")
+@click.argument("root", required=False)
+def daemon_stop(root: str | None) -> None:
+    """End all daemons, or the one for the workspace ROOT; open sessions start another with their next call."""
+    from lsp_mcp.cli.daemon import stop
+
+    stop(root)
+
+
+@daemon.command("logs")
+def daemon_logs() -> None:
+    """Print what they have logged."""
+    from lsp_mcp.cli.daemon import logs
+
+    logs()
+
+
 @main.command("token")
 @click.pass_context
 def print_token(context: click.Context) -> None:
@@ -173,6 +216,7 @@ def plugin() -> None:
 @click.argument("tool", required=False)
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
+@_shared
 @click.option("--all", "every", is_flag=True, help="List also the tools that cannot run here, and what they need.")
 @server_flags()
 def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool, every: bool) -> None:

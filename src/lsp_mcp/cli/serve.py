@@ -81,8 +81,11 @@ async def _serve_http(
 
 
 @contextlib.contextmanager
-def _importing() -> Iterator[None]:
-    """Imports make hundreds of thousands of objects that stay: looking for garbage among them is lost time."""
+def importing() -> Iterator[None]:
+    """For the imports of a start.
+
+    They make hundreds of thousands of objects that stay: looking for garbage among them is lost time.
+    """
     gc.disable()
     try:
         yield
@@ -94,6 +97,6 @@ def _importing() -> Iterator[None]:
 async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
     # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
-    with _importing():
+    with importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
     await serving.serve_stdio(serving.Served(running, flags.settings(), flags.form, flags.response_format))

@@ -83,12 +83,16 @@ def mcp_server(
     resources: Resources | None = None,
     more: More | None = None,
     left: Left | None = None,
+    greeting: str = "",
 ) -> Server[dict[str, Any]]:
     """A server that offers `tools`, and `more`; `format` and `response_format` are the user's defaults.
+
+    The first answer ends with the `greeting`.
 
     With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone.
     """
     by_name = {tool.name: tool for tool in tools}
+    greetings = [greeting] if greeting else []
 
     async def list_tools(context: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -116,7 +120,9 @@ def mcp_server(
             else:
                 assert more
                 answer = await more.call(call, params.name, arguments)
-            return answered([answer, *call.remarks], response_format)
+            remarks = [*call.remarks, *greetings]
+            greetings.clear()
+            return answered([answer, *remarks], response_format)
         except LspMcpError as error:
             return failed(str(error))
         except Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from lsp_mcp.server import http
 from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import ResponseFormat
 from lsp_mcp.server.instructions import instructions
+from lsp_mcp.server.lines import MessageLines
 from lsp_mcp.server.mcp_server import mcp_server
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
@@ -43,6 +44,28 @@ async def serve_stdio(served: Served) -> None:
         await serve_refusals(error, served.running)
         return
     await serve(server, served.running)
+
+
+@dataclass(frozen=True)
+class ClientSession:
+    """One client of several, on a stream of its own; `writing` are the names of its tools that change something."""
+
+    server: Server[dict[str, Any]]
+    writing: tuple[str, ...]
+
+    async def run(self, read: Callable[[], Awaitable[bytes]], write: Callable[[bytes], Awaitable[None]]) -> None:
+        """See `MessageLines`."""
+        await MessageLines(self.server, read, write).run()
+
+
+def client_session(served: Served, greeting: str) -> ClientSession:
+    """A session of what is served; its first answer says `greeting` too, unless that is empty.
+
+    Raises:
+        ConfigError: a toolset was asked for that cannot be had.
+    """
+    tools = offered_tools(tool_context(served.running, served.settings))
+    return ClientSession(_server(served, greeting=greeting), tuple(tool.name for tool in tools if not tool.read_only))
 
 
 async def serve_http(served: Served, listening: socket.socket, token: str) -> None:
@@ -103,7 +126,7 @@ def _say_port(listening: socket.socket) -> None:
     print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 
-def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
+def _server(served: Served, root: str | None = None, greeting: str = "") -> Server[dict[str, Any]]:
     """The MCP server over what is running; `root` is told to be its folder.
 
     Raises:
@@ -135,6 +158,7 @@ def _server(served: Served, root: str | None = None) -> Server[dict[str, Any]]:
         changes=changes,
         resources=resources,
         more=more,
+        greeting=greeting,
         left=running.board.participants.leave if running.board else None,
     )
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
 from typing import Any, BinaryIO
 
-import anyio
 from anyio import to_thread
-from anyio.abc import ObjectSendStream
 from mcp.server.lowlevel import Server
-from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from lsp_mcp.server.batches import Batches
-from lsp_mcp.server.messages import Refusal, read_message
+from lsp_mcp.server.lines import MessageLines
 from lsp_mcp.sessions.running import Running
 
 log = logging.getLogger(__name__)
@@ -34,7 +28,7 @@ async def serve(server: Server[dict[str, Any]], served: Running | None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    running = asyncio.create_task(_Stdio(server).run())
+    running = asyncio.create_task(_lines(server).run())
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
     status = 0
@@ -57,70 +51,16 @@ async def end(running: Running) -> None:
         running.kill()
 
 
-class _Stdio:
-    """One client, a message a line. Each message that has an id is answered, also one that the SDK cannot read."""
+def _lines(server: Server[dict[str, Any]]) -> MessageLines:
+    stdin, stdout = _take(0), _take(1)
 
-    def __init__(self, server: Server[dict[str, Any]]) -> None:
-        self._server = server
-        self._in, self._out = _take(0), _take(1)
-        self._batches = Batches()
-        self._writing = asyncio.Lock()
+    async def read() -> bytes:
+        return await to_thread.run_sync(stdin.readline, abandon_on_cancel=True)
 
-    async def run(self) -> None:
-        """Answer until stdin ends or nobody reads stdout."""
-        to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    async def write(data: bytes) -> None:
+        await to_thread.run_sync(_write, stdout, data, abandon_on_cancel=True)
 
-        async def read() -> None:
-            async with to_server:
-                while line := await to_thread.run_sync(self._in.readline, abandon_on_cancel=True):
-                    if not line.isspace():
-                        await self._take_in(line, to_server)
-
-        async def write() -> None:
-            async with from_server:
-                async for answer in from_server:
-                    message = answer.message
-                    text = message.model_dump_json(by_alias=True, exclude_unset=True)
-                    if isinstance(message, JSONRPCResponse | JSONRPCError):
-                        text = self._batches.answered(message, text)
-                    await self._send(text)
-
-        try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(read)
-                group.start_soon(write)
-                await self._server.run(from_client, to_client, self._server.create_initialization_options())
-                group.cancel_scope.cancel()
-        except* BrokenPipeError:
-            log.info("the client has closed our stdout")
-
-    async def _take_in(self, line: bytes, to_server: ObjectSendStream[SessionMessage | Exception]) -> None:
-        found = read_message(line)
-        messages, told = self._batches.opened(found) if isinstance(found, list) else ([found], "")
-        for one in found if isinstance(found, list) else [found]:
-            if isinstance(one, Refusal):
-                log.info("a message was refused (%d): %s", one.code, one.message)
-        await self._send(told)
-        for message in messages:
-            if isinstance(message, Refusal):
-                await self._send(json.dumps(message.json) if message.is_sent else "")
-            else:
-                await self._pass_on(message, to_server)
-
-    async def _pass_on(self, message: JSONRPCMessage, to_server: ObjectSendStream[SessionMessage | Exception]) -> None:
-        if isinstance(message, JSONRPCRequest) and message.method == "initialize":
-            self._batches.introduced(message)
-        elif isinstance(message, JSONRPCResponse | JSONRPCError):
-            log.info("an answer came to what was not asked: id %s", str(message.id)[:200])
-        await to_server.send(SessionMessage(message))
-        if isinstance(message, JSONRPCNotification):
-            await self._send(self._batches.cancelled(message))
-
-    async def _send(self, text: str) -> None:
-        if text:
-            async with self._writing:
-                await to_thread.run_sync(_write, self._out, text.encode() + b"\n", abandon_on_cancel=True)
+    return MessageLines(server, read, write)
 
 
 def _write(stream: BinaryIO, data: bytes) -> None:

@@ -24,6 +24,10 @@ class Running:
         """Start in the background what the first question would wait for. Needs a running loop."""
         (self.neovims or self.code).begin()
 
+    def for_client(self) -> Running:
+        """The same for one client of several: what it was told and handed out is its own."""
+        return Running(self.code.for_client(), self.neovims, self.board)
+
     async def begun(self) -> None:
         """Wait until what is offered no longer depends on what `begin` has started."""
         if self.neovims:

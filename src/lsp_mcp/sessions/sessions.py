@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from weakref import WeakSet
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
 from lsp_mcp.backend import Backend
@@ -56,6 +58,7 @@ class Sessions:
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
         self.host = host
         self.memory = AnchorMemory()
+        self._memories = WeakSet([self.memory])  # of all clients
         self.reported = Reported()
         self._files = host.files if host else Files()
         self._options = options
@@ -68,6 +71,13 @@ class Sessions:
             session.spawn()
         self._dependencies: asyncio.Task[None] | None = None
         self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
+
+    def for_client(self) -> Sessions:
+        """The same backends for one client of several, whose anchors and news are its own."""
+        own = copy.copy(self)
+        own.memory, own.reported = AnchorMemory(), Reported()
+        self._memories.add(own.memory)
+        return own
 
     @property
     def backends(self) -> Sequence[Backend]:
@@ -151,11 +161,12 @@ class Sessions:
     def _follow_edits(self, steps: Sequence[Step]) -> None:
         """Follow anchors through the steps of a plan that was done."""
         for step in steps:
-            match step:
-                case FileChange():
-                    self.memory.edited(step.path, step.before, Text(step.after), step.changes)
-                case RenameFile():
-                    self.memory.moved(step.old, step.new)
+            for memory in self._memories:
+                match step:
+                    case FileChange():
+                        memory.edited(step.path, step.before, Text(step.after), step.changes)
+                    case RenameFile():
+                        memory.moved(step.old, step.new)
 
     @property
     def languages(self) -> str:

@@ -1,0 +1,84 @@
+"""`lsp-mcp daemon`: which daemons run, and how to end them."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lsp_mcp.cli.help import console
+from lsp_mcp.door.place import daemons, folder
+from lsp_mcp.prose import count
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a daemon says of itself, and where it logs."""
+
+    about: dict[str, Any]
+    log: Path
+
+
+def show(*, as_json: bool) -> None:
+    """Print the daemons of this user: root, version, clients, language servers with their memory, and since when."""
+    found = _asked("status")
+    if as_json:
+        click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
+        return
+    if not found:
+        click.echo("no daemon runs; the next session or call starts one")
+    for one in found:
+        _print(one)
+
+
+def stop(root: str | None) -> None:
+    """End the daemons, or the one for `root`; sessions that are open get another with their next call."""
+    wanted = str(Path(root).resolve()) if root else None
+    stopped = [one for one in _asked("status") if wanted in (None, one.about["root"])]
+    for one in stopped:
+        _asked("stop", one.log.stem)
+    click.echo(f"{count(len(stopped), 'daemon')} stopped" + "".join(f"\n  {one.about['root']}" for one in stopped))
+
+
+def logs() -> None:
+    """Print what the daemons have logged."""
+    home = folder()
+    for path in sorted(Path(home).glob("*.log")) if home else ():
+        if text := path.read_text("utf-8", "replace").strip():
+            click.echo(f"{click.style(str(path), bold=True)}\n{text}\n")
+
+
+def _asked(what: str, name: str | None = None) -> list[Told]:
+    home = folder()
+    if home is None:
+        return []
+    return [
+        Told(about, Path(home, f"{found}.log"))
+        for found, about in daemons(home, {"tell": what}, name)
+        if about.get("pid")
+    ]
+
+
+def _print(one: Told) -> None:
+    about = one.about
+    shown = console(highlight=False, soft_wrap=True)
+    since = time.strftime("%H:%M", time.localtime(about["since"]))
+    memory = sum(server["rss"] for server in about["servers"])
+    shown.print(about["root"], style="bold")
+    shown.print(
+        f"  process {about['pid']}, version {about['version']}, since {since}, "
+        f"{count(len(about['clients']), 'client')}, {(about['rss'] + memory) / _MIB:.0f} MiB in all"
+    )
+    for server in about["servers"]:
+        shown.print(f"  {server['name']}: process {server['pid']}, {server['rss'] / _MIB:.0f} MiB")
+    for client in about["clients"]:
+        shown.print(
+            f"  client: process {client['pid']}, since {time.strftime('%H:%M', time.localtime(client['since']))}"
+        )
+    shown.print(f"  log: {one.log}")

@@ -1,0 +1,21 @@
+"""`python -m lsp_mcp.daemon NAME ROOT [FLAG]...`: started by a door, with the listening socket as descriptor 3."""
+
+import os
+import sys
+
+from lsp_mcp.door.place import LISTENER
+
+
+def main() -> None:
+    """Serve until nobody is connected for long. Does not return."""
+    # What the door's client had open is not to be held open by us.
+    os.closerange(LISTENER + 1, os.sysconf("SC_OPEN_MAX"))
+    name, root, *words = sys.argv[1:]
+    os.chdir(root)
+    from lsp_mcp.daemon.run import run
+
+    run(name, root, words)
+
+
+if __name__ == "__main__":
+    main()

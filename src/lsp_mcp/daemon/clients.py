@@ -1,0 +1,189 @@
+"""The clients of a daemon: `Clients`, each behind a door at a socket of this user's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import click
+
+from lsp_mcp import __version__
+from lsp_mcp.backend import Report
+from lsp_mcp.errors import LspMcpError
+
+log = logging.getLogger(__name__)
+
+LONGEST_LINE = 256 * 1024 * 1024  # bytes of one message
+_HELLO_TIMEOUT = 10.0  # seconds for a door to say what it wants
+_RESTARTED = "lsp-mcp restarted: what an earlier answer said of files that changed since then may be told again"
+Json = dict[str, Any]
+
+
+class Session(Protocol):
+    """One client's MCP session."""
+
+    writing: Sequence[str]  # the names of its tools that change something
+
+    async def run(self, read: Callable[[], Any], write: Callable[[bytes], Any]) -> None:
+        """Answer until there is nothing more to read."""
+
+
+class Serving(Protocol):
+    """What a daemon has for its clients."""
+
+    def session(self, flags: Sequence[str], greeting: str) -> Session:
+        """A session for a client with these flags; its first answer says `greeting` too."""
+
+    async def call(self, flags: Sequence[str], words: Sequence[str], report: Report, *, terminal: bool) -> Json:
+        """What one call from the shell prints: `out`, `err`, `status`."""
+
+
+class Clients:
+    """Serves each connection as a session of its own."""
+
+    def __init__(self, identity: str, serving: Serving, stop: asyncio.Event) -> None:
+        self._identity = identity
+        self._serving = serving
+        self._stop = stop
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._doors: dict[asyncio.Task[Any], Json] = {}
+        self._left = asyncio.Event()
+        self._since = time.time()
+
+    @property
+    def connected(self) -> int:
+        """How many clients there are."""
+        return len(self._doors)
+
+    async def idle(self, timeout: float) -> None:
+        """Return once nobody was connected for `timeout` seconds."""
+        while True:
+            self._left.clear()
+            if self._tasks:
+                await self._left.wait()
+                continue
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._left.wait()
+            except TimeoutError:
+                if not self._tasks:
+                    return
+
+    def end(self) -> None:
+        """Let go of every client: their doors find another daemon."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, from its hello to its end."""
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        try:
+            await self._introduced(task, reader, writer)
+        except (OSError, TimeoutError, ValueError) as error:
+            log.info("a connection ended: %s", error or type(error).__name__)
+        except Exception:
+            log.exception("a session failed")
+        finally:
+            self._tasks.discard(task)
+            self._doors.pop(task, None)
+            self._left.set()
+            writer.close()
+
+    async def _introduced(
+        self, task: asyncio.Task[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        async def answer(value: Json) -> None:
+            writer.write(json.dumps(value).encode() + b"\n")
+            await writer.drain()
+
+        if not is_ours(writer.get_extra_info("socket")):
+            await answer({"refused": "another user's daemon"})
+            return
+        async with asyncio.timeout(_HELLO_TIMEOUT):
+            hello = json.loads(await reader.readline() or b"{}")
+        if "tell" in hello:
+            await answer(await asyncio.to_thread(self._about))
+            if hello["tell"] == "stop":
+                self._stop.set()
+            return
+        if hello.get("identity") != self._identity:
+            await answer({"refused": "the daemon of that name serves something else"})
+            return
+        self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
+        flags = hello.get("flags", ())
+        if words := hello.get("call"):
+            await answer({"serves": __version__})
+
+            async def report(_: float, __: float | None, message: str) -> None:
+                await answer({"progress": message})
+
+            await answer(await self._serving.call(flags, words, report, terminal=bool(hello.get("terminal"))))
+            return
+        try:
+            session = self._serving.session(flags, _RESTARTED if hello.get("resumed") else "")
+        except (LspMcpError, click.ClickException) as error:
+            await answer({"refused": str(error)})
+            return
+        await answer({"serves": __version__, "pid": os.getpid(), "writing": list(session.writing)})
+
+        async def write(data: bytes) -> None:
+            try:
+                writer.write(data)
+                await writer.drain()
+            except ConnectionError:
+                raise BrokenPipeError from None
+
+        await session.run(reader.readline, write)
+
+    def _about(self) -> Json:
+        import psutil
+
+        version, root, *_ = self._identity.split("\0")
+        process = psutil.Process()
+        return {
+            "pid": process.pid,
+            "rss": process.memory_info().rss,
+            "servers": [
+                {"name": child.name(), "pid": child.pid, "rss": child.memory_info().rss}
+                for child in process.children(recursive=True)
+            ],
+            "version": version,
+            "root": root,
+            "since": self._since,
+            "clients": list(self._doors.values()),
+        }
+
+
+def is_ours(connection: socket.socket) -> bool:
+    """Whether the other end is this user's; where a system does not tell, the folder is what protects."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", credentials)[1]) == os.geteuid()
+
+
+def refuse(listening: socket.socket, why: str) -> None:
+    """Tell who waits that there will be no daemon."""
+    listening.setblocking(False)
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        with connection:
+            connection.settimeout(_HELLO_TIMEOUT)
+            try:
+                connection.sendall(json.dumps({"refused": why}).encode() + b"\n")
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(65536)  # its hello: unread, it would take the answer away
+            except OSError as error:
+                log.info("a door did not hear it: %s", error)

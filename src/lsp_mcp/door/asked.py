@@ -1,0 +1,158 @@
+"""Which daemon a command line asks for: `Asked`, and `asked_of`."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+
+from lsp_mcp import __version__
+
+# Flags that say how one client is served; all others say what runs, and so which daemon it is.
+OF_A_CLIENT = frozenset(
+    {
+        *("--format", "--response-format", "--position-base"),
+        *("--toolset", "--without-toolset", "--allow-method", "--allow-exec-lua"),
+    }
+)
+SWITCHES = frozenset(
+    {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json"}
+)
+_SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
+OF_WHAT_RUNS = frozenset(
+    {
+        *("--backend", "--ready-timeout", "--request-timeout", "--compile-commands", "--store"),
+        *("--shared-index", "--allow-protected-edits", "--log-level"),
+    }
+)
+# What language servers, compilers and package managers do not look at: it differs from one terminal to the next. All
+# else does, whatever its name: GOFLAGS, CPATH, VIRTUAL_ENV, …
+_OF_A_TERMINAL = frozenset(
+    {
+        *("PWD", "OLDPWD", "SHLVL", "_", "TERM", "COLORTERM", "COLUMNS", "LINES", "WINDOWID", "WINDOW", "STY", "PS1"),
+        *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DESKTOP_STARTUP_ID", "LS_COLORS", "LESSOPEN", "LESSCLOSE"),
+        *("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PAGER", "EDITOR", "VISUAL", "MANPAGER", "INVOCATION_ID"),
+        *("JOURNAL_STREAM", "LSP_MCP_TOKEN", "NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "PROMPT_COMMAND"),
+    }
+)
+_OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_", "WT_", "KONSOLE_", "GNOME_TERMINAL_")
+_OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
+
+
+class Asked:
+    """A daemon, and how it is to serve one client of it.
+
+    `shape` are the flags that say what runs, normalized; `client` those that say how this client is served; `root` is
+    the workspace root, absolute and resolved, and `named` whether the user named it; `call` is a tool and the words for
+    it, for one call from the shell.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[str],
+        client: Sequence[str],
+        root: str,
+        environment: Mapping[str, str],
+        call: Sequence[str] = (),
+        *,
+        named: bool = True,
+    ) -> None:
+        self.shape = tuple(shape)
+        self.client = tuple(client)
+        self.root = root
+        self.environment = dict(environment)
+        self.call = tuple(call)
+        self.named = named
+
+    @property
+    def identity(self) -> str:
+        """The same for all that can share one daemon: version, root, what runs, and the environment that it sees."""
+        variables = sorted(self.environment.items())
+        return "\0".join(
+            [__version__, self.root, build(), *self.shape, "", *(f"{name}={value}" for name, value in variables)]
+        )
+
+    @property
+    def name(self) -> str:
+        """Short, for file names. Two identities may have the same: a daemon compares identities too."""
+        data = self.identity.encode("utf-8", "surrogateescape")
+        return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
+
+
+def asked_of(words: Sequence[str]) -> Asked | None:
+    """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them."""
+    found = _parted(words)
+    if found is None:
+        return None
+    flags, rest = found
+    if rest and (rest[0] != "call" or len(rest) < 2 or rest[1] == "list"):
+        return None
+    shared = os.environ.get("LSP_MCP_SHARED", "1") != "0"
+    shape: list[str] = []
+    client: list[str] = []
+    named = ""
+    for flag, value in flags:
+        if flag in ("--shared", "--no-shared"):
+            shared = flag == "--shared"
+        elif (flag, value) in _SERVED_ALONE:
+            return None
+        elif flag == "--workspace-root":
+            named = value
+        elif flag in OF_A_CLIENT or (flag == "--json" and rest):
+            client += [flag] if flag in SWITCHES else [flag, value]
+        elif flag in OF_WHAT_RUNS or flag.endswith("-path"):
+            is_path = os.sep in value or flag == "--compile-commands"
+            whole = os.path.abspath(os.path.expanduser(value)) if is_path else value
+            shape += [flag] if flag in SWITCHES else [flag, whole]
+        else:
+            return None  # the command line says what is wrong with it
+    if not shared:
+        return None
+    root = os.path.realpath(named or ".")
+    return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."))
+
+
+def _parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:
+    """The flags with their values, and the other words; None if that cannot be told."""
+    flags: list[tuple[str, str]] = []
+    rest: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-"):
+            rest.append(word)
+            continue
+        flag, equals, value = word.partition("=")
+        if not flag.startswith("--") or flag == "--":
+            return None
+        if flag not in SWITCHES and not equals:
+            if not left:
+                return None
+            value = left.pop(0)
+        flags.append((flag, value))
+    return flags, rest
+
+
+def build() -> str:
+    """Which program this is, beyond its version: where it is, and when it was installed or, in a checkout, changed."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = (
+        os.walk(package) if os.path.basename(os.path.dirname(package)) == "src" else [(package, (), ("__init__.py",))]
+    )
+    times = [
+        os.stat(os.path.join(folder, file)).st_mtime_ns
+        for folder, _, files in folders
+        for file in files
+        if file.endswith(".py")
+    ]
+    return f"{package}@{max(times)}"
+
+
+def relevant(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that what runs may depend on."""
+    passing = (*_OF_TERMINALS, *_OF_CLIENTS)
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in _OF_A_TERMINAL and not name.startswith(passing)
+    }

@@ -1,0 +1,243 @@
+"""Sessions and shell calls that share one daemon: one language server for all, and nothing lost when one dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from asking import skip_without
+from lsp_mcp.adapters import adapter_names
+from lsp_mcp.cli.options import _options
+from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, asked_of
+from mcp_process import BOUND, GO_ENV, PROGRAM, Raw
+
+skip_without("gopls")
+
+SOURCES = {
+    "go.mod": "module example.com/shared\n\ngo 1.23\n",
+    "a.go": "package shared\n\nfunc One() {}\n\nfunc Two() { One() }\n",
+}
+REFERENCES = ("find_symbol_references_by_anchor", {"symbol_anchor": "One", "format": "compact"})
+
+
+class Desk:
+    """A project, and the folder in which its daemons are found."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "project"
+        self.root.mkdir()
+        for name, text in SOURCES.items():
+            (self.root / name).write_text(text)
+        self.runtime = folder / "run"
+        self.runtime.mkdir(mode=0o700)
+        self.home = self.runtime / "lsp-mcp"
+        self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime), "LSP_MCP_IDLE_TIMEOUT": "600"}
+
+    @contextmanager
+    def client(self, *flags: str, **env: str) -> Iterator[Raw]:
+        """A session that has been initialized."""
+        raw = Raw("--workspace-root", str(self.root), *flags, env={**self.env, **env})
+        try:
+            raw.initialize()
+            yield raw
+        finally:
+            raw.process.kill()
+            raw.process.wait()
+
+    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """`lsp-mcp WORDS` in the project."""
+        return subprocess.run(
+            [PROGRAM, *words],
+            cwd=self.root,
+            env={**os.environ, **GO_ENV, **self.env, **env},
+            capture_output=True,
+            text=True,
+            timeout=BOUND,
+            check=False,
+        )
+
+    def status(self) -> list[dict[str, Any]]:
+        """What `lsp-mcp daemon status` tells."""
+        return json.loads(self.run("daemon", "status", "--json").stdout)
+
+    def daemon(self) -> psutil.Process:
+        """The only one."""
+        (about,) = self.status()
+        return psutil.Process(about["pid"])
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """Its daemons have ended at the end."""
+    made = Desk(tmp_path)
+    yield made
+    left = [psutil.Process(about["pid"]) for about in made.status()]
+    assert made.run("daemon", "stop").returncode == 0
+    _, alive = psutil.wait_procs(left, BOUND)
+    assert not alive
+    assert not list(made.home.glob("*.sock"))
+
+
+def answer(result: dict[str, Any]) -> str:
+    return "\n".join(block["text"] for block in result["content"])
+
+
+def ask(client: Raw) -> str:
+    return answer(client.call(REFERENCES[0], **REFERENCES[1]))
+
+
+def test_sessions_and_calls_share_one_language_server_and_have_anchors_of_their_own(desk: Desk) -> None:
+    with desk.client() as one, desk.client("--format", "compact") as other:
+        assert "Found 2 references" in ask(one)
+        assert "Found 2 references" in answer(other.call("find_symbol_references_by_anchor", symbol_anchor="One"))
+        called = desk.run("call", REFERENCES[0], "symbol_anchor=One", "--format", "compact")
+        assert called.stdout.startswith("Found 2 references"), called.stderr
+        (about,) = desk.status()
+        assert {client["pid"] for client in about["clients"]} == {one.process.pid, other.process.pid}
+        assert about["root"] == str(desk.root)
+
+        # What one client was given is followed for that one: to a new one, the position is what stands there now.
+        assert "3:6 function One" in answer(one.call("list_symbols_in_file", file_path="a.go", format="compact"))
+        (desk.root / "a.go").write_text(SOURCES["a.go"].replace("func One", "func Zero() {}\n\nfunc One"))
+        at = "go://a.go#3:6"
+        assert "5:6" in answer(one.call("find_symbol_references_by_anchor", symbol_anchor=at, format="compact"))
+        with desk.client() as third:
+            assert "Found 1 ref" in answer(third.call("find_symbol_references_by_anchor", symbol_anchor=at))
+
+
+def test_many_doors_at_once_start_one_daemon(desk: Desk) -> None:
+    with ThreadPoolExecutor(12) as pool:
+        words = ("call", REFERENCES[0], "symbol_anchor=One", "--format", "compact")
+        found = list(pool.map(lambda _: desk.run(*words), range(12)))
+    assert all(one.stdout.startswith("Found 2 references") for one in found), found
+    assert len(desk.status()) == 1
+    assert len(list(desk.home.glob("*.log"))) == 1
+
+
+def test_another_environment_or_another_set_of_servers_is_another_daemon(desk: Desk) -> None:
+    with desk.client() as one, desk.client(GOFLAGS="-tags=other") as other, desk.client("--backend", "gopls") as third:
+        assert all("Found 2" in ask(client) for client in (one, other, third))
+        assert len({about["pid"] for about in desk.status()}) == 3
+    with desk.client(TERM="dumb", CLAUDE_SESSION="1") as same:
+        assert "Found 2" in ask(same)
+        assert len(desk.status()) == 3
+
+
+def test_a_client_goes_on_when_the_daemon_is_killed_between_its_calls(desk: Desk) -> None:
+    with desk.client() as client:
+        assert "restarted" not in ask(client)
+        daemon = desk.daemon()
+        servers = daemon.children(recursive=True)
+        daemon.kill()
+        told = ask(client)
+        assert "Found 2 references" in told and "lsp-mcp restarted" in told
+        assert "restarted" not in ask(client)
+        assert not psutil.wait_procs(servers, BOUND)[1], "a language server outlives its daemon"
+        assert desk.daemon().pid != daemon.pid
+
+
+def test_a_question_that_dies_with_the_daemon_is_asked_again_and_an_edit_is_not(desk: Desk) -> None:
+    with desk.client() as client:
+        ask(client)
+        daemon = desk.daemon()
+        daemon.send_signal(signal.SIGSTOP)
+        name, arguments = REFERENCES
+        client.send({"id": 101, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+        rename = {"symbol_anchor": "One", "new_name": "Eins"}
+        client.send(
+            {"id": 102, "method": "tools/call", "params": {"name": "rename_symbol_by_anchor", "arguments": rename}}
+        )
+        client.send({"id": 103, "method": "tools/list", "params": {}})
+        daemon.kill()
+        messages = {}
+        while len(messages) < 3:
+            message = client.receive()
+            messages[message["id"]] = message["result"]
+        assert "Found 2 references" in answer(messages[101])
+        assert messages[102]["isError"] and "not known whether it changed anything" in answer(messages[102])
+        assert messages[103]["tools"]
+        assert "One" in (desk.root / "a.go").read_text()
+
+
+def test_a_daemon_that_was_killed_leaves_nothing_that_stops_the_next(desk: Desk) -> None:
+    with desk.client() as client:
+        ask(client)
+        desk.daemon().kill()
+    assert desk.run("call", *("list_symbols_in_file", "file_path=a.go")).returncode == 0
+    assert len(desk.status()) == 1
+
+
+def test_a_daemon_without_clients_ends_by_itself(desk: Desk) -> None:
+    short = {"LSP_MCP_IDLE_TIMEOUT": "0.2"}
+    with desk.client(**short) as client:
+        ask(client)
+        daemon = desk.daemon()
+        servers = daemon.children(recursive=True)
+    assert not psutil.wait_procs([daemon, *servers], BOUND)[1]
+    assert not list(desk.home.glob("*.sock"))
+
+
+def test_where_there_is_no_private_folder_each_session_runs_alone(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "open" / f"lsp-mcp-{os.geteuid()}").mkdir()
+    (tmp_path / "open" / f"lsp-mcp-{os.geteuid()}").chmod(0o755)
+    with desk.client(XDG_RUNTIME_DIR="", TMPDIR=str(tmp_path / "open")) as client:
+        assert "Found 2 references" in ask(client)
+        assert "not shared" in client.said()
+    assert desk.status() == []
+
+
+def test_flags_that_mean_nothing_are_told_as_without_a_daemon(desk: Desk) -> None:
+    for flags in (["--toolset", "nope"], ["--compile-commands", "missing.json"], ["--nope"]):
+        shared = desk.run("call", "list_symbols_in_file", "file_path=a.go", *flags)
+        alone = desk.run("call", "list_symbols_in_file", "file_path=a.go", *flags, "--no-shared")
+        assert shared.returncode == alone.returncode != 0
+        assert alone.stderr.strip() in shared.stderr
+    assert desk.run("call", "nope").stderr == desk.run("call", "nope", "--no-shared").stderr
+    for words in (["file_path=b.go"], ["file_path"], ["nope=1"], ["file_path=a.go", "limit=x"]):
+        shared, alone = (desk.run("call", "list_symbols_in_file", *words, *flag) for flag in ([], ["--no-shared"]))
+        assert (shared.returncode, shared.stdout, shared.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+
+
+def test_every_flag_is_of_a_client_or_of_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LSP_MCP_SHARED", "1")
+    flags = _options(adapter_names())
+    for flag, (kind, _) in flags.items():
+        assert bool(kind.get("is_flag")) == (flag in SWITCHES)
+        if flag == "--socket":
+            assert asked_of([flag, "/x"]) is None
+        else:
+            is_path = flag.endswith("-path") or flag == "--workspace-root"
+            assert (flag in OF_A_CLIENT) + (flag in OF_WHAT_RUNS) + is_path == 1, flag
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["doctor"], ["call"], ["call", "list"], ["--help"], ["-h"], ["--version"], ["--transport", "http"]),
+        *(["--backend", "nvim"], ["--toolset", "board"], ["--no-shared"], ["--workspace-root"], ["call", "x", "--all"]),
+    ],
+)
+def test_what_is_no_session_and_no_call_of_a_language_server_is_left_to_the_program(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSP_MCP_SHARED", "1")
+    assert asked_of(words) is None
+
+
+def test_the_door_imports_no_more_than_it_needs() -> None:
+    code = "import sys, lsp_mcp.door.serve; print(*sorted(name.partition('.')[0] for name in sys.modules))"
+    out = subprocess.run([Path(PROGRAM).with_name("python"), "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"click", "asyncio", "pathlib", "mcp", "pydantic", "msgspec", "hashlib", "logging", "subprocess", "rich"}
+    assert not heavy & set(out.stdout.split())
