@@ -30,7 +30,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "lsp": [
         {"session"},
-        {"diagnosing"},
+        {"diagnosing", "checking"},
         {"freshness"},
         {"reloading", "readiness"},
         {"process", "editor", "compilation"},
@@ -44,9 +44,9 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "toolsets": [
         {"offered"},
-        {"code", "calls", "implementations", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
+        {"code", "checking", "calls", "implementations", "hierarchy", "clangd", "lsp", "lua", "nvim", "board"},
         {"passing", "trees"},
-        {"answers", "renaming"},
+        {"answers", "renaming", "deltas"},
         {"questions"},
         {"symbols"},
         {"context"},

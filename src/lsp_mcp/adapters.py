@@ -166,6 +166,9 @@ class Diagnostics(_Data, frozen=True):
 
     command: str = ""  # makes it look at files again: by itself it takes its time where others changed
     command_field: str = ""  # of that command's argument: the URIs of the files
+    command_covers: Literal["file", "workspace"] = "file"  # what it has published diagnostics of when it answers
+    clears_closed: bool = False  # of a document that is closed it says, without a version, that nothing is wrong
+    elsewhere_pattern: str = ""  # of messages about another file, which the related information names
     syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
     syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
 
@@ -197,6 +200,31 @@ class Hierarchy(_Data, frozen=True):
     maker_pattern: str = ""  # what may make a type of its `arguments`: a macro
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
     id_field: str = ""  # of an item's `data`: the server's own word for the symbol
+
+
+class BuiltAction(_Data, frozen=True):
+    """A refactoring that the server does by a command, but offers only to clients that can ask a person.
+
+    In `arguments` and `answers` a string {location} is the LSP `Location` of what the caller points at, and {NAME} the
+    option of that name; of the options in `files` the URI of that file is meant.
+    """
+
+    title: str
+    kind: str
+    command: str
+    arguments: tuple[Any, ...] = ()
+    answers: dict[str, str] = {}  # by the ids of the questions that the server would ask
+    files: tuple[str, ...] = ()
+    needs: str = ""  # a pattern of the code of the line that it is offered on; empty: it is never listed
+
+
+class Actions(_Data, frozen=True):
+    """The server's code actions, as far as a caller may have them done."""
+
+    commands: tuple[str, ...] = ()  # those that only ask for edits: all that is ever executed
+    hidden: tuple[str, ...] = ()  # kinds of actions that change no source: they show something to a person
+    invented: dict[str, str] = {}  # by kind, a pattern of the name that the server makes up for what it extracts
+    built: tuple[BuiltAction, ...] = ()
 
 
 class Settings(_Data, frozen=True):
@@ -258,6 +286,7 @@ class Adapter(_Data, frozen=True):
     symbols: Symbols = Symbols()
     rename: Rename = Rename()
     hierarchy: Hierarchy | None = None
+    actions: Actions = Actions()
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own

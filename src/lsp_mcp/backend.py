@@ -6,7 +6,8 @@ Features ask a `Backend`; nothing above it knows how the server is reached.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -66,6 +67,31 @@ class Words(Protocol):
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `files` that may mean `symbol` by its name; the others cannot, whatever stands in them."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a server says is wrong in one state of the workspace.
+
+    `diagnostics` are LSP `Diagnostic`s by file, of files with any. `covers` are the files that were looked at; None:
+    all that the build has. Of those in `untold` it is known that they have errors, and not which. `gaps` is what
+    could not be looked at.
+    """
+
+    diagnostics: Mapping[Path, Sequence[Json]]
+    covers: Collection[Path] | None = None
+    untold: Collection[Path] = ()
+    gaps: tuple[Gap, ...] = ()
+
+
+class Trial(Protocol):
+    """What a server would say of other texts; see `Backend.trial`."""
+
+    def show(self, path: Path, text: Text) -> None:
+        """Let the server take `text` for the content of `path`, which need not exist."""
+
+    async def check(self) -> Checked:
+        """What would be wrong then, as far as the server can tell without files being written."""
 
 
 class Backend(Protocol):
@@ -164,6 +190,31 @@ class Backend(Protocol):
 
     def diagnostics(self, path: Path) -> list[Any]:
         """The last diagnostics of `path`, as the server sent them (LSP `Diagnostic`)."""
+
+    async def check(self, also: Collection[Path] = ()) -> Checked:
+        """What is wrong now in everything that changed and what depends on it, or in all; `also` in these files.
+
+        Call `sync` before. Raises as `request`.
+        """
+
+    @property
+    def baseline(self) -> Checked | None:
+        """What was wrong when the workspace was seen first, before any change; None if nobody looked in time."""
+
+    def trial(self) -> AbstractAsyncContextManager[Trial]:
+        """For a block in which the server may be shown other texts; nobody else gets an answer about those.
+
+        Within it nothing may be asked that calls `sync` or `load`.
+        """
+
+    async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
+        """The edits (LSP `WorkspaceEdit`) that the server asks for when it executes a command of its own.
+
+        None of them is done. `answers` are to the questions that it would ask a person.
+
+        Raises:
+            RefusedError: the server said no, or the adapter doesn't list the command; UnavailableError: as `request`.
+        """
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.

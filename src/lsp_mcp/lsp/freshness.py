@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.readiness import Readiness
-from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.lsp.reloading.reloading import Looked, Reloading
 from lsp_mcp.waiting import phase
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
@@ -68,6 +70,7 @@ class Freshness:
         self._untold = Changes()
         self._to_load: set[Path] = set()  # changed files
         self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
+        self._changed: set[Path] = set()  # files, for who checks them
         self._host_seen = 0  # the generation of its buffers that the server is known to have
 
     async def sync(self) -> int:
@@ -83,6 +86,29 @@ class Freshness:
             replaced = await self._reload(connection)
             await self._count(replaced=replaced)
         return self.generation
+
+    @asynccontextmanager
+    async def exclusively(self) -> AsyncIterator[None]:
+        """Nobody else's answer counts that the server gives during the block: whoever asked asks again."""
+        async with self._syncing:
+            try:
+                yield
+            finally:
+                self.generation += 1
+
+    async def look_at(self, changed: Collection[Path] | None) -> Looked:
+        """See `Reloading.look_at`."""
+        async with self._syncing:
+            return await self._reloading.look_at(changed)
+
+    def take_changed(self) -> set[Path]:
+        """The files that changed, on disk or in buffers, since the last call."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def put_back(self, changed: Collection[Path]) -> None:
+        """These were taken, and nobody has looked at them after all."""
+        self._changed.update(changed)
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """See `Reloading.load_word`."""
@@ -119,6 +145,7 @@ class Freshness:
         self._projects.begin()
         self._to_read.update(edited)
         self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
+        self._changed.update(changes.created, changes.changed, changes.deleted, outside, edited)
         return connection
 
     def _handed(self, changes: Changes) -> Changes:

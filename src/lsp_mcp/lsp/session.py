@@ -6,17 +6,19 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Json, Report, Scope, State
+from lsp_mcp.backend import Checked, Json, Report, Scope, State, Trial
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, PathError, SilentError, StuckError
+from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
 from lsp_mcp.gaps import Gap, news
+from lsp_mcp.lsp.checking import Checking
 from lsp_mcp.lsp.compilation.build import Build, IndexHome
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
 from lsp_mcp.lsp.diagnosing import Diagnosing
@@ -132,6 +134,16 @@ class Session:
             reloading=self._reloading,
         )
         self._diagnosing = Diagnosing(adapter, self._documents, self._lifetime, self._freshness, timeout)
+        self._checking = Checking(
+            adapter,
+            self._documents,
+            self._lifetime,
+            self._freshness,
+            samples=self._samples,
+            display_path=workspace.display_path,
+            timeout=timeout,
+        )
+        self._executing = asyncio.Lock()
 
     # --- what it is --------------------------------------------------------------------------------
 
@@ -181,6 +193,7 @@ class Session:
 
     async def close(self) -> None:
         """End the server, within 3 s; idempotent."""
+        await self._checking.close()
         await self._lifetime.close()
         await self._projects.close()
         await self.words.close()
@@ -267,6 +280,40 @@ class Session:
     def diagnostics(self, path: Path) -> list[Any]:
         """See `Backend.diagnostics`."""
         return self._diagnosing.of(path)
+
+    # --- what is wrong -----------------------------------------------------------------------------
+
+    def begin_baseline(self) -> None:
+        """See what is wrong now, in the background, so that `check` can tell what is new; idempotent."""
+        self._checking.begin()
+
+    @property
+    def baseline(self) -> Checked | None:
+        """See `Backend.baseline`."""
+        return self._checking.baseline
+
+    async def check(self, also: Collection[Path] = ()) -> Checked:
+        """See `Backend.check`."""
+        await self._lifetime.live()
+        self._load_projects()
+        return await self._checking.check(also)
+
+    def trial(self) -> AbstractAsyncContextManager[Trial]:
+        """See `Backend.trial`."""
+        return self._checking.trial()
+
+    async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
+        """See `Backend.execute`."""
+        if command not in self.adapter.actions.commands:
+            raise RefusedError(f"{command} is none of the commands that may be executed")
+        params = {"command": command, "arguments": list(arguments), **({"formAnswers": answers} if answers else {})}
+        async with self._executing:
+            connection = await self._lifetime.live()
+            with connection.capture() as edits:
+                await connection.request(
+                    "workspace/executeCommand", params, timeout=within(self._options.request_timeout)
+                )
+            return list(edits)
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -363,11 +410,16 @@ class Session:
         """A file of this server's languages, the one nearest to the root."""
         await self._feed.start()
 
-        def nearest() -> Path | None:
-            sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
-            return min(sources, key=lambda path: (len(path.parts), path), default=None)
+        return await asyncio.to_thread(self._nearest)
 
-        return await asyncio.to_thread(nearest)
+    def _nearest(self) -> Path | None:
+        sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
+        return min(sources, key=lambda path: (len(path.parts), path), default=None)
+
+    def _samples(self) -> list[Path]:
+        """The open documents, and one file at least: all projects that the server has loaded are among theirs."""
+        ours = [path for path in self._documents if path.is_relative_to(self.root)]
+        return ours or list(filter(None, [self._nearest()]))
 
     def _started(self) -> None:
         """A new server knows of no document."""

@@ -96,6 +96,7 @@ class LanguageClients:
             "methods": [inactive.method] if inactive.method else [],
             "capability": list(inactive.capability),
             "reread_fields": adapter.documents.reread_fields,
+            "change_fields": adapter.documents.change_fields,
         }
         entry = await self._lua.call("follow", client.id, extension)
         return _client(entry) if entry else None
@@ -126,6 +127,14 @@ class LanguageClients:
     def reread(self, client: int, path: Path, version: int) -> None:
         """See `Clients.reread`."""
         self._lua.tell("reread", client, path_uri(path), version)
+
+    def show(self, client: int, path: Path, version: int, content: str) -> None:
+        """See `Clients.show`."""
+        self._lua.tell("show_text", client, path_uri(path), version, content)
+
+    def capture(self, client: int, *, begins: bool) -> None:
+        """See `Clients.capture`."""
+        self._lua.tell("capture", client, begins)
 
     def stop(self, client: int) -> None:
         """See `Clients.stop`."""

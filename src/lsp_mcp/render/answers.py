@@ -11,6 +11,7 @@ from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.implementations import Implementation
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.problems import Delta
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, status
 from lsp_mcp.text import Point
@@ -64,6 +65,14 @@ class Rename(Answer):
     """Of `rename_symbol_by_anchor`."""
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Answer):
+    """Of `check`. Remaining problems are listed only `with_remaining`."""
+
+    delta: Delta
+    with_remaining: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

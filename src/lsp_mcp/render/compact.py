@@ -10,7 +10,7 @@ What the workspace wrote never begins a line, and nothing in it breaks one (`vis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
@@ -21,6 +21,7 @@ from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
     CallPath,
+    Check,
     Definitions,
     Hierarchy,
     ImplementationList,
@@ -28,6 +29,7 @@ from lsp_mcp.render.answers import (
     ReferenceList,
     Rename,
 )
+from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
@@ -43,8 +45,7 @@ def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
 def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
     match answer:
         case Definitions():
-            for symbol in answer.symbols:
-                yield from _definition(symbol, answer.with_code, anchor)
+            yield from chain.from_iterable(_definition(one, answer.with_code, anchor) for one in answer.symbols)
         case Outline():
             if answer.symbols:
                 yield anchor(answer.path, None)
@@ -52,6 +53,8 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield from _outline(symbol, "", answer.with_code)
         case ReferenceList():
             yield from _references(answer, anchor)
+        case Check():
+            yield from delta_lines(answer.delta, anchor, with_remaining=answer.with_remaining)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
         case Hierarchy():
@@ -131,6 +134,12 @@ def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
             characters = ",".join(str(place.span.start.character) for place in on_line)
             container = f" [{on_line[0].container}]" if on_line[0].container else ""
             yield f"{line}:{characters}{container}| {on_line[0].code}"
+
+
+def _without_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
+    """The places of each file on one line."""
+    for path, in_file in groupby(places, key=lambda place: place.path):
+        yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in in_file)}"
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:

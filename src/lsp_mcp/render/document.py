@@ -9,11 +9,13 @@ from typing import Any
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.problems import Problem
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
     CallPath,
+    Check,
     Definitions,
     Hierarchy,
     ImplementationList,
@@ -54,6 +56,8 @@ class _Form:
                 return {"file_symbols": [self._symbol(s, answer.with_code) for s in answer.symbols]}
             case ReferenceList():
                 return {"references": [self._place(p, answer.with_code) for p in answer.places]}
+            case Check():
+                return self._delta(answer)
             case Rename():
                 return self._file_edits(answer.plan)
             case Hierarchy():
@@ -109,6 +113,20 @@ class _Form:
         if node.children:
             out["children"] = [self._node(child, with_code) for child in node.children]
         return out
+
+    def _delta(self, answer: Check) -> Json:
+        delta = answer.delta
+        return {
+            "new": [self._problem(one) for one in delta.new],
+            "fixed": [{"file": self._shown(one.path), "message": one.message} for one in delta.fixed],
+            **({"remaining": [self._problem(one) for one in delta.remaining]} if answer.with_remaining else {}),
+            "remaining_count": len(delta.remaining),
+        }
+
+    def _problem(self, problem: Problem) -> Json:
+        fixes = {"fixes": list(problem.fixes)} if problem.fixes else {}
+        place = self._place(problem.place, with_code=False)
+        return {"severity": problem.severity, "message": problem.message, **place, **fixes}
 
     def _file_edits(self, plan: EditPlan) -> Json:
         by_file: dict[Path, list[Json]] = {}

@@ -22,6 +22,7 @@ from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.apply import Done, apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
+from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
@@ -60,6 +61,7 @@ class Sessions:
         self.memory = AnchorMemory()
         self._memories = WeakSet([self.memory])  # of all clients
         self.reported = Reported()
+        self.checks = Checks()
         self._files = host.files if host else Files()
         self._options = options
         ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
@@ -177,6 +179,11 @@ class Sessions:
         """Initialize every server in the background."""
         for session in self._sessions:
             session.begin()
+
+    def begin_baselines(self) -> None:
+        """See what is wrong now, in the background, so that a check can tell what is new; idempotent."""
+        for session in self._sessions:
+            session.begin_baseline()
 
     async def close(self) -> None:
         """End every server, within 3 s."""

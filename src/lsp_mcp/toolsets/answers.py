@@ -39,6 +39,8 @@ class AnchorToolset(Toolset):
         self._questions = Questions(self._targets, context.tasks_on)
 
     def _render(self, call: Call, answer: Answer) -> str:
+        # Now that somebody has an answer: what comes after it may be an edit.
+        self._sessions.begin_baselines()
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
         told = replace(answer, gaps=gaps, known=known)
         display_path, anchor = self._sessions.workspace.display_path, self._targets.anchor

@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.calls import CallTools
+from lsp_mcp.toolsets.checking import CheckTools
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext, Toolset
@@ -41,7 +42,7 @@ def _board_tools() -> tuple[type[Toolset], ...]:
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
-    "code": lambda: (CodeTools, CallTools, ImplementationTools, HierarchyTools),
+    "code": lambda: (CodeTools, CallTools, ImplementationTools, HierarchyTools, CheckTools),
     "lsp": lambda: (LspTools,),
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ _END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
 # What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
 # has opened one, which it may have had open before.
 _HANDED_OVER, _OPENED = "lsp-mcp/handedOver", "lsp-mcp/opened"
+_EDIT = "workspace/applyEdit"  # which the server asks for while edits are captured
 
 
 class HostedConnection:
@@ -47,6 +49,7 @@ class HostedConnection:
         self.stuck = False  # that one is stuck is for its user to judge and to mend
         self._seems_stuck = False
         self._heard = 0  # notifications
+        self._captured: list[Any] | None = None
         self._watchdog = Watchdog(
             timeout,
             probe=self._probe,
@@ -112,6 +115,19 @@ class HostedConnection:
         """See `Connection.waited_for`."""
         return self._watchdog.waited_for(owed=owed)
 
+    @contextmanager
+    def capture(self) -> Iterator[list[Any]]:
+        """See `Connection.capture`."""
+        assert self.client and self._clients
+        captured: list[Any] = []
+        self._captured = captured
+        self._clients.capture(self.client.id, begins=True)
+        try:
+            yield captured
+        finally:
+            self._captured = None
+            self._clients.capture(self.client.id, begins=False)
+
     def notify(self, method: str, params: Any) -> None:
         """As `Peer.notify`."""
         if self.client and self._clients and not self.dead.done():
@@ -148,6 +164,9 @@ class HostedConnection:
         self._seems_stuck = False
         if self._early is not None:
             self._early.append((method, params))
+        elif method == _EDIT:
+            if self._captured is not None:
+                self._captured.append(params["edit"])
         elif method == _HANDED_OVER:
             self._owner.handed_over(uri_path(params["uri"]))
         elif method == _OPENED:

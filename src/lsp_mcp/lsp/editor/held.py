@@ -32,6 +32,11 @@ class HeldDocuments:
         if (client := self._client()) is not None:
             self._host.clients.reread(client, path, version)
 
+    def show(self, path: Path, version: int, text: Text) -> None:
+        """See `Holder.show`."""
+        if (client := self._client()) is not None:
+            self._host.clients.show(client, path, version, text.content)
+
     def _client(self) -> int | None:
         connection = self._connection()
         return connection.client.id if isinstance(connection, HostedConnection) and connection.client else None

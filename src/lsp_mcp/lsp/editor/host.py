@@ -103,6 +103,15 @@ class Clients(Protocol):
         By a change of nothing with the adapter's `reread_fields`; if it has none, by closing and opening it.
         """
 
+    def show(self, client: int, path: Path, version: int, content: str) -> None:
+        """Let the server of `client` take `content`, as `version`, for that of a document that the editor has open.
+
+        `reread` ends that, and so does the end of this program.
+        """
+
+    def capture(self, client: int, *, begins: bool) -> None:
+        """From now on, or no more: an edit that the server asks for is told as `workspace/applyEdit`, and not done."""
+
     def stop(self, client: int) -> None:
         """End a client's server."""
 

@@ -38,6 +38,9 @@ class Connection(Protocol):
     def stuck(self) -> bool:
         """Whether it did nothing any more, and so was ended by us."""
 
+    def capture(self) -> AbstractContextManager[list[Any]]:
+        """While the block runs, the edits (LSP `WorkspaceEdit`) that the server asks for: none of them is done."""
+
     def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
         """See `Watchdog.waited_for`; every request has that already."""
 

@@ -21,7 +21,8 @@ class Diagnostics:
     `ended` says that none will come any more.
     """
 
-    def __init__(self, harmless: str = "", syntax: str = "") -> None:
+    def __init__(self, harmless: str = "", syntax: str = "", *, clears_closed: bool = False) -> None:
+        self._clears_closed = clears_closed
         self._syntax = syntax
         self.unparsed: dict[Path, str] = {}  # the first syntax error of each file that has any, open or not
         self._harmless = re.compile(harmless) if harmless else None
@@ -40,13 +41,15 @@ class Diagnostics:
             path = uri_path(params["uri"])
         except PathError:
             return
+        version = params.get("version")
+        if version is None and self._clears_closed:
+            return  # it is closed, and what was said of its text is as true as before
         self.raw[path] = params["diagnostics"]
         self.unparsed.pop(path, None)
         if error := next(
             (one for one in params["diagnostics"] if self._syntax and one.get("source") == self._syntax), None
         ):
             self.unparsed[path] = _first_line(error["message"])
-        version = params.get("version")
         serial = self.serial(path, version) if isinstance(version, int) else -1
         if serial < 0:
             return
@@ -73,6 +76,18 @@ class Diagnostics:
         if self.on_incomplete:
             self.on_incomplete(path)
 
+    def state(self) -> tuple[dict[Path, Any], ...]:
+        """What is known now, for `put_back`."""
+        return dict(self.raw), dict(self.unparsed), dict(self._errors)
+
+    def put_back(self, state: tuple[dict[Path, Any], ...]) -> None:
+        """What was said since `state` is about texts that are no more."""
+        self.raw, self.unparsed, self._errors = state
+
+    def hides(self, diagnostic: Any) -> bool:
+        """Whether it is an error because of which something could be hidden."""
+        return self._hides(diagnostic)
+
     @property
     def has_versions(self) -> bool:
         """Whether it says of which text its diagnostics are."""
@@ -81,6 +96,10 @@ class Diagnostics:
     def forget(self, path: Path) -> None:
         """What was said of `path` is about another opening of it."""
         self._versions.pop(path, None)
+
+    def knows(self, path: Path, version: int | None) -> bool:
+        """Whether diagnostics for `version` of `path`, or a later one, have come."""
+        return version is not None and self._versions.get(path, -1) >= version
 
     async def of(self, path: Path, version: int) -> bool:
         """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended."""

@@ -40,6 +40,9 @@ class Holder(Protocol):
     def reread(self, path: Path, version: int) -> None:
         """Have the server read it again, as `version`."""
 
+    def show(self, path: Path, version: int, text: Text) -> None:
+        """Let the server take `text` for what is in it, as `version`, until `reread`."""
+
 
 @dataclass
 class Document:
@@ -70,6 +73,8 @@ class Documents:
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self._editor_versions = EditorVersions(self._versions.__next__)
         self.awaited: set[Path] = set()  # somebody waits until the server has read these: they stay open
+        # What the server is shown in place of what is there; whether only for that reason it is open.
+        self._shown: dict[Path, tuple[Text, bool]] = {}
 
     # --- what is open ------------------------------------------------------------------------------
 
@@ -239,6 +244,42 @@ class Documents:
         """The editor has opened `path`, maybe again."""
         self._editor_versions.opened(path)
 
+    # --- what would be if -------------------------------------------------------------------------
+
+    def show(self, path: Path, text: Text) -> None:
+        """Let the server take `text` for the content of `path`, which need not exist, until `show_present`.
+
+        Raises:
+            PathError: `path` is of no language of this server.
+        """
+        if self.is_editors(path):
+            assert self._holder
+            _, version = self._held()[path]
+            present, _ = self._holder.held()[path]
+            self._editor_versions.note(path, version, present)
+            wire_version, _ = self._editor_versions.reread(path, version)
+            self._holder.show(path, wire_version, text)
+            self._shown[path] = text, False
+        elif document := self._open.get(path):
+            self._shown.setdefault(path, (text, False))
+            self._tell_change(path, document, text, saved=False)
+        else:
+            self._tell_open(path, text)
+            self._shown[path] = text, True
+
+    def show_present(self) -> list[Path]:
+        """Let the server have again what is there of all that it was shown instead; those documents."""
+        shown, self._shown = self._shown, {}
+        for path, (_, passing) in shown.items():
+            if path in self._held():
+                self.reread(path)
+            elif document := self._open.get(path):
+                self._tell_change(path, document, self.on_disk(path), saved=False)
+                document.signature = Signature.of(path)
+                if passing or not path.exists():
+                    self.close(path)
+        return list(shown)
+
     # --- from one server to the next ---------------------------------------------------------------
 
     def reopen_all(self) -> None:
@@ -266,7 +307,11 @@ class Documents:
     # --- inside ------------------------------------------------------------------------------------
 
     def _held(self) -> dict[Path, tuple[Text, int]]:
-        return self._holder.held() if self._holder else {}
+        held = self._holder.held() if self._holder else {}
+        if not self._shown:
+            return held
+        shown = {path: (self._shown[path][0], held[path][1]) for path in self._shown.keys() & held.keys()}
+        return {**held, **shown}
 
     def _tell_open(self, path: Path, text: Text) -> Document:
         language = self._adapter.language_of(path)
@@ -281,13 +326,13 @@ class Documents:
         self._notify("textDocument/didOpen", {"textDocument": item})
         return document
 
-    def _tell_change(self, path: Path, document: Document, text: Text) -> None:
+    def _tell_change(self, path: Path, document: Document, text: Text, *, saved: bool = True) -> None:
         document.text, document.version, document.is_read = text, next(self._versions), False
         identifier = {"uri": path_uri(path), "version": document.version}
         change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **self._rules.change_fields}
         self._notify("textDocument/didChange", change)
         # What is on disk is by definition saved; some servers look at dependents only then.
-        if self._rules.tell_saved:
+        if saved and self._rules.tell_saved:
             self._notify("textDocument/didSave", {"textDocument": {"uri": path_uri(path)}})
 
     def _tell_close(self, path: Path) -> None:

@@ -23,7 +23,10 @@ class Notifications:
 
     def __init__(self, adapter: Adapter, root: Path) -> None:
         self.progress = Progress()
-        self.diagnostics = Diagnostics(adapter.ready.harmless_errors, adapter.diagnostics.syntax_source)
+        rules = adapter.diagnostics
+        self.diagnostics = Diagnostics(
+            adapter.ready.harmless_errors, rules.syntax_source, clears_closed=rules.clears_closed
+        )
         self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor leaves out
         self.watched = WatchedFiles(root)
         self.last_error = ""  # the last error that the server wanted a person to see

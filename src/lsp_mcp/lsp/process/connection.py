@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class ProcessConnection:
         self.tells_inactive = bool(adapter.inactive_regions.method)  # the capability is the adapter's too
         self._ending = False
         self._initialized = False
+        self._captured: list[Any] | None = None
 
     async def start(self) -> None:
         """Initialize the server.
@@ -94,6 +95,16 @@ class ProcessConnection:
     def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
         """See `Connection.waited_for`."""
         return self._watchdog.waited_for(owed=owed)
+
+    @contextmanager
+    def capture(self) -> Iterator[list[Any]]:
+        """See `Connection.capture`."""
+        captured: list[Any] = []
+        self._captured = captured
+        try:
+            yield captured
+        finally:
+            self._captured = None
 
     def notify(self, method: str, params: Any) -> None:
         """As `Peer.notify`."""
@@ -187,14 +198,20 @@ class ProcessConnection:
             case "workspace/workspaceFolders":
                 return workspace_folders(self.root)
             case "workspace/applyEdit":
-                # Edits reach the disk only through this program's own tools.
-                return {"applied": False, "failureReason": "lsp-mcp applies no edits that nobody asked for"}
+                return self._capture(params["edit"])
             case "window/workDoneProgress/create" | "window/showMessageRequest" | "window/showDocument":
                 return None
             case _ if method.startswith("workspace/") and method.endswith("/refresh"):
                 return None  # nothing is kept here that could be stale
             case _:
                 raise RefusedError(f"lsp-mcp does not know {method}", METHOD_NOT_FOUND)
+
+    def _capture(self, edit: Any) -> Any:
+        """Edits reach the disk only through this program's own tools."""
+        if self._captured is None:
+            return {"applied": False, "failureReason": "lsp-mcp applies no edits that nobody asked for"}
+        self._captured.append(edit)
+        return {"applied": True}
 
     def _settings(self, section: str | None) -> Any:
         settings = self.adapter.settings

@@ -12,6 +12,10 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.uris import path_uri
 
 _SYMBOL_KINDS = list(range(1, 27))
+_ACTION_KINDS = [
+    *("", "quickfix", "refactor", "refactor.extract", "refactor.inline", "refactor.move", "refactor.rewrite"),
+    *("source", "source.organizeImports", "source.fixAll"),
+]
 
 
 def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
@@ -53,10 +57,11 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
         "workspace": {
             "configuration": True,
             "workspaceFolders": True,
-            "applyEdit": False,
+            "applyEdit": True,
             "didChangeConfiguration": {"dynamicRegistration": True},
             "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
             "symbol": {"symbolKind": {"valueSet": _SYMBOL_KINDS}},
+            "fileOperations": {"willRename": True},
             "workspaceEdit": {
                 "documentChanges": True,
                 "resourceOperations": ["create", "rename", "delete"],
@@ -78,8 +83,21 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
             "implementation": link,
             "references": {},
             "rename": {"prepareSupport": True, "prepareSupportDefaultBehavior": 1},
+            "codeAction": {
+                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": _ACTION_KINDS}},
+                "isPreferredSupport": True,
+                "disabledSupport": True,
+                "dataSupport": True,
+                "resolveSupport": {"properties": ["edit", "command"]},
+            },
+            "formatting": {},
+            "rangeFormatting": {},
             "callHierarchy": {},
             "typeHierarchy": {},
-            "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+            "publishDiagnostics": {
+                "versionSupport": True,
+                "relatedInformation": True,
+                "dataSupport": True,
+            },
         },
     }

@@ -7,6 +7,7 @@ each is opened, and the server reads it then (`Reopening`). See `[changes]` of a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +19,17 @@ _MOST_NAMED = 3  # files with errors whose errors are told
 
 Known = Callable[[], Awaitable[None]]
 """Waits until the server knows the workspace, with a bound."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """At which files a server has looked: the diagnostics of `covers` are those of their present texts.
+
+    `unread` are files that it did not read in time.
+    """
+
+    covers: Collection[Path]
+    unread: Collection[Path] = ()
 
 
 class Reloading(Protocol):
@@ -48,6 +60,12 @@ class Reloading(Protocol):
         """Have the files taken in in which `word` may stand unseen; with `part`, a part of a word is enough.
 
         Returns those that are not taken in yet.
+        """
+
+    async def look_at(self, changed: Collection[Path] | None) -> Looked:
+        """Have the server say what is wrong in the `changed` files and in those that depend on them.
+
+        None: nothing is read, and the server has said what it has said.
         """
 
     async def gaps(self, scope: Scope) -> list[Gap]:

@@ -18,7 +18,7 @@ from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.lsp.reloading.background_reading import BackgroundReading
-from lsp_mcp.lsp.reloading.reloading import Known, error_gaps, own_error_gap
+from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
@@ -133,6 +133,30 @@ class Reopening:
             return frozenset(left_out)
         unread = await self._background.read(files, within(self._patience)) if files else set()
         return frozenset(unread.intersection(left_out))
+
+    async def look_at(self, changed: Collection[Path] | None) -> Looked:
+        """See `Reloading.look_at`: files of which the index says only that they have errors are read as well."""
+        inside = (await self._build.files.view()).inside if self._build.has_index else ()
+        if changed is None:
+            return Looked({*inside, *self._has_read})
+        # What `load` has had read again or indexed needs no second look, unless the index says that it has errors.
+        mine = {path for path in changed if path not in inside} | {
+            path for path in self._errors if self._is_untold(path)
+        }
+        todo = {path for path in mine if self._adapter.language_of(path) and self._build.holds(path)} - self._told
+        await self._read(todo, {path for path in todo if path in self._documents})
+        return Looked({*inside, *self._has_read}, self._unread & {*mine, *await self._build.affected(changed, inside)})
+
+    @property
+    def _told(self) -> set[Path]:
+        """The files of whose present texts it has said all that is wrong."""
+        connection = self._lifetime.connection
+        raw = connection.notifications.diagnostics.raw if connection else {}
+        return {path for path in self._has_read if path in raw}
+
+    def _is_untold(self, path: Path) -> bool:
+        """Whether of `path` only the index says that it has errors."""
+        return path not in self._told
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

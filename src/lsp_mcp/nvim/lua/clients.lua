@@ -9,6 +9,7 @@ for _, client in ipairs(vim.lsp.get_clients()) do
 end
 local pending = {} -- by our number of a request: { client id, its number }
 local commands = {} -- by client id: how many commands of ours its server has still to answer
+local capturing = {} -- by client id: whether the edits that its server asks for are for us alone
 
 local function client_of(id)
   local client = vim.lsp.get_client_by_id(id)
@@ -160,7 +161,11 @@ local function hook_handlers(client, methods)
     end)
   end
   -- As where we run the server: no edit is done that did not go through this program's own tools.
-  hook_handler(client, 'workspace/applyEdit', function()
+  hook_handler(client, 'workspace/applyEdit', function(params)
+    if capturing[client.id] then
+      M.tell('told', client.id, 'workspace/applyEdit', params)
+      return true, { applied = true }
+    end
     return (commands[client.id] or 0) > 0, { applied = false, failureReason = 'lsp-mcp applies no edits of a command' }
   end)
 end
@@ -211,8 +216,9 @@ function M.follow(id, extension)
     return vim.NIL
   end
   if not hooks[id] then
-    local hook = { raw = {}, alive = true, config = client.config, buffers = {}, versions = {} }
+    local hook = { raw = {}, shown = {}, alive = true, config = client.config, buffers = {}, versions = {} }
     hook.reread_fields = extension.reread_fields
+    hook.change_fields = extension.change_fields
     hooks[id] = hook
     hook_rpc(client, hook)
     hook_handlers(client, extension.methods)
@@ -390,7 +396,11 @@ end
 --- Close all documents that we have open with any server.
 function M.close_documents()
   for id, hook in pairs(hooks) do
+    capturing[id] = nil
     if client_of(id) then
+      for uri, version in pairs(hook.shown) do
+        M.reread(id, uri, version + 1)
+      end
       for _, uri in pairs(hook.raw) do
         hook.notify('textDocument/didClose', { textDocument = { uri = uri } })
       end
@@ -408,6 +418,7 @@ function M.reread(id, uri, version)
     return
   end
   flush(client)
+  hook.shown[uri] = nil
   local its_uri = vim.uri_from_bufnr(buffer)
   if next(hook.reread_fields) then
     local change = {
@@ -427,6 +438,26 @@ function M.reread(id, uri, version)
       text = M.text(buffer).text,
     },
   })
+end
+
+--- Let a buffer's server take `text` for what is in it, as `version`, until `M.reread`.
+function M.show_text(id, uri, version, text)
+  local client, hook = client_of(id), hooks[id]
+  local buffer = client and hook and held_by(client, uri)
+  if buffer then
+    flush(client)
+    hook.shown[uri] = version
+    local change = {
+      textDocument = { uri = vim.uri_from_bufnr(buffer), version = version },
+      contentChanges = { { text = text } },
+    }
+    hook.notify('textDocument/didChange', vim.tbl_extend('error', change, hook.change_fields))
+  end
+end
+
+--- The edits that a client's server asks for are told, and not done, as long as `begins`.
+function M.capture(id, begins)
+  capturing[id] = begins or nil
 end
 
 -- Milliseconds for a server to end when it is asked to, and when it got a signal.

@@ -1,0 +1,66 @@
+"""What is wrong now: a backend's diagnostics as `Problem`s, which can be compared with those of before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Checked, Json
+from lsp_mcp.errors import PathError
+from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.problems import SEVERITIES, Kind, Known, Problem, Severity, known_lines
+from lsp_mcp.text import Text
+from lsp_mcp.uris import uri_path
+
+
+async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] | None = None) -> list[Problem]:
+    """What `checked` tells, by file and line, each thing once; `texts` win over those that the server has."""
+    found: dict[tuple[Path, int, int, str], Problem] = {}
+    known: dict[Path, Text | None] = dict(texts or {})
+    for path, raw in checked.diagnostics.items():
+        for one in raw:
+            where, range_, message = _place(backend, path, one)
+            if where not in known:
+                known[where] = await text_or_none(backend, where)
+            if (text := known[where]) is None:
+                continue
+            span = text.range_span(range_, backend.encoding)
+            problem = Problem(Place(where, span, text), severity(one), message, one)
+            found.setdefault((where, span.start.line, span.start.character, message), problem)
+    return [found[key] for key in sorted(found)]
+
+
+def baseline(backend: Backend) -> Known | None:
+    """What was wrong before anything changed, as far as the backend knows."""
+    checked = backend.baseline
+    return None if checked is None else known_lines(_lines(backend, checked), checked.covers, checked.untold)
+
+
+def severity(diagnostic: Json) -> Severity:
+    """How bad a server says it is; an error if it doesn't say (LSP 3.17)."""
+    number = diagnostic.get("severity", 1)
+    return SEVERITIES[number - 1] if isinstance(number, int) and 1 <= number <= len(SEVERITIES) else "error"
+
+
+def _lines(backend: Backend, checked: Checked) -> Iterator[tuple[Kind, int]]:
+    for path, raw in checked.diagnostics.items():
+        for one in raw:
+            where, range_, message = _place(backend, path, one)
+            line = Text("").unclamped_position_point(range_["start"], backend.encoding).line
+            yield Kind(where, severity(one), message), line
+
+
+def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
+    """File, range and message: of what is wrong in an included file, those of that file."""
+    first, _, rest = str(diagnostic.get("message", "")).strip().partition("\n")
+    message = ": ".join(filter(None, (" ".join(part.split()) for part in (first, rest))))
+    pattern = backend.adapter.diagnostics.elsewhere_pattern
+    related = diagnostic.get("relatedInformation") or []
+    if pattern and related and (match := re.match(pattern, message)):
+        location = related[0]["location"]
+        try:
+            return uri_path(location["uri"]), location["range"], message[match.end() :]
+        except PathError:
+            pass  # no file: then where it is included
+    return path, diagnostic["range"], message

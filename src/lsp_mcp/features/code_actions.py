@@ -1,0 +1,152 @@
+"""textDocument/codeAction: what a server offers to do at a place, and the edit that this makes (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import BuiltAction
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.text import Span, Text
+from lsp_mcp.uris import path_uri
+
+_OPTION = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing that a server offers; `disabled` is why it can't be done here, empty if it can."""
+
+    name: str
+    kind: str
+    raw: Json
+    disabled: str = ""
+    built: BuiltAction | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that it needs."""
+        if not self.built:
+            return ()
+        found = _OPTION.findall(repr((self.built.arguments, self.built.answers)))
+        return tuple(dict.fromkeys(name for name in found if name != "location"))
+
+
+async def code_actions(
+    backend: Backend,
+    path: Path,
+    text: Text,
+    span: Span,
+    *,
+    only: Sequence[str] = (),
+    diagnostics: Sequence[Json] = (),
+) -> list[Action]:
+    """What can be done about `span` of `path`, whose present text is `text`; nothing that only shows something.
+
+    `only` are kinds; empty: any. `diagnostics` are those that quick fixes are wanted for.
+
+    Raises:
+        RefusedError, UnavailableError: as `Backend.request`.
+    """
+    if not backend.capabilities.get("codeActionProvider"):
+        return []
+    await backend.open(path)  # some servers know of nothing else
+    uri, range_ = path_uri(path), text.span_range(span, backend.encoding)
+    context: Json = {"diagnostics": list(diagnostics), "triggerKind": 1, **({"only": list(only)} if only else {})}
+    params = {"textDocument": {"uri": uri}, "range": range_, "context": context}
+    found = [_action(raw) for raw in await backend.request("textDocument/codeAction", params) or []]
+    offered = [one for one in found if _is_wanted(backend, one, only)]
+    rules, line = backend.adapter.actions, text.line(span.start.line)
+    for built in rules.built if not only else ():
+        titles = [one for one in offered if one.kind == built.kind]
+        offered = [one for one in offered if one not in titles]
+        if titles or (built.needs and re.search(built.needs, line)):
+            at = {"uri": uri, "range": range_}
+            offered.append(Action(built.title, built.kind, {"location": at}, built=built))
+    unique = {one.name: one for one in reversed(offered)}
+    return [one for one in offered if unique[one.name] is one]
+
+
+async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any], root: Path) -> list[Json]:
+    """The edits (`WorkspaceEdit`) that doing `action` makes, in their order; nothing is done. Paths are below `root`.
+
+    Raises:
+        CallerError: an option is missing.
+        RefusedError: the server refuses, or has it done by a command that is not executed.
+    """
+    if action.disabled:
+        raise RefusedError(action.disabled)
+    if action.built:
+        return await _built(backend, action.built, action.raw["location"], options, root)
+    raw = action.raw
+    if not raw.get("edit") and not isinstance(raw.get("command"), str) and _resolves(backend):
+        raw = await backend.request("codeAction/resolve", raw) or raw
+    edits = [raw["edit"]] if raw.get("edit") else []
+    if command := _command(raw):
+        if command["command"] in backend.adapter.actions.commands:
+            edits += await backend.execute(command["command"], command.get("arguments") or [])
+        elif not edits:
+            raise RefusedError(f"{backend.name} does it by the command {command['command']}, which is not executed")
+    return edits
+
+
+def _action(raw: Json) -> Action:
+    kind = str(raw.get("kind") or "")
+    reason = (raw.get("disabled") or {}).get("reason", "")
+    return Action(" ".join(str(raw.get("title", "")).split()), kind, raw, str(reason))
+
+
+def _is_wanted(backend: Backend, action: Action, only: Sequence[str]) -> bool:
+    rules = backend.adapter.actions
+    if not action.name or any(_is_of(action.kind, hidden) for hidden in rules.hidden):
+        return False
+    if only and not any(_is_of(action.kind, kind) for kind in only):
+        return False
+    command = _command(action.raw)
+    can = action.raw.get("edit") or (_resolves(backend) and action.raw.get("data") is not None)
+    return bool(can or action.disabled or (command and command["command"] in rules.commands))
+
+
+def _is_of(kind: str, wider: str) -> bool:
+    return kind == wider or kind.startswith(f"{wider}.")
+
+
+def _command(raw: Json) -> Json | None:
+    """The command of an action, or the command that stands in the place of one."""
+    command = raw.get("command")
+    return raw if isinstance(command, str) else command
+
+
+def _resolves(backend: Backend) -> bool:
+    provider = backend.capabilities.get("codeActionProvider")
+    return isinstance(provider, dict) and bool(provider.get("resolveProvider"))
+
+
+async def _built(
+    backend: Backend, built: BuiltAction, location: Json, options: Mapping[str, Any], root: Path
+) -> list[Json]:
+    needed = Action("", "", {}, built=built).options
+    if missing := [name for name in needed if options.get(name) in (None, "")]:
+        wanted = ", ".join(f'"{name}": …' for name in needed)
+        raise CallerError(f"{built.title} needs the option {missing[0]}: options={{{wanted}}}.")
+    values = dict(options)
+    for name in built.files:
+        path = root / str(values[name])
+        values[name] = path_uri(path)
+    values["location"] = location
+    answers = [{"id": id_, "value": _filled(value, values)} for id_, value in built.answers.items()]
+    return await backend.execute(built.command, [_filled(one, values) for one in built.arguments], answers)
+
+
+def _filled(value: Any, values: Mapping[str, Any]) -> Any:
+    """`value` with each string {NAME} in it replaced by the value of that name."""
+    if isinstance(value, dict):
+        return {key: _filled(part, values) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_filled(part, values) for part in value]
+    match = _OPTION.fullmatch(value) if isinstance(value, str) else None
+    return values[match[1]] if match else value

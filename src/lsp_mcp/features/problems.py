@@ -1,0 +1,140 @@
+"""What is wrong in a workspace, and what of it is new: `Problem`, `Known`, `compare`. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from lsp_mcp.features.places import Place
+
+Severity = Literal["error", "warning", "information", "hint"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")  # LSP 3.17, `DiagnosticSeverity`, from 1
+
+
+class Kind(NamedTuple):
+    """What problems of one file have in common that are the same but for their line."""
+
+    path: Path
+    severity: Severity
+    message: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that a server says is wrong; `message` is on one line, `raw` the server's `Diagnostic`."""
+
+    place: Place
+    severity: Severity
+    message: str
+    raw: dict[str, Any] = field(default_factory=dict, compare=False)
+    fixes: tuple[str, ...] = ()  # names of quick fixes
+
+    @property
+    def kind(self) -> Kind:
+        """What it is, wherever in its file it stands."""
+        return Kind(self.place.path, self.severity, self.message)
+
+
+class _Line(NamedTuple):
+    """Where a known problem stood: the number of its line and, if it was seen, what the line held."""
+
+    number: int
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was known to be wrong at some time; `covers` and `untold` as in `backend.Checked`."""
+
+    lines: dict[Kind, list[_Line]]
+    covers: Collection[Path] | None = None
+    untold: Collection[Path] = ()
+
+    def tells(self, path: Path) -> bool:
+        """Whether all that was wrong in `path` is known."""
+        return (self.covers is None or path in self.covers) and path not in self.untold
+
+
+@dataclass(frozen=True)
+class Delta:
+    """`new` and `remaining` problems, and the `fixed` ones, of which only the kind is known.
+
+    `undated` are the files of whose problems nobody knows whether they are new; they are among the new ones.
+    """
+
+    new: Sequence[Problem]
+    remaining: Sequence[Problem] = ()
+    fixed: Sequence[Kind] = ()
+    undated: Sequence[Path] = ()
+
+
+def known(
+    problems: Iterable[Problem], covers: Collection[Path] | None, untold: Collection[Path], before: Known | None
+) -> Known:
+    """What is known after a look that found `problems` in the files that it `covers`; of others what was known."""
+    lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
+    for problem in problems:
+        at = _Line(problem.place.span.start.line, problem.place.code)
+        lines[problem.kind].append(at)
+    if covers is None or before is None:
+        return Known(dict(lines), covers, untold)
+    for kind, old in before.lines.items():
+        if kind.path not in covers and kind not in lines:
+            lines[kind] = old
+    covered = None if before.covers is None else frozenset({*covers, *before.covers})
+    return Known(dict(lines), covered, frozenset({*untold, *(p for p in before.untold if p not in covers)}))
+
+
+def known_lines(found: Iterable[tuple[Kind, int]], covers: Collection[Path] | None, untold: Collection[Path]) -> Known:
+    """The same of kinds and numbers of lines alone."""
+    lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
+    for kind, number in found:
+        lines[kind].append(_Line(number))
+    return Known(dict(lines), covers, untold)
+
+
+def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Known) -> Delta:
+    """What changed from `before` to `now`, found in the files that it `covers`.
+
+    A problem that only moved is the same: of equal messages in one file those on equal lines are the old ones.
+    """
+    groups: defaultdict[Kind, list[Problem]] = defaultdict(list)
+    for problem in now:
+        groups[problem.kind].append(problem)
+    old: set[int] = set()
+    fixed: list[Kind] = []
+    for key, lines in before.lines.items():
+        left = _matched(groups.get(key, []), lines, old)
+        if covers is None or key.path in covers:
+            fixed += [key] * left
+    new = [problem for problem in now if id(problem) not in old]
+    undated = sorted({problem.place.path for problem in new if not before.tells(problem.place.path)})
+    return Delta(new, [problem for problem in now if id(problem) in old], fixed, undated)
+
+
+def _matched(problems: list[Problem], lines: list[_Line], old: set[int]) -> int:
+    """Put those of `problems` that stood on `lines` into `old`; how many of the lines are left."""
+    left = list(lines)
+    for same in (_same_code, _same_line, _anywhere):
+        for problem in problems:
+            if id(problem) in old:
+                continue
+            if (line := next((line for line in left if same(problem, line)), None)) is not None:
+                left.remove(line)
+                old.add(id(problem))
+    return len(left)
+
+
+def _same_code(problem: Problem, line: _Line) -> bool:
+    return problem.place.code == line.code
+
+
+def _same_line(problem: Problem, line: _Line) -> bool:
+    return problem.place.span.start.line == line.number
+
+
+def _anywhere(problem: Problem, line: _Line) -> bool:
+    return True

@@ -1,0 +1,215 @@
+"""What a server says is wrong in the whole workspace, or would say of other texts: `Checking`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Checked, Json
+from lsp_mcp.errors import LspMcpError, SilentError
+from lsp_mcp.gaps import Gap
+from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.reading import read_told
+from lsp_mcp.lsp.reloading.reloading import Looked
+from lsp_mcp.prose import first_few
+from lsp_mcp.text import Text
+from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import phase, within
+
+log = logging.getLogger(__name__)
+
+_ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
+_SHARE = 0.75  # of the time that a call has left: how long the server may look
+
+
+class Checking:
+    """Looks for what is wrong. `samples` are files, one at least of each project that there is."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        documents: Documents,
+        lifetime: Lifetime,
+        freshness: Freshness,
+        *,
+        samples: Callable[[], Collection[Path]],
+        display_path: Callable[[Path], str],
+        timeout: float,
+    ) -> None:
+        self._adapter = adapter
+        self._rules = adapter.diagnostics
+        self._documents = documents
+        self._lifetime = lifetime
+        self._freshness = freshness
+        self._samples = samples
+        self._display_path = display_path
+        self._timeout = timeout
+        self._asking = asyncio.Lock()
+        self._seen: tuple[int, Connection, Checked] | None = None  # the last answer, and of which state it is
+        self._beginning: asyncio.Task[None] | None = None
+        self.baseline: Checked | None = None
+
+    @property
+    def _covers_workspace(self) -> bool:
+        return bool(self._rules.command) and self._rules.command_covers == "workspace"
+
+    # --- before anything changes -------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take the baseline, in the background and once; what changes before it is there leaves none."""
+        if self._beginning is None:
+            self._beginning = asyncio.create_task(self._take_baseline())
+
+    async def close(self) -> None:
+        """Nobody needs a baseline any more."""
+        if self._beginning:
+            self._beginning.cancel()
+            await asyncio.wait([self._beginning])
+
+    async def _take_baseline(self) -> None:
+        try:
+            before = await self._freshness.sync()
+            if self._covers_workspace:
+                checked = await self.check()
+            else:
+                checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
+            # That files which depend on others are unknown is no trouble.
+            if not any(gap.kind == "not_read" for gap in checked.gaps) and await self._freshness.sync() == before:
+                self.baseline = checked
+        except LspMcpError as error:
+            log.info("%s: no baseline of diagnostics: %s", self._adapter.name, error)
+
+    # --- now ---------------------------------------------------------------------------------------
+
+    async def check(self, also: Collection[Path] = ()) -> Checked:
+        """See `Backend.check`."""
+        async with self._asking:
+            connection = await self._lifetime.live()
+            generation = self._freshness.generation
+            if self._covers_workspace:
+                if self._seen and self._seen[:2] == (generation, connection):
+                    return self._seen[2]
+                checked = await self._all(connection)
+            else:
+                changed = self._freshness.take_changed()
+                try:
+                    checked = await self._some(connection, {*changed, *also})
+                except BaseException:
+                    self._freshness.put_back(changed)
+                    raise
+            if not checked.gaps:
+                self._seen = generation, connection, checked
+            return checked
+
+    async def _all(self, connection: Connection) -> Checked:
+        """Of a server that looks at every file when it is told to."""
+        self._freshness.take_changed()
+        files = [path_uri(path) for path in sorted(self._samples())]
+        if not files:
+            return Checked({})
+        params = {"command": self._rules.command, "arguments": [{self._rules.command_field: files}]}
+        try:
+            with phase(lambda: f"{self._adapter.name}: looking at all files"):
+                await connection.request("workspace/executeCommand", params, timeout=within(self._timeout) * _SHARE)
+        except SilentError:
+            text = f"{self._adapter.name} has not looked at all files in time: ask again"
+            return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
+        return Checked(self._found(connection))
+
+    async def _some(self, connection: Connection, changed: Collection[Path]) -> Checked:
+        """Of a server that looks only at what it is shown."""
+        with phase(lambda: f"{self._adapter.name}: looking at what changed"):
+            looked = await self._freshness.look_at(changed)
+        if looked.unread:
+            self._freshness.put_back(looked.unread)
+        return self._checked(await self._lifetime.live(), looked)
+
+    def _checked(self, connection: Connection, looked: Looked) -> Checked:
+        found = self._found(connection)
+        untold = {path for path in connection.notifications.diagnostics.errors if path not in found}
+        gaps = []
+        if looked.unread:
+            named = first_few([self._display_path(path) for path in sorted(looked.unread)])
+            text = f"not checked in time: {named}; ask again"
+            gaps.append(Gap("not_read", text, tuple(sorted(looked.unread))))
+        if not self._adapter.compilation:
+            text = f"{self._adapter.name} was asked about changed and open files only, not about what depends on them"
+            gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
+        return Checked(found, frozenset(looked.covers), frozenset(untold), tuple(gaps))
+
+    def _found(self, connection: Connection) -> Mapping[Path, list[Json]]:
+        """What it says, but for errors that are none of the code."""
+        diagnostics = connection.notifications.diagnostics
+        return {
+            path: kept
+            for path, raw in diagnostics.raw.items()
+            if (kept := [one for one in raw if one.get("severity", _ERROR) != _ERROR or diagnostics.hides(one)])
+        }
+
+    # --- what would be -----------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def trial(self) -> AsyncIterator[_Trial]:
+        """See `Backend.trial`."""
+        async with self._freshness.exclusively(), self._asking:
+            connection = await self._lifetime.live()
+            state = connection.notifications.diagnostics.state()
+            try:
+                yield _Trial(self, connection)
+            finally:
+                self._seen = None
+                shown = self._documents.show_present()
+                if shown and not self._covers_workspace:
+                    await self._read(shown, connection)
+                connection.notifications.diagnostics.put_back(state)
+
+    async def _read(self, paths: Collection[Path], connection: Connection) -> set[Path]:
+        """Wait until the server has read the texts of `paths` that it was told last; those that it has not."""
+        unread = set(paths)
+        try:
+            async with asyncio.timeout(within(self._timeout) * _SHARE):
+                for path in paths:
+                    if path in self._documents:
+                        await read_told(path, self._documents, connection.notifications.diagnostics)
+                    unread.discard(path)
+        except TimeoutError:
+            log.warning("%s has not read %d documents in time", self._adapter.name, len(unread))
+        return unread
+
+    async def check_shown(self, connection: Connection, shown: Collection[Path]) -> Checked:
+        """What is wrong with the texts that the server is shown."""
+        if self._covers_workspace:
+            return await self._all(connection)
+        unread = await self._read(shown, connection)
+        found = {path: raw for path, raw in self._found(connection).items() if path in shown}
+        gaps = [Gap("not_searched", "what depends on the changed files is checked once they are written")]
+        if unread:
+            named = first_few([self._display_path(path) for path in sorted(unread)])
+            gaps.append(Gap("not_read", f"not checked in time: {named}", tuple(sorted(unread))))
+        return Checked(found, frozenset(shown), gaps=tuple(gaps))
+
+
+class _Trial:
+    """See `backend.Trial`."""
+
+    def __init__(self, checking: Checking, connection: Connection) -> None:
+        self._checking = checking
+        self._connection = connection
+        self._shown: dict[Path, Any] = {}
+
+    def show(self, path: Path, text: Text) -> None:
+        """See `Trial.show`."""
+        self._shown[path] = text
+        self._checking._documents.show(path, text)
+
+    async def check(self) -> Checked:
+        """See `Trial.check`."""
+        return await self._checking.check_shown(self._connection, list(self._shown))

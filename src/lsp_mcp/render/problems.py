@@ -1,0 +1,86 @@
+"""What is wrong, as short text: grouped by file, equal messages once."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from lsp_mcp.features.problems import Delta, Problem
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import AnchorTo
+
+_MESSAGE = 240  # characters of one that are shown
+_FILES = 3  # that are listed with one message; of more, how many
+_FIXED = 5  # fixed ones that are listed
+
+
+def counted(problems: Sequence[Problem], which: str = "") -> str:
+    """`2 errors`, `1 new error and 3 new warnings`."""
+    kinds = Counter(one.severity for one in problems)
+    return " and ".join(count(number, f"{which}{kind}") for kind, number in kinds.items()) or f"no {which}errors"
+
+
+def delta_message(delta: Delta, *, compared: bool) -> str:
+    """What a check found, in one sentence; not `compared`: there is no state of before."""
+    files = count(len({one.place.path for one in delta.new}), "file")
+    if not compared:
+        return f"{_capital(counted(delta.new))}{f' in {files}' if delta.new else ''}; no baseline: all are shown."
+    new = f"{counted(delta.new, 'new ')} in {files}" if delta.new else "No new errors"
+    return f"{new}, {len(delta.fixed) or 'none'} fixed, {len(delta.remaining) or 'none'} remaining."
+
+
+def delta_lines(delta: Delta, anchor: AnchorTo, *, with_remaining: bool) -> Iterator[str]:
+    """The new problems, what was fixed, and `with_remaining` the others."""
+    yield from problem_lines(delta.new, anchor)
+    if delta.fixed:
+        fixed = Counter(delta.fixed)
+        listed = [f"{anchor(one.path, None)} {_short(one.message)}" for one in list(fixed)[:_FIXED]]
+        more = [f"and {len(fixed) - _FIXED:,} more"] if len(fixed) > _FIXED else []
+        yield from ("fixed:", *listed, *more)
+    if with_remaining and delta.remaining:
+        yield "remaining:"
+        yield from problem_lines(delta.remaining, anchor)
+
+
+def problem_lines(problems: Sequence[Problem], anchor: AnchorTo) -> Iterator[str]:
+    """Each file with its problems; the same message in many files is shown in the first of them."""
+    files: defaultdict[str, dict[Path, int]] = defaultdict(dict)
+    for one in problems:
+        files[one.message][one.place.path] = files[one.message].get(one.place.path, 0) + 1
+    folded = {
+        message: (list(where)[:_FILES], sum(where.values())) for message, where in files.items() if len(where) > _FILES
+    }
+    for path, in_file in groupby(problems, key=lambda one: one.place.path):
+        groups: dict[str, list[Problem]] = {}
+        for one in in_file:
+            if one.message not in folded or path in folded[one.message][0]:
+                groups.setdefault(one.message, []).append(one)
+        if groups:
+            yield anchor(path, None)
+        for message, same in groups.items():
+            yield _line(message, same)
+    for message, where in files.items():
+        if message in folded:
+            rest = list(where)[_FILES:]
+            places = ", ".join(anchor(path, None).rstrip("#") for path in rest[:_FILES])
+            more = f" and {len(rest) - _FILES:,} more files" if len(rest) > _FILES else ""
+            number = sum(where[path] for path in rest)
+            yield f"same ×{number} in {places}{more}: {_short(message)}"
+
+
+def _line(message: str, same: Sequence[Problem]) -> str:
+    shown = [f"{one.place.span.start.line}:{one.place.span.start.character}" for one in same[:_FILES]]
+    more = f" same ×{len(same)}" if len(same) > _FILES else ""
+    kind = "" if same[0].severity == "error" else f" {same[0].severity}"
+    fixes = f" [fix: {'; '.join(same[0].fixes)}]" if same[0].fixes else ""
+    return f"{' '.join(shown)}{more}{kind}| {_short(message)}{fixes}"
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= _MESSAGE else f"{message[:_MESSAGE]}…"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,31 @@
+"""What each caller was told last to be wrong: `Checks`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.checking import baseline
+from lsp_mcp.features.problems import Known
+
+_MOST = 1_000  # callers and backends
+
+
+class Checks:
+    """Against what each caller's next check is compared: its last one, else the state before anything changed."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Known] = {}  # of each backend, for whoever asks later
+        self._last: OrderedDict[tuple[str, str], Known] = OrderedDict()
+
+    def before(self, caller: str, backend: Backend) -> Known | None:
+        """What was known before, for `caller`; None if nobody had looked."""
+        return self._last.get((caller, backend.name)) or baseline(backend) or self._first.get(backend.name)
+
+    def told(self, caller: str, backend: Backend, known: Known) -> None:
+        """The caller has been told this."""
+        self._first.setdefault(backend.name, known)
+        self._last[caller, backend.name] = known
+        self._last.move_to_end((caller, backend.name))
+        if len(self._last) > _MOST:
+            self._last.popitem(last=False)

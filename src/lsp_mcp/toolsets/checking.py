@@ -1,0 +1,92 @@
+"""What is wrong now, without a build: the tool `check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.problems import Delta
+from lsp_mcp.gaps import Gap
+from lsp_mcp.render.answers import Check
+from lsp_mcp.render.problems import delta_message
+from lsp_mcp.toolsets.answers import AnchorToolset
+from lsp_mcp.toolsets.deltas import compared_with, joined, limited, look, remembered, undated_gaps, with_fixes
+from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+
+_MOST_BELOW = 50  # files of a folder that are looked at because it was named
+
+Least = Literal["error", "warning", "hint"]
+
+
+class CheckTools(AnchorToolset):
+    """What the compiler would say."""
+
+    @tool(title="Check", read_only=True)
+    async def check(
+        self,
+        call: Call,
+        path: Annotated[str | None, Field(description="Only below this")] = None,
+        severity: Least = "error",
+        all: Annotated[bool, Field(description="List remaining ones")] = False,  # noqa: A002 - the published name
+        format: FormatChoice = None,
+    ) -> str:
+        """Find compile errors without a build: new, fixed and remaining since the last check, in changed files and all
+        that depends on them. Call it after edits."""
+        below = await self._below(path or "")
+        gaps: list[Gap] = []
+        deltas: list[Delta] = []
+        compared = True
+        backends = await self._sessions.asked() if below is None or below.is_dir() else [self._sessions.for_path(below)]
+        for backend in backends:
+            before = self._sessions.checks.before(call.client.key, backend)
+            looked = await look(call, backend, self._also(backend, below))
+            found, checked = looked.value
+            if told := remembered(found, checked, before, below):
+                self._sessions.checks.told(call.client.key, backend, told)
+            delta = compared_with(found, checked, before)
+            deltas.append(await with_fixes(backend, limited(delta, below, severity)))
+            gaps += [
+                *looked.gaps,
+                *checked.gaps,
+                *_unread_warnings(backend, severity),
+                *undated_gaps(self._sessions, delta if before else None),
+            ]
+            compared &= before is not None
+        delta = joined(deltas)
+        self._targets.hand_out_readable(one.place for one in (*delta.new, *delta.remaining))
+        return self._render(
+            call,
+            Check(
+                message=delta_message(delta, compared=compared),
+                arguments=call.arguments,
+                gaps=gaps,
+                delta=delta,
+                with_remaining=all,
+            ),
+        )
+
+    async def _below(self, path: str) -> Path | None:
+        """The file or folder that is called `path`; None for the whole workspace."""
+        root = self._sessions.workspace.root
+        folder = (root / path).resolve()
+        if not path.strip() or folder == root:
+            return None
+        return folder if folder.is_dir() and folder.is_relative_to(root) else await self._sessions.file(path)
+
+    def _also(self, backend: Backend, below: Path | None) -> list[Path]:
+        """What is looked at because the caller names it."""
+        if below is None or below.is_file():
+            return [] if below is None else [below]
+        found = (path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file())
+        return [path for path, _ in zip(found, range(_MOST_BELOW), strict=False)]
+
+
+def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
+    """The gap that files make of which only errors are known, if less than those is wanted."""
+    if severity == "error" or backend.adapter.compilation is None:
+        return []
+    text = f"{backend.name} gives warnings only of changed and open files, and of errors in all"
+    return [Gap("not_searched", text, brief="warnings of changed and open files only", about="warnings")]

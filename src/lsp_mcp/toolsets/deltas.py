@@ -1,0 +1,104 @@
+"""What is new among what is wrong, for every tool that says so: `look`, `compared_with`, `with_fixes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Checked, Scope
+from lsp_mcp.features.asking import Answered, answer
+from lsp_mcp.features.checking import problems
+from lsp_mcp.features.code_actions import code_actions
+from lsp_mcp.features.problems import SEVERITIES, Delta, Kind, Known, Problem, compare, known
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import first_few
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.tool import Call
+
+_FIXES_OF = 8  # different messages whose quick fixes are looked for
+_FIXES = 3  # names of them that are told
+
+Looked = tuple[list[Problem], Checked]
+
+
+async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answered[Looked]:
+    """What is wrong now, of one state of the workspace. Raises as `features.asking.answer`."""
+
+    async def ask() -> Looked:
+        checked = await backend.check(also)
+        return await problems(backend, checked), checked
+
+    return await answer(backend, ask, lambda _: Scope(), report=call.report)
+
+
+def remembered(
+    found: Sequence[Problem], checked: Checked, before: Known | None, below: Path | None = None
+) -> Known | None:
+    """What a caller knows who was told what is wrong, `below` a folder or in a file; None: nothing of the rest."""
+    if below is None:
+        return known(found, checked.covers, checked.untold, before)
+    if before is None:
+        return None
+    told = [one for one in found if one.place.path.is_relative_to(below)]
+    files = {one.place.path for one in told} | {one.path for one in before.lines if one.path.is_relative_to(below)}
+    return replace(known(told, files, (), before), covers=before.covers, untold=before.untold)
+
+
+def compared_with(found: Sequence[Problem], checked: Checked, before: Known | None) -> Delta:
+    """What is new since `before`; all of it if nobody had looked."""
+    return Delta(found) if before is None else compare(found, checked.covers, before)
+
+
+def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
+    """What of `delta` lies `below` a folder, or in a file, and is as bad as `severity` at least."""
+    shown = SEVERITIES[: SEVERITIES.index(severity) + 1]
+
+    def fits_kind(kind: Kind) -> bool:
+        return kind.severity in shown and (below is None or kind.path.is_relative_to(below))
+
+    def fits(one: Problem) -> bool:
+        return fits_kind(one.kind)
+
+    return replace(
+        delta,
+        new=[one for one in delta.new if fits(one)],
+        remaining=[one for one in delta.remaining if fits(one)],
+        fixed=[one for one in delta.fixed if fits_kind(one)],
+    )
+
+
+async def with_fixes(backend: Backend, delta: Delta) -> Delta:
+    """`delta` with the names of the quick fixes of the first few new problems."""
+    fixes: dict[str, tuple[str, ...]] = {}
+    for one in delta.new:
+        if one.message in fixes or len(fixes) >= _FIXES_OF:
+            continue
+        place = one.place
+        own = backend.adapter.language_of(place.path) is not None
+        found = (
+            await code_actions(backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[one.raw])
+            if own
+            else []
+        )
+        fixes[one.message] = tuple(action.name for action in found[:_FIXES])
+    return replace(delta, new=[replace(one, fixes=fixes.get(one.message, ())) for one in delta.new])
+
+
+def undated_gaps(sessions: Sessions, delta: Delta | None) -> list[Gap]:
+    """The gap of files of whose problems nobody knows whether they are new."""
+    if delta is None or not delta.undated:
+        return []
+    named = first_few([sessions.workspace.display_path(path) for path in delta.undated])
+    text = f"not looked at before, so their errors may be old: {named}"
+    return [Gap("unverified", text, tuple(delta.undated), hides=False)]
+
+
+def joined(deltas: Sequence[Delta]) -> Delta:
+    """What several backends found."""
+    return Delta(
+        [one for delta in deltas for one in delta.new],
+        [one for delta in deltas for one in delta.remaining],
+        [one for delta in deltas for one in delta.fixed],
+        [one for delta in deltas for one in delta.undated],
+    )
