@@ -42,6 +42,7 @@ class Language(_Data, frozen=True):
     scheme: str  # of its anchors
     extensions: tuple[str, ...]  # with the dot
     keywords: frozenset[str] = frozenset()  # words that are no identifiers
+    name_prefixes: str = ""  # characters that servers take for the beginning of a name: an anchor may stand on one
     line_comment: str = ""  # what begins a comment that ends with its line
     block_comment: tuple[str, ...] = ()  # what begins and what ends one that may have several lines
     string_pattern: str = ""  # a string or character literal, whole
@@ -62,6 +63,7 @@ class Workspace(_Data, frozen=True):
 
     root_markers: tuple[str, ...] = ()
     ignored_folders: tuple[str, ...] = (".git",)  # names of folders that are not watched
+    generated_pattern: str = ""  # paths of sources that build tools make for their own use: nobody asks about them
     dependency_folder_names: tuple[str, ...] = ()  # folders of dependencies' sources: read, never written
     dependency_folders_command: tuple[str, ...] = ()  # prints one readable folder a line
 
@@ -158,6 +160,8 @@ class Ready(_Data, frozen=True):
 
     progress_title: str = ""  # of the `$/progress` that must have begun and ended; empty: ready when initialized
     incomplete_pattern: str = ""  # on stderr: group 1 is a file that it could not index whole
+    unusable_pattern: str = ""  # on stderr: group 1 is a file that it could not begin to index, for its flags
+    unusable_hint: str = ""  # how a person mends that
     harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
 
 
@@ -294,6 +298,10 @@ class Adapter(_Data, frozen=True):
     initialization_options: dict[str, Any] = {}
     install: Install | None = None
 
+    def is_generated(self, path: str | Path) -> bool:
+        """Whether a build tool has made `path` for its own use."""
+        return bool(self._generated and self._generated.search(str(path)))
+
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension, None when this server doesn't answer for it."""
         return self._by_extension.get(path.suffix) or self._by_extension.get(path.suffix.lower())
@@ -307,6 +315,10 @@ class Adapter(_Data, frozen=True):
         if unit not in get_args(CodeUnit):
             raise RefusedError(f"{self.name} counts positions in {unit!r}; it was offered {self.positions.offers}")
         return PositionEncoding(cast("CodeUnit", unit), self.positions.lone_cr_ends_line)
+
+    @cached_property
+    def _generated(self) -> re.Pattern[str] | None:
+        return re.compile(self.workspace.generated_pattern) if self.workspace.generated_pattern else None
 
     @cached_property
     def extensions(self) -> tuple[str, ...]:
@@ -384,7 +396,9 @@ def read_adapter(path: Path) -> Adapter:
             *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",
+            adapter.workspace.generated_pattern,
             adapter.ready.incomplete_pattern,
+            adapter.ready.unusable_pattern,
             adapter.ready.harmless_errors,
             *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
             *((h.class_pattern, h.maker_pattern, *h.alias_patterns) if (h := adapter.hierarchy) else ()),

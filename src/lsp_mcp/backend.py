@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -51,6 +51,21 @@ class Scope:
     path: Path | None = None
     use: Use | None = None
     unsearched: frozenset[Path] = frozenset()  # as `Backend.load` gave them before the answer
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a server and of its index; None and empty for what is not."""
+
+    version: str = ""  # as it says itself
+    command: tuple[str, ...] = ()
+    memory: int | None = None  # bytes of its processes that are in RAM
+    database: Path | None = None  # the compilation database that it has
+    compiled: int = 0  # files in that
+    indexed: int | None = None  # files in its index, headers too
+    index_changed: float | None = None  # when a file of the index was written last, seconds since 1970
+    failed: Mapping[Path, str] = field(default_factory=dict)  # files with errors, and the first of each
+    left_out: int = 0  # source files that the build does not take in
 
 
 class Words(Protocol):
@@ -187,6 +202,9 @@ class Backend(Protocol):
     @property
     def has_versions(self) -> bool:
         """Whether this server says, as far as is known, of which text its diagnostics are."""
+
+    async def facts(self) -> Facts:
+        """What is known of the server and of its index, now."""
 
     def diagnostics(self, path: Path) -> list[Any]:
         """The last diagnostics of `path`, as the server sent them (LSP `Diagnostic`)."""

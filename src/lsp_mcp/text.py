@@ -242,15 +242,19 @@ class Text:
 
     # --- identifiers -------------------------------------------------------------------------------
 
-    def identifier_at(self, point: Point) -> Span | None:
+    def identifier_at(self, point: Point, prefixes: str = "") -> Span | None:
         """The identifier that covers `point` or ends right before it, or None.
+
+        If `point` is on one of the characters `prefixes`, it is the identifier right behind that.
 
         Raises:
             PointError: the point is outside the document.
         """
-        self.point_offset(point)
+        offset = self.point_offset(point)
+        is_prefix = bool(prefixes) and self.content[offset : offset + 1] in tuple(prefixes)
+        at = point.character + is_prefix
         for span in self.identifiers(point.line):
-            if span.start.character <= point.character <= span.end.character:
+            if (span.start.character == at) if is_prefix else (span.start.character <= at <= span.end.character):
                 return span
         return None
 

@@ -181,12 +181,33 @@ def test_low_limits_of_the_kernel_are_shown_and_are_no_failure(
     assert "  sudo sysctl fs.inotify.max_user_watches=524288\n" in result.stdout
 
 
+def test_a_missing_compilation_database_comes_with_how_to_make_one(
+    tmp_path: Path, programs: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "CMakeLists.txt").write_text("project(x)\n")
+    programs("clangd", "echo clangd version 22.1.1")
+    monkeypatch.chdir(root)
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "! compile_commands.json  missing\n" in result.stdout
+    assert "  CMake: cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON" in result.stdout
+    (root / "build").mkdir()
+    database = root / "build" / "compile_commands.json"
+    database.write_text("no JSON")
+    assert checks(run("doctor", "--json"))["compile_commands.json"]["state"] == "unusable"
+    database.write_text("[]")
+    assert checks(run("doctor", "--json"))["compile_commands.json"]["path"] == str(database)
+
+
 def test_json_says_all_that_the_table_says(project: Path, go: Programs, run: Run) -> None:
     answer = json.loads(run("doctor", "--json").stdout)
     assert answer["ok"] is False
     assert set(answer) == {"ok", "version", "python", "checks"}
     assert all(
-        set(check) == {"name", "state", "needed", "version", "path", "note", "get"} for check in answer["checks"]
+        set(check) == {"name", "state", "needed", "version", "path", "note", "get", "advised"}
+        for check in answer["checks"]
     )
 
 

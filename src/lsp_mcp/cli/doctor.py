@@ -26,6 +26,7 @@ from lsp_mcp.disk.feed import too_large
 from lsp_mcp.disk.watch import Watch
 from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
+from lsp_mcp.lsp.compilation.database import find_database, read_database
 from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.prose import count
@@ -53,6 +54,7 @@ class Check:
     path: str = ""
     note: str = ""  # what else a person wants to know
     get: str = ""  # what puts it right: a command, or a sentence that begins with a verb
+    advised: bool = False  # without it answers lack much: `get` is shown, though nothing has failed
 
     @property
     def failed(self) -> bool:
@@ -97,7 +99,26 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
         # Nobody said which server is needed, but without any there is nothing that this program could do.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
-    return [root, *(check for checks in per_server for check in checks), *_inotify(), _shared()]
+    databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
+    return [root, *(check for checks in per_server for check in checks), *databases, *_inotify(), _shared()]
+
+
+def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
+    """The compilation database that the server would have, if it needs one."""
+    rules = adapter.compilation
+    if rules is None or root.state != "ok":
+        return []
+    try:
+        file = flags.database() or find_database(Path(root.path), rules)
+    except ConfigError as error:
+        return [Check(rules.database, "missing", True, note=str(error))]
+    if file is None:
+        note = f"{adapter.name} knows only files that were asked about, with guessed flags"
+        return [Check(rules.database, "missing", False, note=note, get=rules.how_to_get, advised=True)]
+    problem = read_database(file, Path(root.path)).problem if file.name == rules.database else ""
+    if problem:
+        return [Check(rules.database, "unusable", False, "", str(file), problem, rules.how_to_get, advised=True)]
+    return [Check(file.name, "ok", False, path=str(file))]
 
 
 def _shared() -> Check:
@@ -281,7 +302,8 @@ def _show(checks: Sequence[Check]) -> None:
     shown.print(f"lsp-mcp {__version__}, Python {platform.python_version()}\n")
     width = max(len(check.name) for check in checks)
     for check in checks:
-        sign, color = _SIGNS[check.state] if check.needed or check.state in ("ok", "low") else ("-", "dim")
+        shows = check.needed or check.state in ("ok", "low")
+        sign, color = _SIGNS[check.state] if shows else _SIGNS["low"] if check.advised else ("-", "dim")
         path = _home(check.path)
         about = f"{check.version or ('' if check.state == 'ok' else check.state):8} {path}".strip()
         fits = width + 4 + len(about) <= shown.width
@@ -294,7 +316,7 @@ def _show(checks: Sequence[Check]) -> None:
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
             shown.print(textwrap.indent(note, " " * (width + 4)), style="dim")
     for check in checks:
-        if check.get and (check.failed or check.state == "low"):
+        if check.get and (check.failed or check.state == "low" or check.advised):
             shown.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
             shown.print(f"  {check.get}")
 

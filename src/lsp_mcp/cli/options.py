@@ -128,7 +128,7 @@ class ServerFlags:
                 raise
             adapters = []  # what runs in Neovim decides
         options = SessionOptions(
-            ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self._database()
+            ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self.database()
         )
         socket = config_address(self.socket).text if self.socket else None
         return Neovims(workspace, adapters, options, socket, allow_protected_edits=self.allow_protected_edits)
@@ -148,7 +148,7 @@ class ServerFlags:
                 command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
                 ready_timeout=self.ready_timeout,
                 request_timeout=self.request_timeout,
-                database=self._database(),
+                database=self.database(),
                 shared_index=self.shared_index,
             )
             for adapter in adapters
@@ -227,7 +227,7 @@ class ServerFlags:
             without_toolsets=self.without_toolsets,
         )
 
-    def _database(self) -> Path | None:
+    def database(self) -> Path | None:
         """The compilation database that the user named: a file, or the folder that it is in.
 
         Raises:

@@ -6,14 +6,14 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Checked, Json, Report, Scope, State, Trial
+from lsp_mcp.backend import Checked, Facts, Json, Report, Scope, State, Trial
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
@@ -91,7 +91,8 @@ class Session:
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
-        self.words = WorkspaceWords(adapter, workspace.root, feed.paths, held.texts if held else dict, self._projects)
+        held_texts = held.texts if held else dict
+        self.words = WorkspaceWords(adapter, workspace.root, self._source_paths, held_texts, self._projects)
         self._hosted = (
             HostLauncher(
                 adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
@@ -281,6 +282,22 @@ class Session:
         """See `Backend.diagnostics`."""
         return self._diagnosing.of(path)
 
+    async def facts(self) -> Facts:
+        """See `Backend.facts`."""
+        connection, build = self._connection, self._build
+        facts = await build.facts() if build else Facts()
+        if connection is None:
+            return facts
+        return replace(
+            facts,
+            version=connection.version,
+            command=tuple(
+                self._hosted.command if self._hosted else self._options.command or find_command(self.adapter)
+            ),
+            memory=await connection.memory(),
+            failed=dict(connection.notifications.diagnostics.errors),
+        )
+
     # --- what is wrong -----------------------------------------------------------------------------
 
     def begin_baseline(self) -> None:
@@ -379,6 +396,9 @@ class Session:
     async def _free(self) -> bool:
         """See `Free`: a server that reads a named pipe waits until somebody writes it."""
         return await self._feed.free_readers(self.adapter.extensions)
+
+    def _source_paths(self) -> Iterable[str]:
+        return (path for path in self._feed.paths() if not self.adapter.is_generated(path))
 
     def _notify(self, method: str, params: Any) -> None:
         if self._connection:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -29,7 +30,8 @@ METHODS = (
     *("textDocument/signatureHelp", "textDocument/switchSourceHeader", "textDocument/ast"),
     *("textDocument/typeHierarchy", "typeHierarchy/resolve"),
 )
-_MOST_NODES = 1_000  # of a syntax tree, unless asked otherwise
+_MOST_NODES = 100  # of a syntax tree, unless asked otherwise
+_MOST_FAILED = 5  # files with errors whose first error is told
 
 
 FileUri = Annotated[str, Field(description="File URI (file:///path/to/file.cpp) or path")]
@@ -71,7 +73,8 @@ class ClangdTools(_Tools):
         There is no editor extension here: extensionInstalled says that the clangd program was found,
         extensionActive that its process runs, apiAvailable and clientAvailable that it is initialized and answers.
         clientState: missing, starting, indexing N/M, running or stopped. workspaceTrusted: the user started this
-        on the workspace. autoStartOnInvoke: a clangd that is not there is started by the next call."""
+        on the workspace. autoStartOnInvoke: a clangd that is not there is started by the next call.
+        filesIndexed counts headers too; filesLeftOut are sources that the compilation database does not lead to."""
         backend = self._backend
         trouble = []
         try:
@@ -82,6 +85,7 @@ class ClangdTools(_Tools):
         running = state in ("running", "indexing")
         gaps = [*trouble, *await backend.gaps(Scope())]
         indexing = next((gap.text for gap in gaps if gap.kind == "indexing"), "indexing")
+        facts = await backend.facts()
         answer: Json = {
             "clangdMcpEnabled": True,
             "extensionInstalled": state != "missing",
@@ -94,6 +98,19 @@ class ClangdTools(_Tools):
             "autoStartOnInvoke": True,
             "requestTimeoutMs": round(backend.request_timeout * 1000),
             "passthroughEnabled": True,
+            "clangdVersion": facts.version or None,
+            "clangdPath": facts.command[0] if facts.command else None,
+            "compilationDatabase": str(facts.database) if facts.database else None,
+            "filesCompiled": facts.compiled,
+            "filesIndexed": facts.indexed,
+            "indexChanged": _time(facts.index_changed),
+            "filesFailed": len(facts.failed),
+            "firstFailed": {
+                self._sessions.workspace.display_path(path): reason
+                for path, reason in sorted(facts.failed.items())[:_MOST_FAILED]
+            },
+            "filesLeftOut": facts.left_out,
+            "memoryBytes": facts.memory,
             "allowedPassthroughMethods": list(self._allowed),
         }
         return _passed(
@@ -227,6 +244,11 @@ class ClangdMoreTools(_Tools):
 
         passed = self._passing.fitted(await self._send(call, "textDocument/inlayHint", params))
         return _passed({"uri": uri, "range": asked, "hints": passed.result or []}, passed)
+
+
+def _time(seconds: float | None) -> str | None:
+    """ISO 8601, in UTC."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _parts(usage: Json, depth: int) -> Json:

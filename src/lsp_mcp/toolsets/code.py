@@ -42,7 +42,12 @@ class CodeTools(AnchorToolset):
         backend = self._sessions.for_path(path)
 
         async def ask() -> tuple[tuple[Symbol, ...], int]:
-            outline = await document_symbol.document_symbols(backend, path)
+            try:
+                outline = await document_symbol.document_symbols(backend, path)
+            except RefusedError as error:
+                why = "".join(f" ({gap.text})" for gap in hiding(await backend.gaps(Scope("file", path))))
+                shown = self._sessions.workspace.display_path(path)
+                raise RefusedError(f"{backend.name} has no outline of {shown}: {error}{why}", error.code) from None
             symbols, total = document_symbol.first(outline, limit)
             return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
-from lsp_mcp.backend import Backend, Scope
+from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, PathError, PointError
 from lsp_mcp.features.anchor_memory import LostError, Other
 from lsp_mcp.features.asking import settled
@@ -182,11 +182,11 @@ class Targets:
 
     def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
         shown = self._workspace.display_path(path)
+        language = backend.adapter.language_of(path)
         try:
-            span = text.identifier_at(point)
+            span = text.identifier_at(point, language.name_prefixes if language else "")
         except PointError as error:
             raise AnchorError(f"{self.anchor(path, point)}: {error}. Anchors count from 1, in characters.") from None
-        language = backend.adapter.language_of(path)
         keywords = language.keywords if language else frozenset()
         if span and text.slice(span) not in keywords:
             return span
@@ -240,7 +240,8 @@ class Targets:
                 similar += (await self._search(backend, part)).symbols
             if similar:
                 break
-        gaps = [gap for backend in self.sessions.backends for gap in hiding(await backend.gaps(Scope()))]
+        word = Use(words[-1]) if (words := re.findall(r"\w+", name)) else None
+        gaps = [gap for backend in self.sessions.backends for gap in hiding(await backend.gaps(Scope(use=word)))]
         why = "".join(f" ({gap.text})" for gap in gaps)
         if similar:
             return AnchorError(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Compilation
-from lsp_mcp.backend import Use
+from lsp_mcp.backend import Facts, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.compilation.build_gaps import database_gaps, database_news, missing_files
@@ -137,6 +138,18 @@ class Build:
         """Whether the build compiles one of `paths` only as a part of other files."""
         view = await self.files.view()
         return any(path in view.inside and path not in view.compiled for path in paths)
+
+    async def facts(self) -> Facts:
+        """What is known of the database and the index."""
+        used, view = self._database.used, await self.files.view()
+        names, changed = (await asyncio.to_thread(self._folder.state)) if self._folder else (Counter[str](), None)
+        return Facts(
+            database=used.file if used else None,
+            compiled=len(used.commands) if used else 0,
+            indexed=sum(names.values()) if self.has_index else None,
+            index_changed=changed,
+            left_out=len(view.outside),
+        )
 
     # --- what answers must say ---------------------------------------------------------------------
 

@@ -87,7 +87,9 @@ class BuildFiles:
         try:
             changed, self._changed = self._changed, set()
             stamp, includes, compiled, indexed = self._stamp, self._includes, self._compiled, self._indexed
-            view = await asyncio.to_thread(_look, includes, changed, self.sources(), self._feed, compiled, indexed)
+            view = await asyncio.to_thread(
+                _look, includes, changed, self._adapter, self.sources(), self._feed, compiled, indexed
+            )
             self.last_inside = view.inside
             if stamp == self._stamp:
                 self._view = view
@@ -122,6 +124,7 @@ class BuildFiles:
 def _look(
     includes: Includes,
     changed: Iterable[Path],
+    adapter: Adapter,
     sources: list[Path],
     feed: Feed,
     compiled: Collection[Path],
@@ -131,7 +134,7 @@ def _look(
     includes.update(list(feed.files()), sources)
     inside = includes.reached(compiled)
     inside -= _not_indexed(inside, compiled, indexed)
-    outside = [path for path in sources if path not in inside]
+    outside = [path for path in sources if path not in inside and not adapter.is_generated(path)]
     known = includes.known
     conditional = [path for path in {*compiled, *outside} if path in known and known[path].conditional]
     return View(inside, outside, compiled, conditional)

@@ -107,6 +107,11 @@ class IndexFolder:
         pattern = re.compile(self._rules.shard_pattern)
         return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
 
+    def state(self) -> tuple[Counter[str], float | None]:
+        """`indexed_names`, and when the index changed last, seconds since 1970."""
+        changed = self.index.stat().st_mtime if self.index.is_dir() else None
+        return self.indexed_names(), changed
+
     def incomplete(self, path: Path) -> None:
         """The server could not index all of `path`: it is indexed again next time, or nobody would know any more."""
         try:

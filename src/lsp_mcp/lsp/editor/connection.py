@@ -38,6 +38,7 @@ class HostedConnection:
         self.ending = False  # we have told the editor to end it
         self.encoding = PositionEncoding()
         self.capabilities: dict[str, Any] = {}
+        self.version = ""  # an editor may not keep it
         self.tells_inactive = False
         self.client: Client | None = None
         self.has_seen_all = True  # what was created before we came it may not have been told of
@@ -105,6 +106,10 @@ class HostedConnection:
             # One that is told to end is no longer asked before it is gone.
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
             raise DiedError(f"{self._adapter.name} in {self._host.name}: {error}") from None
+
+    async def memory(self) -> int | None:
+        """Not known: its process is the editor's."""
+        return None
 
     @property
     def advice(self) -> str:

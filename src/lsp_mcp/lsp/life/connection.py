@@ -27,6 +27,13 @@ class Connection(Protocol):
         """LSP `ServerCapabilities`."""
 
     @property
+    def version(self) -> str:
+        """The version that it says of itself; empty if it doesn't, or nobody has heard it."""
+
+    async def memory(self) -> int | None:
+        """Bytes of its processes that are in RAM, None if that is not known."""
+
+    @property
     def tells_inactive(self) -> bool:
         """Whether it says of an open document what the preprocessor leaves out, if there is anything."""
 

@@ -30,6 +30,7 @@ class Diagnostics:
         self.raw: dict[Path, list[Any]] = {}  # the last of each document
         self._versions: dict[Path, int] = {}
         self._errors: dict[Path, str] = {}
+        self._unusable: dict[Path, str] = {}  # files that this life of the server can never read
         self.ended = False
         self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
         self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
@@ -88,6 +89,12 @@ class Diagnostics:
         """Whether it is an error because of which something could be hidden."""
         return self._hides(diagnostic)
 
+    def unusable(self, path: Path, reason: str) -> None:
+        """The server says by other means that it cannot read `path` at all, whatever it publishes of it later."""
+        self._unusable[path] = reason
+        if self.on_incomplete:
+            self.on_incomplete(path)
+
     @property
     def has_versions(self) -> bool:
         """Whether it says of which text its diagnostics are."""
@@ -110,7 +117,7 @@ class Diagnostics:
     @property
     def errors(self) -> dict[Path, str]:
         """The first error of each document that has any, by its last diagnostics."""
-        return self._errors
+        return {**self._errors, **self._unusable} if self._unusable else self._errors
 
     def end(self) -> None:
         """The server is gone."""

@@ -32,7 +32,7 @@ class Notifications:
         self.last_error = ""  # the last error that the server wanted a person to see
         self._name = adapter.name
         self._inactive_regions = adapter.inactive_regions.method
-        self._incomplete = adapter.ready.incomplete_pattern
+        self._ready = adapter.ready
 
     def on_notification(self, method: str, params: Any) -> None:
         """Take in one notification."""
@@ -53,8 +53,12 @@ class Notifications:
 
     def on_stderr_line(self, line: str) -> None:
         """Take in one line of its stderr; may be called in another thread."""
-        if self._incomplete and (match := re.search(self._incomplete, line)):
+        ready = self._ready
+        if ready.incomplete_pattern and (match := re.search(ready.incomplete_pattern, line)):
             self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")
+        elif ready.unusable_pattern and (match := re.search(ready.unusable_pattern, line)):
+            reason = f"its compile command cannot be used: {ready.unusable_hint}"
+            self.diagnostics.unusable(Path(match[1]), reason)
 
     def end(self) -> None:
         """The server is gone: let everyone who waits for a word of it look."""

@@ -50,6 +50,7 @@ class ProcessConnection:
         self.notifications = Notifications(adapter, root)
         self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
+        self.version = ""
         self._child = child
         self.tells_inactive = bool(adapter.inactive_regions.method)  # the capability is the adapter's too
         self._ending = False
@@ -80,6 +81,8 @@ class ProcessConnection:
         if not isinstance(result, dict):
             raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
         self.capabilities = result.get("capabilities") or {}
+        said = result.get("serverInfo")
+        self.version = str(said.get("version") or "") if isinstance(said, dict) else ""
         unit = self.capabilities.get("positionEncoding") or "utf-16"
         if unit not in ("utf-8", "utf-16", "utf-32"):
             raise RefusedError(f"it counts positions in {unit!r}, which LSP 3.17 doesn't know")
@@ -91,6 +94,10 @@ class ProcessConnection:
         """As `Peer.request`."""
         with self._watchdog.waited_for():
             return await self._peer.request(method, params, timeout=timeout)
+
+    async def memory(self) -> int | None:
+        """See `Connection.memory`."""
+        return await asyncio.to_thread(self._child.memory)
 
     def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
         """See `Connection.waited_for`."""

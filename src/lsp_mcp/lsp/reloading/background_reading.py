@@ -65,7 +65,7 @@ class BackgroundReading:
             try:
                 await self._read(path)
             except UnavailableError as error:
-                log.warning("%d files are not read: %s", len(self.pending), error)
+                log.info("%d files are not read: %s", len(self.pending), error)
                 self.forget()
             except LspMcpError as error:
                 log.warning("%s is not read: %s", path, error)
