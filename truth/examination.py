@@ -28,6 +28,8 @@ from verdicts import Record
 NUMBERS = {"references": 60, "callers": 20, "subtypes": 10, "names": 20, "renames": 15, "anchors": 40, "freshness": 50}
 QUICK = {"references": 20, "callers": 4, "subtypes": 3, "names": 4, "renames": 5, "anchors": 6, "freshness": 6}
 _LARGE = {"renames": 0.4, "anchors": 0.3, "freshness": 0.3}
+_EDITING = ("renames", "anchors", "freshness")
+_SYSTEMS = 2  # that the oracle checks after each edit; to it the files of others are unread then
 _TITLES = {
     "references": "references",
     "callers": "callers",
@@ -45,8 +47,10 @@ def examine(
 ) -> None:  # fmt: skip
     """Ask `tree` all `parts`, each in a copy of its own below `folder`, with a session of its own."""
     with ExitStack() as stack:
-        language = _language(tree, stack, quick=quick)
+        whole = _language(tree, tree.systems, stack, quick=quick)
+        edited = _language(tree, tree.systems[:_SYSTEMS], stack, quick=quick) if tree.systems[_SYSTEMS:] else whole
         for part in parts:
+            language = edited if part in _EDITING else whole
             count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
             live, shadow = folder / tree.name / part / tree.name, folder / tree.name / part / "shadow" / tree.name
             copied(tree, live)
@@ -55,12 +59,14 @@ def examine(
                 questions = _questions(part, asking, language, live, shadow, rng)
                 for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
                     record.add(_TITLES[part], tree.name, answer, outcome, *steps)
+            record.calls += asking.asked
+            record.again += asking.again
             say(f"{tree.name}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
 
 
-def _language(tree: Tree, stack: ExitStack, *, quick: bool) -> Language:
+def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) -> Language:
     if tree.module:
-        return Go(stack.enter_context(go_oracle(CACHE, tree.systems)), quick=quick)
+        return Go(stack.enter_context(go_oracle(CACHE, systems)), quick=quick)
     if find_spec("clang") is None:
         raise RuntimeError("libclang is not installed; run: make env")
     from cpp import Cpp

@@ -54,7 +54,7 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
         at = spelled_at(symbol, rng)
         if len(graph.at[at]) > 1:
             continue
-        answer = session.ask("find_callers_by_anchor", symbol_anchor=session.anchor(at), limit=ALL)
+        answer = session.ask("find_calls", symbol=session.anchor(at), limit=ALL)
         sites = _inside(place(site) for caller in answer.json.get("callers", []) for site in caller["call_sites"])
         unread = graph.unread_places(symbol)
         allowed = graph.family(symbol) | graph.unknown(sites)
@@ -64,18 +64,15 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
 def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
     """The types below random types.
 
-    Right: all types on package level, of the tree and not generic, that the oracle says are this type, too
-    (implement the interface, derive from the class). Other types, of dependencies, in functions, or generic, may be
-    there or not.
+    Right: all types on package level, of the tree and not generic, that the oracle says implement the interface or
+    derive from the class. Others (of dependencies, in functions, generic, interfaces themselves) may be there or not.
     """
     required_types = {one for symbol in graph.symbols.values() for one in symbol.subtypes}
     types = {where for id_ in required_types if id_ in graph.symbols for where in graph.symbols[id_].where}
     for symbol in symbols(graph, rng, lambda one: bool(one.subtypes)):
         at = rng.choice(sorted(symbol.where & symbol.uses))
-        answer = session.ask(
-            "find_type_hierarchy_by_anchor", symbol_anchor=session.anchor(at), direction="subtypes", depth=10, limit=ALL
-        )
-        got = set(_all(answer.json.get("subtypes", [])))
+        answer = session.ask("find_implementations", symbol=session.anchor(at), direction="down", limit=ALL)
+        got = set(_all(answer.json.get("implementations", [])))
         wanted = [graph.symbols[id_] for id_ in symbol.subtypes if id_ in graph.symbols]
         # A type may be shown at any of its declarations.
         required = {next(iter(sorted(one.where & got or one.where))) for one in wanted}
@@ -127,7 +124,7 @@ def _inside(places: Iterator[Place]) -> set[Place]:
     return {at for at in places if not at.file.startswith("/")}
 
 
-def _all(nodes: list[dict[str, Any]], key: str = "subtypes") -> Iterator[Place]:
+def _all(nodes: list[dict[str, Any]], key: str = "implementations") -> Iterator[Place]:
     for node in nodes:
         at = place(node)
         if not at.file.startswith("/"):

@@ -18,7 +18,15 @@ def figures(record: Record) -> dict[str, dict[str, int]]:
 
 def table(record: Record, title: str) -> Table:
     """One row for each part, and the sum."""
-    shown = Table("part", "asked", *(verdict.value for verdict in Verdict), "true", title=title, box=SIMPLE_HEAD)
+    shown = Table(
+        "part",
+        "asked",
+        *(verdict.value for verdict in Verdict),
+        "true",
+        title=title,
+        box=SIMPLE_HEAD,
+        caption=f"{record.again} of {record.calls} calls were made again: the status said that it was being verified",
+    )
     for column in shown.columns[1:]:
         column.justify = "right"
     for part, counts in record.counts.items():

@@ -18,6 +18,7 @@ from mcp import Client, StdioServerParameters
 _PROGRAM = str(Path(sys.executable).with_name("lsp-mcp"))
 # What a person's own Go settings are must not change the answers, and nothing is fetched.
 _ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": ""}
+_TIMES = 4
 ALL = 10_000  # the most results that a tool gives
 
 
@@ -43,7 +44,7 @@ class Answer:
     @property
     def remarks(self) -> bool:
         """Whether it says that an anchor may mean, or was taken for, another place than it spells."""
-        by_anchor = "#" in self.arguments.get("symbol_anchor", "")
+        by_anchor = "#" in self.arguments.get("symbol_anchor", self.arguments.get("symbol", ""))
         return by_anchor and any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
 
     def names(self, files: set[str]) -> bool:
@@ -66,19 +67,26 @@ class Session:
         self._portal = portal
         self._client = client
         self._scheme = scheme
-        self.asked: list[Answer] = []
+        self.asked = self.again = 0
 
     def anchor(self, place: Place) -> str:
         """The anchor of `place`, as a caller composes it."""
         return f"{self._scheme}://{place.shown}"
 
     def ask(self, tool: str, **arguments: Any) -> Answer:
-        """One call."""
+        """One call; made again, as its reader would, while the status says that the answer is still being verified."""
+        for _ in range(_TIMES):
+            answer = self._called(tool, arguments)
+            self.asked += 1
+            if not any(gap["kind"] == "unverified" for gap in answer.hiding):
+                break
+            self.again += 1
+        return answer
+
+    def _called(self, tool: str, arguments: dict[str, Any]) -> Answer:
         result = self._portal.call(self._client.call_tool, tool, arguments)
         text = "\n".join(block.text for block in result.content if block.type == "text")
-        answer = Answer(tool, arguments, {} if result.is_error else json.loads(text), text if result.is_error else "")
-        self.asked.append(answer)
-        return answer
+        return Answer(tool, arguments, {} if result.is_error else json.loads(text), text if result.is_error else "")
 
 
 @contextmanager
@@ -86,7 +94,8 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
     scheme = {"gopls": "go", "clangd": "cpp"}[backend]
     options = ["--backend", backend, "--workspace-root", str(folder), "--ready-timeout", "300", "--log-level", "error"]
-    env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache)}
+    # A server of its own: what one part did is no part of what the next sees, and nothing is left running.
+    env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, mode="legacy")) as client:
         yield Session(portal, client, scheme)

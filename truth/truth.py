@@ -44,7 +44,13 @@ def main(
                 )  # fmt: skip
     finally:  # what was asked until then counts, whatever ended it
         if as_json:
-            whole = {"seed": seed, "figures": figures(record), "failures": [asdict(f) for f in record.failures]}
+            whole = {
+                "seed": seed,
+                "calls": record.calls,
+                "again": record.again,
+                "figures": figures(record),
+                "failures": [asdict(f) for f in record.failures],
+            }
             print(json.dumps(whole, indent=1))
         elif as_markdown:
             print(markdown(record))

@@ -62,6 +62,8 @@ class Record:
     told: Callable[[str], None]
     counts: dict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
     failures: list[Failure] = field(default_factory=list)
+    calls: int = 0
+    again: int = 0  # calls that were made again, since the status said that the answer was not verified yet
 
     def add(self, part: str, tree: str, answer: Answer, outcome: Outcome, steps: Collection[str] = ()) -> None:
         """Take one outcome; `steps` are the edits that came before."""

@@ -247,7 +247,7 @@ func (g *graph) character(position token.Position) int {
 	return utf8.RuneCountInString(lines[position.Line-1][:position.Column-1]) + 1
 }
 
-// relate finds which types have the methods of which interfaces.
+// relate finds which concrete types implement which interfaces.
 func (g *graph) relate() {
 	for _, interfaceName := range g.named {
 		under, ok := interfaceName.Type().Underlying().(*types.Interface)
@@ -256,13 +256,11 @@ func (g *graph) relate() {
 		}
 		e := g.entry(interfaceName, nil)
 		for _, other := range g.named {
-			if other == interfaceName || isGeneric(other) {
+			if types.IsInterface(other.Type()) || isGeneric(other) {
 				continue
 			}
-			if types.Implements(other.Type(), under) || !types.IsInterface(other.Type()) && types.Implements(types.NewPointer(other.Type()), under) {
-				if id := g.entry(other, nil).symbol.ID; id != e.symbol.ID {
-					e.subtypes[id] = true
-				}
+			if types.Implements(other.Type(), under) || types.Implements(types.NewPointer(other.Type()), under) {
+				e.subtypes[g.entry(other, nil).symbol.ID] = true
 			}
 		}
 	}
