@@ -114,6 +114,8 @@ class Compilation(_Data, frozen=True):
     shard_pattern: str  # the name of a file of the index: group 1 is the name of the source file that it is about
     include_pattern: str  # a line that includes a file: group 1 is how it is spelled
     how_to_get: str  # for people
+    library_folders: tuple[str, ...] = ()  # where headers lie that lead to none of a workspace: globs, absolute
+    library_pattern: str = "(?!)"  # such headers by how they are spelled, wherever they lie
     flags: str = ""  # a file of flags, one a line, that counts for every file where there is no database
     compiled_extensions: tuple[str, ...] = ()  # of those files: what is not only included
     config_files: tuple[str, ...] = ()  # names of files that say how it compiles files
@@ -397,6 +399,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",
             adapter.workspace.generated_pattern,
+            adapter.compilation.library_pattern if adapter.compilation else "",
             adapter.ready.incomplete_pattern,
             adapter.ready.unusable_pattern,
             adapter.ready.harmless_errors,

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 _FOLDER, _FILE = 0o700, 0o600
 _OTHERS = 0o077
@@ -65,9 +67,16 @@ def tighten_file(path: Path) -> None:
 
 def write_private(path: Path, content: bytes) -> None:
     """Replace the file at once: another program may read it at any time. Raises OSError."""
+    with replacing_private(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing_private(path: Path) -> Iterator[BinaryIO]:
+    """A new file to be written, which takes the place of `path` at once when all is done. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        file.write(content)
+        yield file
     draft.replace(path)
 
 

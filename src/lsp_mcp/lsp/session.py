@@ -91,8 +91,14 @@ class Session:
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
-        held_texts = held.texts if held else dict
-        self.words = WorkspaceWords(adapter, workspace.root, self._source_paths, held_texts, self._projects)
+        self.words = WorkspaceWords(
+            adapter,
+            workspace.root,
+            self._source_paths,
+            held.texts if held else dict,
+            self._projects,
+            self._build.files.that_include if self._build else None,
+        )
         self._hosted = (
             HostLauncher(
                 adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free

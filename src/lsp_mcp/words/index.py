@@ -18,13 +18,14 @@ _NUMBERS = 24  # bits of a file's number
 _NUMBER = (1 << _NUMBERS) - 1
 _LEAST_WASTE = 10_000  # entries of files as they were that are carried along
 
-_WORD = re.compile(rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*")
+_LETTERS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
 _PART = re.compile(r"\w+")
 
 
 def words_in(content: bytes) -> set[bytes]:
     """The words of `content`, in code and elsewhere, as `parts` spells them."""
-    words = set(_WORD.findall(content))
+    # Twice as quick as a pattern.
+    words = {word for word in set(content.translate(_LETTERS).split()) if not word[:1].isdigit()}
     if content.isascii():
         return words
     return {part for word in words for part in ([word] if word.isascii() else parts(word.decode("utf-8", "replace")))}

@@ -1,4 +1,8 @@
-"""Which files can mean a symbol by its name, in a language whose folders share names: `Symbol`, `seeing`."""
+"""Which files can mean a symbol by its name: `Symbol`.
+
+By imports, in a language whose folders share names: `seeing`. Where files include others, whoever includes what
+declares the symbol can mean it, and whoever includes what may declare it once more: `may_declare`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.adapters import Visibility
+from lsp_mcp.adapters import Language, Visibility
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.text import Text
+from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.packages import Imports, Packages
 
 Role = Literal["value", "type", "member", "local", "unknown"]
 """What a symbol is for who asks where its name can stand: a function, variable or constant that is no member; a type;
 a method or field; what only its own file knows, such as a parameter; not known, which excludes the least."""
+
+
+_MEMBER = (".", "->", "::")
+_BEFORE = 100  # characters before a name that are looked at
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,16 @@ def seeing(
         )
     leading = frozenset[str]().union(*map(packages.leading_to, homes))
     return frozenset(path for path in files if _folder(str(path)) in leading)
+
+
+def may_declare(text: Text, name: str, language: Language | None) -> bool:
+    """Whether `text` may declare `name` at all: it stands somewhere that is no use of a member or of a scope."""
+    content = text.content
+    for span in occurrences(text, name, language):
+        start = text.point_offset(span.start)
+        if not content[max(0, start - _BEFORE) : start].rstrip().endswith(_MEMBER):
+            return True
+    return False
 
 
 def _may_be_type(symbol: Symbol, rules: Visibility) -> bool:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from lsp_mcp.adapters import Adapter, Visibility
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.text import Text
 from lsp_mcp.words.index import WordIndex
 from lsp_mcp.words.kept_index import Buffers, KeptIndex
 from lsp_mcp.words.lexing import Occurrences, occurrences
 from lsp_mcp.words.packages import Importing, Imports, Packages
-from lsp_mcp.words.visibility import Symbol, seeing
+from lsp_mcp.words.visibility import Symbol, may_declare, seeing
 
 _MOST_OCCURRENCES = 20_000  # places remembered
 _MOST_SEEN = 50  # symbols remembered
-_MOST_ANSWERS = 1_000  # words remembered
+_MOST_ANSWERED = 200_000  # files remembered for words
+_MANY = 200  # files
+
+
+Including = Callable[[Collection[Path]], Awaitable[frozenset[Path] | None]]
+"""These files and all that may include one of them; None if that is not known."""
 
 
 class Surroundings(Protocol):
@@ -50,13 +56,18 @@ class WorkspaceWords:
         paths: Callable[[], Iterable[str]],
         buffers: Buffers = dict,
         surroundings: Surroundings | None = None,
+        including: Including | None = None,
     ) -> None:
         self._adapter = adapter
         self._surroundings = surroundings
+        self._buffers = buffers
+        self._including = including
         self._importing = _importing(adapter)
         self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
         self._changes = 0  # how often anything came, changed or went
         self._answers: dict[str, tuple[Path, ...]] = {}
+        self._answered = 0  # files in `_answers`
+        self._path_of: dict[str, Path] = {}
         self._seeing: dict[tuple[frozenset[Path], Symbol], frozenset[Path]] = {}
         self._packages: tuple[object, Packages] | None = None  # and what it was made of
         self._libraries_import: dict[str, Imports] = {}
@@ -91,11 +102,16 @@ class WorkspaceWords:
         if (known := self._answers.get(word)) is not None:
             return FilesWith(known)
         await self._kept.wait(seconds)
-        found = tuple(map(Path, sorted(self.index.files_with(word))))
-        unknown = self._kept.unknown()
-        if not unknown:
-            _make_room(self._answers, _MOST_ANSWERS)
+        changes, unknown = self._changes, self._kept.unknown()
+        names = self.index.files_with(word)
+        # To make thousands of paths takes a while.
+        found = self._as_paths(names) if len(names) < _MANY else await asyncio.to_thread(self._as_paths, names)
+        if not unknown and changes == self._changes:
+            if self._answered > _MOST_ANSWERED:
+                self._answers.clear()
+                self._answered = 0
             self._answers[word] = found
+            self._answered += len(found) + 1
         return FilesWith(found, unknown)
 
     def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
@@ -130,12 +146,41 @@ class WorkspaceWords:
             rules, names = self._adapter.visibility, self._surroundings.names()
             libraries = await self._surroundings.libraries()
             seen = await asyncio.to_thread(self._seen, rules, self._importing, asked, symbol, names, libraries)
+        elif self._including:
+            seen = asked & await self._reached(self._including, asked, symbol)
         if changes == self._changes:
             _make_room(self._seeing, _MOST_SEEN)
             self._seeing[asked, symbol] = seen
         return seen
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _reached(self, including: Including, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
+        """Those of `asked`, maybe among others, that include a declaration of `symbol`, or one that may be of it."""
+        reached = await including(symbol.declared)
+        if reached is None or asked <= reached:
+            return asked
+        having = self.index.files_with(symbol.name)
+        # A macro may spell the owner.
+        if symbol.owner and (owning := self.index.files_with(symbol.owner)).issuperset(map(str, symbol.declared)):
+            having &= owning
+        elsewhere = {path for path in self._as_paths(having) if path not in reached}
+        again = await asyncio.to_thread(self._declaring, elsewhere, symbol.name, dict(self._buffers()))
+        found = await including(again) if again else frozenset[Path]()
+        return asked if found is None else reached | found
+
+    def _declaring(self, files: Collection[Path], name: str, buffers: Mapping[Path, Text]) -> list[Path]:
+        """Those of `files` that may declare `name`."""
+        found = []
+        for path in files:
+            text = buffers.get(path) or Text(content_or_nothing(path).decode("utf-8", "replace"))
+            if may_declare(text, name, self._adapter.language_of(path)):
+                found.append(path)
+        return found
+
+    def _as_paths(self, names: Collection[str]) -> tuple[Path, ...]:
+        known = self._path_of
+        return tuple(known.get(name) or known.setdefault(name, Path(name)) for name in sorted(names))
 
     def _seen(
         self,

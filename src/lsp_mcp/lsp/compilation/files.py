@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import glob
+import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -42,6 +45,7 @@ class BuildFiles:
         self._stamp = 0  # grows with each change
         self._changed: set[Path] = set()
         self._view: View | None = None
+        self._leading_out: tuple[View, frozenset[Path]] | None = None
         self._conditional: dict[str, list[Path]] = {}
         self._words = WordSearch()
 
@@ -101,6 +105,19 @@ class BuildFiles:
         await self.view()
         return {path for path in self._includes.affected(changed) if self._adapter.language_of(path)}
 
+    async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
+        """`files` and every file that may include one of them, through others too, in the workspace or outside.
+
+        None if one of `files` is not known: then nobody knows.
+        """
+        view = await self.view()
+        if not all(path in self._includes.known for path in files):
+            return None
+        if self._leading_out is None or self._leading_out[0] is not view:
+            out = self._includes.leading_out(_Libraries(self._adapter).has)
+            self._leading_out = view, frozenset(self._includes.affected(out))
+        return self._leading_out[1].union(self._includes.affected(files))
+
     async def outside_with(self, word: str, *, part: bool) -> list[Path]:
         """The files outside that have `word`; with `part`, in a word, whatever the case of its letters."""
         outside = (await self.view()).outside
@@ -119,6 +136,23 @@ class BuildFiles:
         """Those of `files` that have `word`."""
         files = frozenset(files)
         return sorted(await self._words.files_with(word, files, files))
+
+
+class _Libraries:
+    """The headers that lie in folders of the system."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        rules = adapter.compilation
+        globs = rules.library_folders if rules else ()
+        self._folders = [folder for pattern in globs for folder in glob.glob(pattern)]  # noqa: PTH207 (absolute)
+        self._own = re.compile(rules.library_pattern if rules else "(?!)")
+
+    def has(self, spelled: str) -> bool:
+        """Whether what an include spells is one of them."""
+        return bool(self._own.fullmatch(spelled)) or any(
+            os.path.isfile(os.path.join(folder, spelled))  # noqa: PTH113, PTH118 (strings: there are many)
+            for folder in self._folders
+        )
 
 
 def _look(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,6 +92,17 @@ class Includes:
                         found.add(included)
                         todo.append(included)
         return found
+
+    def leading_out(self, is_library: Callable[[str], bool]) -> set[Path]:
+        """The files with an include that may lead out of what is known, and from there back to anything.
+
+        `is_library` says of what includes spell whether it surely leads to no file of the workspace.
+        """
+        names = {path.name for path in self.known}
+        spelled = {one for scan in self.known.values() for one in scan.includes if one != _ANY}
+        out = {one for one in spelled if one in self._unfound or _name(one) not in names}
+        out -= {one for one in out if is_library(one)}
+        return {path for path, scan in self.known.items() if not out.isdisjoint(scan.includes)}
 
     def _find_unfound(self) -> set[str]:
         by_name: defaultdict[str, list[str]] = defaultdict(list)

@@ -1,0 +1,81 @@
+"""Which files can mean a symbol where files include others: `WorkspaceWords.that_can_see` on a real C++ folder."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.disk.feed import FeedHub
+from lsp_mcp.lsp.compilation.files import BuildFiles
+from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.words.visibility import Role, Symbol
+from lsp_mcp.words.workspace_words import WorkspaceWords
+
+CLANGD = load_adapter("clangd")
+
+
+def seen(root: Path, files: Mapping[str, str], symbol: tuple[str, str, Role, str]) -> set[str]:
+    """Which of `files` that have its name can mean `symbol`: its name, the file that declares it, role, owner."""
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content, "utf-8")
+    name, declared, role, owner = symbol
+    assert CLANGD.compilation
+    includes = Includes(CLANGD.compilation.include_pattern)
+
+    async def ask() -> set[str]:
+        hub = FeedHub(root, [])
+        await hub.start()
+        feed = hub.feed()
+        build = BuildFiles(CLANGD, feed, includes)
+        words = WorkspaceWords(CLANGD, root, feed.paths, including=build.that_include)
+        having = (await words.files_with(name)).files
+        found = await words.that_can_see(having, Symbol(name, (root / declared,), role, owner))
+        await words.close()
+        hub.close()
+        return {path.relative_to(root).as_posix() for path in found}
+
+    return asyncio.run(ask())
+
+
+FILES = {
+    "lib/a.h": "namespace n { struct A { int Get(); }; void Free(); }\n",
+    "lib/b.h": '#include <vector>\n#include "a.h"\n',
+    "a.cc": '#include "lib/a.h"\nint n::A::Get() { return 1; }\n',
+    "b.cc": '#include "lib/b.h"\nint b(n::A &a) { n::Free(); return a.Get(); }\n',
+    "again.cc": "namespace n { void Free(); }\nvoid f() { n::Free(); }\n",
+    "own.cc": "#include <vector>\nstruct O { int Get(); };\nvoid Free();\nint o(O &o) { Free(); return o.Get(); }\n",
+    "uses.cc": '#include "other.h"\nint u(O *o) { o -> Free(); return o->Get(); }\n',
+    "other.h": "#include <stdint.h>\nstruct O;\n",
+}
+
+
+def test_a_member_is_seen_by_files_that_include_its_class_or_may_declare_it_again(tmp_path: Path) -> None:
+    assert seen(tmp_path, FILES, ("Get", "lib/a.h", "member", "A")) == {"lib/a.h", "a.cc", "b.cc"}
+
+
+def test_a_function_is_seen_by_files_that_declare_it_themselves(tmp_path: Path) -> None:
+    assert seen(tmp_path, FILES, ("Free", "lib/a.h", "value", "n")) == {"lib/a.h", "b.cc", "again.cc"}
+    assert seen(tmp_path, FILES, ("Free", "lib/a.h", "value", "")) == {"lib/a.h", "b.cc", "again.cc", "own.cc"}
+
+
+def test_what_only_its_file_knows_is_seen_there_only(tmp_path: Path) -> None:
+    assert seen(tmp_path, FILES, ("Get", "own.cc", "local", "")) == {"own.cc"}
+
+
+@pytest.mark.parametrize("include", ['"made.h"', "<project/made.h>", "MADE"])
+def test_an_include_that_is_not_there_may_lead_everywhere(tmp_path: Path, include: str) -> None:
+    files = {**FILES, "other.h": f"#include {include}\nstruct O;\n"}
+    assert "uses.cc" in seen(tmp_path, files, ("Get", "lib/a.h", "member", "A"))
+
+
+def test_an_owner_that_its_header_does_not_spell_says_nothing(tmp_path: Path) -> None:
+    files = {**FILES, "own.cc": "BEGIN(A) int Get(); END\n", "lib/a.h": "struct A_ { int Get(); };\n"}
+    assert "own.cc" in seen(tmp_path, files, ("Get", "lib/a.h", "member", "A"))
+
+
+def test_of_a_symbol_of_a_library_nothing_is_known(tmp_path: Path) -> None:
+    everything = {"lib/a.h", "a.cc", "b.cc", "own.cc", "uses.cc"}
+    assert seen(tmp_path, FILES, ("Get", "../usr/get.h", "member", "A")) == everything
