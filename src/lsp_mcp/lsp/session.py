@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,7 +94,7 @@ class Session:
         self.words = WorkspaceWords(
             adapter,
             workspace.root,
-            self._source_paths,
+            feed.paths,
             held.texts if held else dict,
             self._projects,
             self._build.files.that_include if self._build else None,
@@ -402,9 +402,6 @@ class Session:
     async def _free(self) -> bool:
         """See `Free`: a server that reads a named pipe waits until somebody writes it."""
         return await self._feed.free_readers(self.adapter.extensions)
-
-    def _source_paths(self) -> Iterable[str]:
-        return (path for path in self._feed.paths() if not self.adapter.is_generated(path))
 
     def _notify(self, method: str, params: Any) -> None:
         if self._connection:

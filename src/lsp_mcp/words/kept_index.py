@@ -54,6 +54,12 @@ class KeptIndex:
         self._total = 0
         self._closed = False
 
+    def is_source(self, path: str) -> bool:
+        """Whether the file `path` belongs into the index."""
+        extension = os.path.splitext(path)[1]  # noqa: PTH122 (no Path: there are thousands)
+        extensions = self._adapter.extensions
+        return (extension in extensions or extension.lower() in extensions) and not self._adapter.is_generated(path)
+
     def begin(self) -> None:
         """Begin to read what is to be read, unless that goes on."""
         if self._pending != set() and not self._closed and not self._is_reading:
@@ -103,7 +109,7 @@ class KeptIndex:
         held = {str(path): text for path, text in self._buffers().items()}
         pending = self._pending
         if pending is None:
-            sources = [path for path in self._paths() if self._is_source(path)]
+            sources = [path for path in self._paths() if self.is_source(path)]
             self._total = len(sources)
             self._pending = set()
             await asyncio.to_thread(self._read_first, sources, held)
@@ -149,10 +155,6 @@ class KeptIndex:
 
     def _put(self, path: str, content: bytes, stamp: int) -> None:
         self.index.put(path, words_in(content), self._importing.of(content) if self._importing else (), stamp)
-
-    def _is_source(self, path: str) -> bool:
-        extension = os.path.splitext(path)[1]  # noqa: PTH122 (no Path: there are thousands)
-        return extension in self._adapter.extensions or extension.lower() in self._adapter.extensions
 
     def _file(self) -> Path | None:
         """Where it is kept."""

@@ -89,7 +89,7 @@ class WorkspaceWords:
             return
         self._changes += 1
         self._seeing.clear()  # they may say what imports lead to
-        if sources := [path for path in paths if self._adapter.language_of(path)]:
+        if sources := [path for path in paths if self._kept.is_source(str(path))]:
             self._answers.clear()
             self._kept.changed(sources)
 
