@@ -233,6 +233,19 @@ class Actions(_Data, frozen=True):
     built: tuple[BuiltAction, ...] = ()
 
 
+class Tests(_Data, frozen=True):
+    """What runs functions that nobody calls, and how tests are run. Patterns of Python's `re`."""
+
+    file_pattern: str = ""  # names of files with tests
+    function_pattern: str = ""  # names of test functions, as a call hierarchy gives them
+    name_pattern: str = ""  # of a test's whole name; its groups are what its runner calls it, joined by `.`
+    run: str = ""  # runs some: {folder} of the files below their project, {names} joined by `names_joined`
+    run_all: str = ""  # runs all of {folder}
+    names_joined: str = "|"
+    # The line of a declaration that is used though nothing names it: a program's entry, what a base's callers call.
+    implicit_pattern: str = ""
+
+
 class Settings(_Data, frozen=True):
     """The answer to `workspace/configuration`."""
 
@@ -293,6 +306,7 @@ class Adapter(_Data, frozen=True):
     rename: Rename = Rename()
     hierarchy: Hierarchy | None = None
     actions: Actions = Actions()
+    tests: Tests = Tests()
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own

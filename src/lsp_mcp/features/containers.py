@@ -62,17 +62,26 @@ class Containers:
             self._files[path] = [found for item in items or [] for found in self._read(item, path, text, "", "")]
         return self._files[path]
 
+    def has(self, path: Path) -> bool:
+        """Whether `path` was asked about."""
+        return path in self._files
+
+    @property
+    def files(self) -> int:
+        """How many files were asked about."""
+        return len(self._files)
+
     async def around(self, path: Path, point: Point) -> Container | None:
         """The innermost declaration that `point` lies in: a function, a type, a variable; no field, no scope."""
-        found = [one for one in await self._known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
+        found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
         return found[-1] if found else None
 
     async def at(self, place: Place) -> Container | None:
         """The declaration whose name stands at `place`."""
-        return next((one for one in await self._known(place.path) if one.place.span.start == place.span.start), None)
+        return next((one for one in await self.known(place.path) if one.place.span.start == place.span.start), None)
 
-    async def _known(self, path: Path) -> list[Container]:
-        """Nothing is known of a file that its server has no outline of, as of one that a build makes."""
+    async def known(self, path: Path) -> list[Container]:
+        """As `of`; nothing of a file that its server has no outline of, as of one that a build makes."""
         try:
             return await self.of(path)
         except (PathError, RefusedError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -99,6 +99,14 @@ async def call_tree(
             other = await walk(*place)
             tree = other if other.unplaced < tree.unplaced else tree
     return tree
+
+
+async def callers_of(
+    backend: Backend, places: Iterable[tuple[Path, Point]], depth: int, limit: int, *, ends: Ends = _never
+) -> Tree:
+    """The callers of several functions in one tree, whose roots those are. Raises as `call_tree`."""
+    items = [item for place in places for item in await _prepare_calls(backend, *place)]
+    return await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.features.containers import Container
 from lsp_mcp.features.hierarchy import Node
+from lsp_mcp.features.impact import Reached
 from lsp_mcp.features.implementations import Implementation
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.problems import Delta
@@ -99,3 +101,23 @@ class ImplementationList(Answer):
 
     lists: Mapping[str, Sequence[Implementation]]
     with_code: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImpactReport(Answer):
+    """Of `find_impact`: `uses` with what they lie in, `tests` the nearest first, `commands` that run them."""
+
+    uses: Sequence[Place]
+    functions: Sequence[Reached]
+    exported: Sequence[Symbol]
+    through: Sequence[Symbol]
+    tests: Sequence[Reached]
+    commands: Sequence[str]
+    with_code: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusedList(Answer):
+    """Of `find_impact` with `unused`: `lists` by the names of their fields."""
+
+    lists: Mapping[str, Sequence[Container]]

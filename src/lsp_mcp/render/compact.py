@@ -15,7 +15,6 @@ from pathlib import Path
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import (
     AnchorTo,
@@ -24,11 +23,14 @@ from lsp_mcp.render.answers import (
     Check,
     Definitions,
     Hierarchy,
+    ImpactReport,
     ImplementationList,
     Outline,
     ReferenceList,
     Rename,
+    UnusedList,
 )
+from lsp_mcp.render.impact import bare_places, impact_lines, places_with_code
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
@@ -52,20 +54,29 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
             for symbol in answer.symbols:
                 yield from _outline(symbol, "", answer.with_code)
         case ReferenceList():
-            yield from _references(answer, anchor)
+            yield from (places_with_code if answer.with_code else bare_places)(answer.places, anchor)
         case Check():
             yield from delta_lines(answer.delta, anchor, with_remaining=answer.with_remaining)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
+        case _:
+            yield from _related(answer, shown, anchor)
+
+
+def _related(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    """What stands in relation to a symbol."""
+    match answer:
         case Hierarchy():
             for field, nodes in answer.trees.items():
                 yield f"{field}:"
                 for node in nodes:
                     yield from _branch(node, "  ", answer.with_code, anchor)
-        case CallPath() if answer.nodes:
-            yield _path(answer.nodes, shown)
+        case CallPath():
+            yield from _path(answer.nodes, shown)
         case ImplementationList():
             yield from _implementations(answer, anchor)
+        case ImpactReport() | UnusedList():
+            yield from impact_lines(answer, shown, anchor)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
@@ -73,14 +84,6 @@ def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[s
     code = f"| {place.code}" if with_code else ""
     yield f"{anchor(place.path, place.span.start)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, "  ")
-
-
-def _references(answer: ReferenceList, anchor: AnchorTo) -> Iterator[str]:
-    if answer.with_code:
-        yield from _with_code(answer.places, anchor)
-        return
-    for path, places in groupby(answer.places, key=lambda place: place.path):
-        yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in places)}"
 
 
 def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[str]:
@@ -112,7 +115,7 @@ def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Itera
         yield from _branch(child, f"{indent}  ", with_code, anchor)
 
 
-def _path(nodes: Sequence[Node], shown: Shown) -> str:
+def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
     """`main a.go:3 > run 9 (5:2) > (*T).Do b.go:7 (11:4)`: a file is named where it is another than before."""
     parts: list[str] = []
     file: Path | None = None
@@ -122,24 +125,7 @@ def _path(nodes: Sequence[Node], shown: Shown) -> str:
         calls = f" ({','.join(_at(site.span.start) for site in node.sites)})" if node.sites else ""
         parts.append(f"{node.symbol.name} {line}{calls}")
         file = place.path
-    return " > ".join(parts)
-
-
-def _with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
-    """The places file by file; several on one line share its code."""
-    for path, in_file in groupby(places, key=lambda place: place.path):
-        yield anchor(path, None)
-        for (line, _), group in groupby(in_file, key=lambda place: (place.span.start.line, place.container)):
-            on_line = list(group)
-            characters = ",".join(str(place.span.start.character) for place in on_line)
-            container = f" [{on_line[0].container}]" if on_line[0].container else ""
-            yield f"{line}:{characters}{container}| {on_line[0].code}"
-
-
-def _without_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
-    """The places of each file on one line."""
-    for path, in_file in groupby(places, key=lambda place: place.path):
-        yield f"{anchor(path, None)} {' '.join(_at(place.span.start) for place in in_file)}"
+    yield from [" > ".join(parts)] if parts else []
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:

@@ -18,12 +18,15 @@ from lsp_mcp.render.answers import (
     Check,
     Definitions,
     Hierarchy,
+    ImpactReport,
     ImplementationList,
     Outline,
     ReferenceList,
     Rename,
+    UnusedList,
 )
 from lsp_mcp.render.gaps import gap_objects
+from lsp_mcp.render.impact import impact_fields
 from lsp_mcp.text import Base, Point, point_numbers
 from lsp_mcp.visible import json_text
 
@@ -73,6 +76,8 @@ class _Form:
                     ]
                     for field, found in answer.lists.items()
                 }
+            case ImpactReport() | UnusedList():
+                return impact_fields(answer, self._place, self._shown)
             case CallPath():
                 return {"path": [self._node(node, with_code=False) for node in answer.nodes]}
         raise TypeError(f"no document form for {type(answer).__name__}")

@@ -15,6 +15,7 @@ from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
+from lsp_mcp.toolsets.impact import ImpactTools
 from lsp_mcp.toolsets.implementations import ImplementationTools
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
@@ -42,7 +43,7 @@ def _board_tools() -> tuple[type[Toolset], ...]:
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
-    "code": lambda: (CodeTools, CallTools, ImplementationTools, HierarchyTools, CheckTools),
+    "code": lambda: (CodeTools, CallTools, ImplementationTools, ImpactTools, HierarchyTools, CheckTools),
     "lsp": lambda: (LspTools,),
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),

@@ -1,0 +1,222 @@
+"""What depends on a symbol: its uses, the functions that come to use it, what is exported of those, and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.calls import Named
+from lsp_mcp.features.containers import Container, Containers
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of
+from lsp_mcp.features.implementations import implementations
+from lsp_mcp.features.places import Place, last_word
+from lsp_mcp.features.references import references
+from lsp_mcp.features.scope import declaration_places, definition_places
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap
+from lsp_mcp.text import Point
+
+_MOST_USES = 10_000
+_MOST_OPENED = 12  # files that are opened to see which functions uses lie in, for a server that must have them open
+_FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A function that comes to use the symbol: `way` leads from it to the first one that uses it itself."""
+
+    symbol: Symbol
+    way: tuple[str, ...] = ()
+
+
+@dataclass
+class Impact:
+    """What depends on `symbol`.
+
+    `uses` are the places that name it, without its declaration, each with what it lies in; `functions` and `tests` come
+    to use it, the nearest first; `through` are what calls of it may go through; `seen` as `Tree.kept`.
+    """
+
+    symbol: Symbol
+    uses: list[Place] = field(default_factory=list)
+    functions: list[Reached] = field(default_factory=list)
+    tests: list[Reached] = field(default_factory=list)
+    exported: list[Symbol] = field(default_factory=list)
+    through: list[Symbol] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+
+
+async def impact(backend: Backend, path: Path, point: Point, depth: int, most: int) -> Impact:
+    """What depends on the symbol at `point` of `path`, `depth` calls away at most, of at most `most` functions.
+
+    Raises:
+        RefusedError: the server knows no symbol there.
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    return await _Impact(backend, depth, most).of(path, point)
+
+
+def is_test(adapter: Adapter, path: Path, name: str) -> bool:
+    """Whether the function `name`, as a call hierarchy gives it, of `path` is run as a test."""
+    tests = adapter.tests
+    return bool(
+        tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
+    )
+
+
+def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
+    """Whether somebody outside of the workspace can use it, as far as its name and its file say."""
+    path = one.place.path
+    if visibility := adapter.visibility:
+        words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", one.name)) if word]
+        hidden = any(re.search(visibility.private_names, word) for word in words) if visibility.private_names else False
+        return not hidden and not (visibility.private_files and re.search(visibility.private_files, path.name))
+    if compilation := adapter.compilation:
+        return path.suffix not in compilation.compiled_extensions
+    return True
+
+
+def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
+    """`tests`, those first that are named after the files `about`, then those with the shortest way."""
+    stems = {path.stem for path in about}
+    folders = {path.parent for path in about}
+
+    def rank(test: Reached) -> tuple[bool, bool, int, str, Point]:
+        place = test.symbol.place
+        stem = re.sub(r"(?:^test_|_test$|_tests?$|[-.]test$)", "", place.path.stem)
+        away = place.path.parent not in folders
+        return stem not in stems, away, len(test.way), str(place.path), place.span.start
+
+    return sorted(tests, key=rank)
+
+
+class _Impact:
+    def __init__(self, backend: Backend, depth: int, most: int) -> None:
+        self._backend = backend
+        self._depth, self._most = depth, most
+        self._containers = Containers(backend)
+        self._named = Named(backend, self._containers)
+
+    async def of(self, path: Path, point: Point) -> Impact:
+        found = await references(self._backend, path, point, _MOST_USES)
+        if not found.total:
+            raise RefusedError("it sees no symbol there")
+        declared = await self._declared(path, point)
+        symbol = await self._symbol(path, point, declared)
+        told = Impact(symbol)
+        if found.total > len(found.places):
+            told.gaps.append(Gap("capped", f"capped at {len(found.places):,} of {found.total:,} uses"))
+        uses = [use for use in found.places if (use.path, use.span.start) not in declared]
+        told.uses = await self._with_containers(uses, told)
+        tree = await self._callers(path, point, symbol, told)
+        await self._sort(tree, told)
+        if symbol.kind == "method":
+            told.through = await self._through(path, point)
+        return told
+
+    async def _declared(self, path: Path, point: Point) -> set[tuple[Path, Point]]:
+        places = set(await definition_places(self._backend, path, point))
+        if self._backend.capabilities.get("declarationProvider"):
+            places |= set(await declaration_places(self._backend, path, point))
+            for other in list(places):  # asked at one of the two, a server may give the other one
+                places |= set(await definition_places(self._backend, *other))
+        return places or {(path, point)}
+
+    async def _symbol(self, path: Path, point: Point, declared: set[tuple[Path, Point]]) -> Symbol:
+        for file, start in [*sorted(declared), (path, point)]:
+            for one in await self._containers.known(file):
+                if one.place.span.start == start:
+                    return Symbol(one.name, one.kind, one.place)
+        text = await self._backend.open(path)
+        span = text.identifier_at(point)
+        assert span, "a target stands on an identifier"
+        return Symbol(text.slice(span), "symbol", Place(path, span, text))
+
+    async def _with_containers(self, uses: list[Place], told: Impact) -> list[Place]:
+        """Each use with what it lies in; an import is none."""
+        named = []
+        for use in uses:
+            if use.container or not await self._may_look(use.path):
+                named.append(use)
+                continue
+            around = await self._containers.around(use.path, use.span.start)
+            named.append(use._replace(container=around.name) if around else use)
+        return named
+
+    async def _may_look(self, path: Path) -> bool:
+        """Whether the outline of `path` may be asked for: where that opens files, of a few."""
+        if self._backend.adapter.documents.outlines_closed or self._containers.has(path):
+            return True
+        return self._containers.files < _MOST_OPENED
+
+    async def _callers(self, path: Path, point: Point, symbol: Symbol, told: Impact) -> Tree:
+        def ends(file: Path, name: str) -> bool:
+            return is_test(self._backend.adapter, file, name)
+
+        if symbol.kind in _FUNCTIONS:
+            start = symbol.place.path, symbol.place.span.start
+            tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)
+        else:
+            starts = await self._users(told)
+            tree = await callers_of(self._backend, starts, self._depth, self._most, ends=ends)
+        if tree.left_out:
+            told.gaps.append(Gap("capped", f"capped at {self._most:,} functions that come to use it"))
+        if tree.dropped:
+            told.gaps.append(Gap("dropped", f"{tree.dropped:,} callers dropped: file gone or not readable as source"))
+        return tree
+
+    async def _users(self, told: Impact) -> list[tuple[Path, Point]]:
+        """The functions and variables that the uses lie in."""
+        users: dict[tuple[Path, Point], None] = {}
+        unknown: set[Path] = set()
+        for use in told.uses:
+            if not await self._may_look(use.path):
+                unknown.add(use.path)
+                continue
+            around = await self._containers.around(use.path, use.span.start)
+            if around and around.kind in _FUNCTIONS:
+                users[around.place.path, around.place.span.start] = None
+        if unknown:
+            text = f"functions that use it not looked for in {len(unknown)} more files"
+            told.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
+        return list(users)
+
+    async def _sort(self, tree: Tree, told: Impact) -> None:
+        adapter = self._backend.adapter
+        seen: set[tuple[Path, Point]] = {(told.symbol.place.path, told.symbol.place.span.start)}
+        level: list[tuple[Node, tuple[str, ...]]] = [
+            (node, ()) for node in (tree.found if told.symbol.kind in _FUNCTIONS else tree.roots)
+        ]
+        while level:
+            beyond: list[tuple[Node, tuple[str, ...]]] = []
+            for node, way in level:
+                place = node.symbol.place
+                symbol = await self._named.symbol(node.symbol)
+                beyond += [(child, (symbol.name, *way)) for child in node.children]
+                if (place.path, place.span.start) in seen:
+                    continue
+                seen.add((place.path, place.span.start))
+                if is_test(adapter, place.path, last_word(node.symbol.name)):
+                    told.tests.append(Reached(symbol, way))
+                else:
+                    told.functions.append(Reached(symbol, way))
+            level = beyond
+        told.exported = [
+            one.symbol
+            for one in told.functions
+            if is_exported(adapter, one.symbol)
+            and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
+        ]
+
+    async def _through(self, path: Path, point: Point) -> list[Symbol]:
+        """The methods that a call of this one may name instead."""
+        try:
+            found = await implementations(self._backend, path, point, below=False)
+        except RefusedError:
+            return []
+        return [one.symbol for one in found.above]

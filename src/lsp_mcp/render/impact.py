@@ -1,0 +1,100 @@
+"""What a change concerns, as short text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.features.impact import Reached
+from lsp_mcp.features.places import Place
+from lsp_mcp.prose import first_few
+from lsp_mcp.render.answers import AnchorTo, ImpactReport, UnusedList
+
+_NEAREST = 6  # tests that are shown with their ways
+_NAMED = 12  # exported symbols, folders, files
+
+Shown = Callable[[Path], str]
+
+
+def impact_lines(answer: ImpactReport | UnusedList, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    """The lines of compact text."""
+    if isinstance(answer, UnusedList):
+        yield from _unused_lines(answer, anchor)
+        return
+    if answer.uses:
+        yield "uses:"
+        yield from (places_with_code if answer.with_code else bare_places)(answer.uses, anchor)
+    if answer.through:
+        names = first_few([one.name for one in answer.through], _NAMED)
+        yield f"through: {names} (calls of these may be calls of it)"
+    if answer.functions:
+        yield f"reached from: {_by(Counter(_folder(one, shown) for one in answer.functions))}"
+    if answer.exported:
+        yield f"exported: {first_few([one.name for one in answer.exported], _NAMED)}"
+    for test in answer.tests[:_NEAREST]:
+        place = test.symbol.place
+        way = "".join(f" < {name}" for name in test.way)
+        yield f"test {anchor(place.path, place.span.start)} {test.symbol.name}{way}"
+    if more := answer.tests[_NEAREST:]:
+        yield f"more tests: {_by(Counter(shown(one.symbol.place.path) for one in more))}"
+    yield from (f"run: {command}" for command in answer.commands)
+
+
+def _unused_lines(answer: UnusedList, anchor: AnchorTo) -> Iterator[str]:
+    for field, found in answer.lists.items():
+        yield f"{field}:"
+        for path, in_file in groupby(found, key=lambda one: one.place.path):
+            yield anchor(path, None)
+            for one in in_file:
+                start, end = one.place.span.start, one.extent.end.line
+                yield f"{start.line}:{start.character}-{end} {one.kind} {one.name}"
+
+
+def bare_places(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
+    """The places file by file, one line each."""
+    for path, in_file in groupby(places, key=lambda place: place.path):
+        numbers = " ".join(f"{place.span.start.line}:{place.span.start.character}" for place in in_file)
+        yield f"{anchor(path, None)} {numbers}"
+
+
+def places_with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
+    """The places file by file; several on one line share its code."""
+    for path, in_file in groupby(places, key=lambda place: place.path):
+        yield anchor(path, None)
+        for (line, _), group in groupby(in_file, key=lambda place: (place.span.start.line, place.container)):
+            on_line = list(group)
+            characters = ",".join(str(place.span.start.character) for place in on_line)
+            container = f" [{on_line[0].container}]" if on_line[0].container else ""
+            yield f"{line}:{characters}{container}| {on_line[0].code}"
+
+
+def _by(counts: Counter[str]) -> str:
+    return first_few([f"{name} {number:,}" for name, number in counts.most_common()], _NAMED)
+
+
+def _folder(one: Reached, shown: Shown) -> str:
+    return shown(one.symbol.place.path.parent) or "."
+
+
+def impact_fields(
+    answer: ImpactReport | UnusedList, place: Callable[..., dict[str, Any]], shown: Shown
+) -> dict[str, Any]:
+    """The fields of JSON; `place` gives those of a place."""
+    if isinstance(answer, UnusedList):
+        return {
+            field: [{"name": one.name, "kind": one.kind, **place(one.place, False)} for one in found]
+            for field, found in answer.lists.items()
+        }
+    return {
+        "uses": [place(use, answer.with_code) for use in answer.uses],
+        "through": [{"name": one.name, "kind": one.kind, **place(one.place, False)} for one in answer.through],
+        "reached_from": dict(Counter(_folder(one, shown) for one in answer.functions)),
+        "exported": [{"name": one.name, "kind": one.kind, **place(one.place, False)} for one in answer.exported],
+        "tests": [
+            {"name": one.symbol.name, **place(one.symbol.place, False), "way": list(one.way)} for one in answer.tests
+        ],
+        "commands": list(answer.commands),
+    }

@@ -1,0 +1,257 @@
+"""The tool `find_impact` of the toolset `code`: what a change concerns, and what nothing uses."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from lsp_mcp.backend import Backend, Scope
+from lsp_mcp.errors import CallerError, PathError
+from lsp_mcp.features.asking import answer
+from lsp_mcp.features.changed_lines import Hunk, hunks, touched
+from lsp_mcp.features.containers import Container, Containers
+from lsp_mcp.features.impact import Impact, impact, ranked
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.unused import Unused, unused
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count, first_few
+from lsp_mcp.render.answers import ImpactReport, UnusedList
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped
+from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.test_commands import commands
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.wire.process import run
+
+_MOST_SYMBOLS = 20  # of one call
+_MOST_SEEN = 1_500  # functions that are looked at for one symbol
+_MOST_JUDGED = 3_000  # symbols that are asked about for `unused`
+_MOST_FILES = 2_000
+_GIT_TIMEOUT = 20.0  # seconds
+# Nothing that a repository's configuration names is run.
+_GIT = (
+    "git",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "diff.external=",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.quotePath=false",
+)
+_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=0", "--relative", "HEAD", "--", ".")
+_NEW = ("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+_WHOLE = 1_000_000_000  # lines of a new file
+
+
+def _as_list(value: object) -> object:
+    """One symbol as the list that was meant."""
+    return [value] if isinstance(value, str) else value
+
+
+class ImpactTools(AnchorToolset):
+    """What a change concerns."""
+
+    @tool(title="Find the impact of a change", read_only=True)
+    async def find_impact(
+        self,
+        call: Call,
+        symbols: Annotated[
+            list[str] | None,
+            BeforeValidator(_as_list),
+            Field(max_length=_MOST_SYMBOLS, description="Names, FILE:LINE or anchors; default: what git diff touches"),
+        ] = None,
+        depth: Annotated[int, Field(ge=1, le=20, description="Calls to follow"), UNLISTED] = 8,
+        unused: Annotated[bool, Field(description="Instead, list what nothing uses below path")] = False,
+        path: Annotated[str, Field(description="File or folder")] = ".",
+        limit: Annotated[Limit, UNLISTED] = 50,
+        include_code: Code = True,
+        format: FormatChoice = None,
+    ) -> str:
+        """Find what a change of symbols concerns: uses to edit, callers by folder, exported API that it reaches, and
+        the tests that reach it, nearest first, with the command that runs them."""
+        if unused:
+            return await self._unused(call, path, limit)
+        changed: list[str] = []
+        notes: list[Gap] = []
+        if not symbols:
+            symbols, notes = await self._changed(call, path)
+            changed = symbols
+        found: list[Impact] = []
+        backends: list[Backend] = []
+        gaps: list[Gap] = []
+        for symbol in symbols:
+
+            async def ask(target: SymbolTarget) -> Impact:
+                return await impact(target.backend, target.path, target.identifier.start, depth, _MOST_SEEN)
+
+            answered = await self._questions.about_symbol(call, symbol, ask, places=_places)
+            found.append(answered.value)
+            backends.append(answered.target.backend)
+            gaps += [gap for gap in (*answered.gaps, *answered.value.gaps) if gap not in gaps]
+        return self._report(
+            call, found, backends, [*gaps, *notes], limit, with_code=include_code, of_diff=bool(changed)
+        )
+
+    def _report(
+        self,
+        call: Call,
+        found: Sequence[Impact],
+        backends: Sequence[Backend],
+        gaps: list[Gap],
+        limit: int,
+        *,
+        with_code: bool,
+        of_diff: bool,
+    ) -> str:
+        uses = list({(use.path, use.span.start): use for one in found for use in one.uses}.values())
+        functions = {(r.symbol.place.path, r.symbol.place.span.start): r for one in found for r in one.functions}
+        tests = {(r.symbol.place.path, r.symbol.place.span.start): r for one in reversed(found) for r in one.tests}
+        exported = {symbol.name: symbol for one in found for symbol in one.exported}
+        through = {symbol.name: symbol for one in found for symbol in one.through}
+        about = [one.symbol.place.path for one in found]
+        order = ranked(tests.values(), about, backends[0].adapter) if backends else []
+        names = first_few([one.symbol.name for one in found], 5)
+        files = count(len({path for path, _ in tests}), "file")
+        callers, reached = count(len(functions), "function"), f"{count(len(tests), 'test')} in {files}"
+        message = f"{count(len(uses), 'use')} of {names}, reached from {callers} and {reached if tests else 'no test'}."
+        if not found:
+            message = "Nothing that is uncommitted touches a symbol."
+        elif of_diff:
+            message = f"git diff touches {count(len(found), 'symbol')}. {message}"
+        gaps += capped(min(limit, len(uses)), len(uses))
+        root = self._sessions.workspace.root
+        return self._render(
+            call,
+            ImpactReport(
+                message=message,
+                arguments=call.arguments,
+                gaps=gaps,
+                uses=sorted(uses, key=lambda use: (use.path, use.span.start))[:limit],
+                functions=list(functions.values()),
+                exported=list(exported.values()),
+                through=list(through.values()),
+                tests=order,
+                commands=commands(order, about, backends[0].adapter, root) if backends else [],
+                with_code=with_code,
+            ),
+        )
+
+    # --- what git says -----------------------------------------------------------------------------
+
+    async def _changed(self, call: Call, path: str) -> tuple[list[str], list[Gap]]:
+        """Anchors of the symbols that uncommitted changes touch, and what else there is to say."""
+        root = self._sessions.workspace.root
+        only = self._below(path)
+        changed = hunks(await _git(root, *_DIFF))
+        for name in (await _git(root, *_NEW)).split("\0"):
+            if name:
+                changed[name] = [Hunk(1, _WHOLE)]
+        anchors: list[str] = []
+        notes: list[Gap] = []
+        for name, lines in sorted(changed.items()):
+            file = root / name
+            backend = next((one for one in self._sessions.backends if one.adapter.language_of(file)), None)
+            if backend is None or not file.is_relative_to(only):
+                continue
+            if not file.is_file():
+                notes.append(Gap("not_searched", f"not looked at: {name}, which is changed and no plain file"))
+                continue
+
+            async def ask(file: Path = file, backend: Backend = backend) -> list[Container]:
+                return await Containers(backend).known(file)
+
+            answered = await answer(backend, ask, lambda _, file=file: Scope("text", file), report=call.report)  # type: ignore[misc]
+            found = touched(answered.value, lines)
+            self._targets.hand_out_readable(one.place for one in found)
+            anchors += [self._targets.anchor(file, one.place.span.start) for one in found]
+        if len(anchors) > _MOST_SYMBOLS:
+            text = f"capped at {_MOST_SYMBOLS} of {len(anchors)} touched symbols; pass path, or symbols"
+            notes.append(Gap("capped", text))
+        return anchors[:_MOST_SYMBOLS], notes
+
+    def _below(self, path: str) -> Path:
+        """The existing file or folder of the workspace that a caller calls `path`."""
+        workspace = self._sessions.workspace
+        there = Path(os.path.normpath(workspace.root / path))
+        if not there.exists():
+            raise PathError(f"{path} does not exist in {workspace.root}; pass a file or folder relative to it")
+        if not workspace.contains(there):
+            raise PathError(f"{path} is outside the workspace root {workspace.root}")
+        return there
+
+    # --- what nothing uses -------------------------------------------------------------------------
+
+    async def _unused(self, call: Call, path: str, limit: int) -> str:
+        below = self._below(path)
+        every: list[Container] = []
+        by_tests: list[Container] = []
+        gaps: list[Gap] = []
+        asked = exported = implicit = 0
+        for backend in await self._sessions.asked():
+            files = await asyncio.to_thread(_sources, below, backend)
+            if len(files) > _MOST_FILES:
+                gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
+
+            async def ask(backend: Backend = backend, files: list[Path] = files) -> Unused:
+                return await unused(backend, files[:_MOST_FILES], _MOST_JUDGED)
+
+            answered = await answer(backend, ask, lambda _: Scope(), report=call.report)
+            told = answered.value
+            every += told.unused
+            by_tests += told.by_tests
+            asked, exported, implicit = asked + told.asked, exported + told.exported, implicit + told.implicit
+            gaps += [*answered.gaps, *capped(told.asked, told.asked + told.left_out)]
+            if told.unread:
+                text = f"nothing declared in {count(len(told.unread), 'file')}, as far as {backend.name} says"
+                gaps.append(news("setup", text, files=told.unread))
+        self._targets.hand_out_readable(one.place for one in (*every, *by_tests))
+        others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
+        others += [f"{implicit:,} that are used without being named"] if implicit else []
+        where = "in the workspace" if path == "." else f"below {path}"
+        message = f"Nothing uses {len(every):,} of {count(asked, 'symbol')} {where}"
+        message += f", only tests use {len(by_tests):,}." if by_tests else "."
+        message += f" Not judged: {' and '.join(others)}." if others else ""
+        gaps += capped(min(limit, len(every) + len(by_tests)), len(every) + len(by_tests))
+        lists = {"unused": every[:limit], "used_by_tests_only": by_tests[: max(0, limit - len(every))]}
+        return self._render(
+            call,
+            UnusedList(
+                message=message,
+                arguments=call.arguments,
+                gaps=gaps,
+                lists={field: found for field, found in lists.items() if found},
+            ),
+        )
+
+
+def _places(found: Impact) -> Iterator[Place]:
+    yield from found.uses
+    yield from (one.symbol.place for one in (*found.functions, *found.tests))
+    yield from (one.place for one in (found.symbol, *found.through))
+
+
+def _sources(below: Path, backend: Backend) -> list[Path]:
+    """The source files of `backend` at or below `below`, in order."""
+    workspace = backend.adapter.workspace
+    skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names}
+    if below.is_file():
+        return [below] if backend.adapter.language_of(below) else []
+    found: list[Path] = []
+    for folder, folders, files in os.walk(below):
+        folders[:] = sorted(name for name in folders if name not in skipped)
+        paths = (Path(folder, name) for name in sorted(files))
+        found += [path for path in paths if backend.adapter.language_of(path) and path.is_file()]
+    return found
+
+
+async def _git(root: Path, *arguments: str) -> str:
+    code, said = await run((*_GIT, *arguments), cwd=root, timeout=_GIT_TIMEOUT)
+    if code:
+        raise CallerError(f"git diff says nothing of {root}: {said.strip()[:200]}; pass symbols")
+    return said
