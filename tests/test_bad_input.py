@@ -420,4 +420,4 @@ def test_a_root_whose_module_file_is_broken(tmp_path: Path) -> None:
     with connected("--workspace-root", str(tmp_path)) as server:
         answer = json.loads(server.answer(FIND, symbol_name="Found"))
         assert answer["definitions"] == []
-        says(answer["status"], "`go list -m` fails", "unknown directive: modul")
+        says(answer["status"], "`go list -e -find .` fails", "unknown directive: modul")

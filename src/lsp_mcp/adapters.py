@@ -95,7 +95,13 @@ class Projects(_Data, frozen=True):
     alias_pattern: str = ""  # groups `name` and `folder`: in either file, one name more for the project in a folder
     implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
-    check_command: tuple[str, ...] = ()  # run in the project's folder: fails with a reason if it cannot be loaded
+    # Run in the project's folder: fails with a reason if it cannot be loaded. {folder}: one with sources in it.
+    check_command: tuple[str, ...] = ()
+    # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; of these errors, those that match
+    # `import_problem` make answers incomplete. Run where what `import_pattern` finds in a file has changed.
+    import_command: tuple[str, ...] = ()
+    import_pattern: str = ""
+    import_problem: str = ""
     excluded_command: tuple[str, ...] = ()  # given folders: prints the source files in them that the build leaves out
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
@@ -410,6 +416,8 @@ def read_adapter(path: Path) -> Adapter:
             adapter.projects.name_pattern if adapter.projects else "",
             adapter.projects.alias_pattern if adapter.projects else "",
             *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
+            adapter.projects.import_pattern if adapter.projects else "",
+            adapter.projects.import_problem if adapter.projects else "",
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",
             adapter.workspace.generated_pattern,

@@ -216,14 +216,17 @@ async def test_a_check_that_fails_always_names_its_reason(fake: FakeWorkspace) -
 
 
 @bounded
-async def test_without_a_project_the_check_is_run_in_the_root(fake: FakeWorkspace) -> None:
+async def test_without_a_project_nothing_is_checked_and_in_one_above_the_root_the_root_is(fake: FakeWorkspace) -> None:
     path = fake.write("sub/a.txt", "x")
-    async with fake.session(rules('["sh", "-c", "pwd >&2; exit 1"]')) as session:
+    check = rules('["sh", "-c", "echo $1 >&2; pwd >&2; exit 1", "sh", "{folder}"]')
+    async with fake.session(check) as session:
+        await session.sync()
+        assert await missing(session, path, None) == []
+    (fake.root.parent / "project").write_text("name above\n")
+    async with fake.session(check) as session:
         await session.sync()
         (note,) = await missing(session, path, None)
-        assert note.endswith(f"fails in .: {fake.root}")
-        outside = fake.folder / "b.txt"
-        assert await missing(session, outside, None) == []
+        assert note.endswith(f"fails in .: . {fake.root}")
 
 
 @bounded

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.features.generic_members import generic_member_uses
+from lsp_mcp.features.generic_members import MoreUses, generic_member_uses
 from lsp_mcp.features.places import Locator, Place, distinct_by_file
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
@@ -38,13 +40,9 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
         "position": text.point_position(point, backend.encoding),
         "context": {"includeDeclaration": True},
     }
-    asking = asyncio.create_task(generic_member_uses(backend, path, point))
-    try:
-        asked = await backend.request("textDocument/references", params) or []
-        more = await asking
-    finally:
-        asking.cancel()
-    result: list[Json] = [*asked, *more.locations]
+    more_uses = generic_member_uses(backend, path, point)
+    asked, more = await _both(backend.request("textDocument/references", params), more_uses)
+    result: list[Json] = [*(asked or []), *more.locations]
     found: list[Place] = []
     dropped = 0
     files = distinct_by_file(result, backend.root)
@@ -60,3 +58,10 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
             else:
                 dropped += 1
     return References(found, sum(map(len, files)) - dropped, dropped, more.gaps)
+
+
+async def _both(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, MoreUses]) -> tuple[Any, MoreUses]:
+    """What both give, asked for at once; neither goes on when the other has failed."""
+    tasks = asyncio.ensure_future(one), asyncio.ensure_future(other)
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return tasks[0].result(), tasks[1].result()

@@ -195,6 +195,7 @@ async def run(
     timeout: float,
     said: Callable[[str], None] | None = None,
     free: Callable[[], Awaitable[object]] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
     """The exit status of a short program, and what it printed: its stdout, or its stderr if that is empty.
 
@@ -205,7 +206,7 @@ async def run(
         MissingProgramError: it cannot be started.
         SilentError: it was still running after `timeout` (seconds), and was killed with its children.
     """
-    child = Child(command, cwd=cwd)
+    child = Child(command, cwd=cwd, env=env)
     child.on_error_line = said
     freeing = asyncio.create_task(_keep_free(free)) if free else None
     try:

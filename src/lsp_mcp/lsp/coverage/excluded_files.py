@@ -44,6 +44,12 @@ class ExcludedFiles:
         for folder in folders:
             self._by_folder.pop(folder, None)
 
+    def forget(self) -> None:
+        """Projects changed, and with them perhaps which files are left out."""
+        self._changed |= set(self._by_folder)
+        self._below.clear()
+        self._by_folder.clear()
+
     async def below(self, project: Path, folders: Sequence[Path]) -> tuple[str, ...]:
         """The files directly in `folders` that are left out; the command runs in the folder `project`.
 

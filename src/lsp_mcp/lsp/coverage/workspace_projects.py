@@ -19,6 +19,7 @@ from lsp_mcp.disk.files import content
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.coverage.import_check import ImportCheck
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
 from lsp_mcp.lsp.coverage.sources import Sources
 from lsp_mcp.lsp.coverage.word_search import WordSearch
@@ -48,6 +49,9 @@ class WorkspaceProjects:
         self._checks: dict[Path, asyncio.Task[str]] = {}
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
+        self._imports = (
+            ImportCheck(adapter.projects, lambda path: self._projects().of(path)) if adapter.projects else None
+        )
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = ExcludedFiles(command, partial(feed.free_readers, adapter.extensions)) if command else None
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
@@ -59,6 +63,8 @@ class WorkspaceProjects:
             return
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
         self._words.changed(map(str, sources))
+        if self._imports:
+            self._imports.changed(sources)
         if self._excluded:
             self._excluded.changed(sources)
         if self._folders_by_project is not None:
@@ -68,11 +74,15 @@ class WorkspaceProjects:
         if any(path.name in (rules.marker, rules.joined_by) for path in paths):
             self._map = self._folders_by_project = None
             self._sources.forget()
+            if self._excluded:
+                self._excluded.forget()
             for check in self._checks.values():
                 check.cancel()
             self._checks.clear()
         else:
             self._sources.changed(sources)
+            # Whatever changed may have mended it: a file of checksums, a folder of dependencies.
+            self._checks = {folder: check for folder, check in self._checks.items() if not self._reason(folder)}
 
     def begin(self) -> None:
         """Find out in the background, while the first question is asked, what its answer will have to say."""
@@ -87,8 +97,9 @@ class WorkspaceProjects:
     def check(self) -> None:
         """Begin to check whether the projects can be loaded at all."""
         if self._rules and self._rules.check_command and not self._closed:
-            for folder in () if self._checks else self._folders()[:_MOST_LOADED]:
-                self._checks[folder] = asyncio.create_task(self._check(self._rules, folder), context=Context())
+            for folder in self._folders()[:_MOST_LOADED]:
+                if folder not in self._checks:
+                    self._checks[folder] = asyncio.create_task(self._check(self._rules, folder), context=Context())
 
     def files_to_open(self) -> list[Path]:
         """One file of each project that the server loads only when asked, at most 16."""
@@ -127,6 +138,12 @@ class WorkspaceProjects:
         path, use = scope.path, scope.use if scope.reach == "workspace" else None
         gaps = [Gap("not_loaded", problem) for problem in await self._problems(path)]
         projects = self._projects()
+        if self._imports and scope.reach == "workspace":
+            about = projects.of(path) if path else None
+            gaps += [
+                Gap("not_loaded", f"{problem}: {self._adapter.name} may leave out packages")
+                for problem in await self._imports.problems(about)
+            ]
         if path is None:
             if not projects.projects:
                 text = (
@@ -146,9 +163,20 @@ class WorkspaceProjects:
             gaps += await self._hidden_uses(self._rules, project, use)
         return gaps
 
+    async def mended(self) -> bool:
+        """Whether the server left out packages that it could take up again, and doesn't by itself."""
+        return self._imports is not None and await self._imports.mended()
+
+    def taken_up(self) -> None:
+        """It has read all packages again."""
+        if self._imports:
+            self._imports.taken_up()
+
     async def close(self) -> None:
         """End the checks that still run."""
         self._closed = True
+        if self._imports:
+            await self._imports.close()
         checks: list[asyncio.Task[Any]] = [*self._checks.values(), *filter(None, (self._warming, self._libraries))]
         self._checks.clear()
         for check in checks:
@@ -169,9 +197,10 @@ class WorkspaceProjects:
         return self._map
 
     def _folders(self) -> list[Path]:
-        """Where checks are run: every project, and the root if it is in none."""
-        folders = [project.folder for project in self._projects().projects if project.folder.is_relative_to(self._root)]
-        return folders or [self._root]
+        """Where checks are run: every project below the root, and the root if it lies in one."""
+        projects = self._projects().projects
+        folders = [project.folder for project in projects if project.folder.is_relative_to(self._root)]
+        return folders or ([self._root] if projects else [])
 
     async def _problems(self, path: Path | None) -> list[str]:
         while True:
@@ -190,25 +219,33 @@ class WorkspaceProjects:
         return check.result() if check and check.done() and not check.cancelled() else ""
 
     def _checks_about(self, path: Path | None) -> list[asyncio.Task[str]]:
-        project = self._projects().of(path) if path else None
-        if path and not project:
-            folders: Iterable[Path] = (
-                self._checks if path.is_relative_to(self._root) and self._root in self._checks else ()
-            )
+        if path is None:
+            folders: Iterable[Path] = list(self._checks)
+        elif project := self._projects().of(path):
+            # The root stands for a project that it lies in.
+            folders = [project.folder if project.folder.is_relative_to(self._root) else self._root]
         else:
-            folders = [project.folder] if project else list(self._checks)
+            folders = ()
         return [check for folder in folders if (check := self._checks.get(folder))]
 
     async def _check(self, rules: Projects, folder: Path) -> str:
         """Why the project in `folder` cannot be loaded; empty when it can."""
+        command = [word.replace("{folder}", self._source_folder(folder)) for word in rules.check_command]
         try:
-            code, output = await run(rules.check_command, cwd=folder, timeout=_CHECK_TIMEOUT)
+            code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT)
         except UnavailableError as error:
             return f"{self._adapter.name} cannot load {self._workspace.display_path(folder)}: {error}"
         if code == 0:
             return ""
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
-        return f"`{shlex.join(rules.check_command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
+        return f"`{shlex.join(command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
+
+    def _source_folder(self, folder: Path) -> str:
+        """A folder with sources of the project in `folder`, as seen from there; that one if it has none."""
+        project = self._projects().of(folder / "file")
+        source = self._sources.plain(project) if project and project.folder == folder else None
+        inside = source.parent.relative_to(folder).as_posix() if source else "."
+        return "." if inside == "." else f"./{inside}"
 
     async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[Gap]:
         """Which files that the server doesn't look into may hold a `use` of something of `project`."""
