@@ -103,6 +103,9 @@ class Projects(_Data, frozen=True):
     import_pattern: str = ""
     import_problem: str = ""
     excluded_command: tuple[str, ...] = ()  # given folders: prints the source files in them that the build leaves out
+    # The server takes in a left-out file for its own system once it is open; if not even then, it refuses questions
+    # about it with this. Empty: it takes in none.
+    left_out_refusal: str = ""
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
 
@@ -417,6 +420,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.projects.alias_pattern if adapter.projects else "",
             *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
             adapter.projects.import_pattern if adapter.projects else "",
+            adapter.projects.left_out_refusal if adapter.projects else "",
             adapter.projects.import_problem if adapter.projects else "",
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",

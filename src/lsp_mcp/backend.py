@@ -51,6 +51,7 @@ class Scope:
     path: Path | None = None
     use: Use | None = None
     unsearched: frozenset[Path] = frozenset()  # as `Backend.load` gave them before the answer
+    searched: frozenset[Path] = frozenset()  # files that the build leaves out, which the answer takes in all the same
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,9 @@ class Backend(Protocol):
         `path` is the file that the question is about; None: the whole workspace. Returns what it is still loading:
         the `unsearched` of the answer's `Scope`.
         """
+
+    async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
+        """The files that the build leaves out and that may hold a `use` of something of the project of `path`."""
 
     async def built_files_with(self, word: str) -> FilesWith:
         """The files that have `word`, of those that the build of this server takes in."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.other_builds import edited
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
@@ -56,7 +57,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     except RefusedError as error:
         text = f"{backend.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
         return MoreUses(tuple(found), (Gap("unverified", text),))
-    uses = [place for place in _edited(edit or {}) if await _is_use(backend, place, member.place)]
+    uses = [place for place in edited(edit or {}) if await _is_use(backend, place, member.place)]
     return MoreUses((*found, *uses))
 
 
@@ -109,12 +110,3 @@ def _with_owners(
     for symbol in symbols:
         yield symbol, owners
         yield from _with_owners(symbol.children, (*owners, symbol))
-
-
-def _edited(edit: Json) -> Iterator[Json]:
-    """Where a `WorkspaceEdit` changes texts, as `Location`s."""
-    for uri, changes in (edit.get("changes") or {}).items():
-        yield from ({"uri": uri, "range": change["range"]} for change in changes)
-    for document in edit.get("documentChanges") or []:
-        for change in document.get("edits") or []:
-            yield {"uri": document["textDocument"]["uri"], "range": change["range"]}

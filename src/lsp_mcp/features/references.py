@@ -10,6 +10,7 @@ from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.generic_members import MoreUses, generic_member_uses
+from lsp_mcp.features.other_builds import uses_in_other_builds
 from lsp_mcp.features.places import Locator, Place, distinct_by_file
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
@@ -24,6 +25,7 @@ class References:
     total: int
     dropped: int
     gaps: tuple[Gap, ...] = ()
+    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
 
 
 async def references(backend: Backend, path: Path, point: Point, limit: int) -> References:
@@ -43,6 +45,8 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
     more_uses = generic_member_uses(backend, path, point)
     asked, more = await _both(backend.request("textDocument/references", params), more_uses)
     result: list[Json] = [*(asked or []), *more.locations]
+    other = await uses_in_other_builds(backend, path, point, result)
+    result += other.locations
     found: list[Place] = []
     dropped = 0
     files = distinct_by_file(result, backend.root)
@@ -57,7 +61,7 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
                 found.append(place)
             else:
                 dropped += 1
-    return References(found, sum(map(len, files)) - dropped, dropped, more.gaps)
+    return References(found, sum(map(len, files)) - dropped, dropped, more.gaps, frozenset(other.searched))
 
 
 async def _both(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, MoreUses]) -> tuple[Any, MoreUses]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, plan_workspace_edit
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.other_builds import renamed_in_other_builds
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
@@ -33,6 +34,7 @@ class Renaming:
 
     plan: EditPlan
     doubts: tuple[Doubt, ...] = ()
+    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
 
 
 async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
@@ -55,19 +57,20 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         raise RefusedError(f"{backend.name} cannot rename")
     if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
-    edit = await backend.request("textDocument/rename", {**at, "newName": new_name})
-    texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit or {}))}
-    plan = plan_workspace_edit(edit or {}, lambda file: _known(texts, file), backend.encoding, backend.version)
+    edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+    searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
+    texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit))}
+    plan = plan_workspace_edit(edit, lambda file: _known(texts, file), backend.encoding, backend.version)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     plan = replace(plan, steps=tuple(_in_order(plan.steps)))
     if not backend.adapter.rename.check:
-        return Renaming(plan, tuple(strangers))
+        return Renaming(plan, tuple(strangers), searched)
     missed = await _missed(backend, path, identifier, plan)
     clashes = await _clashes(backend, path, identifier, text.slice(identifier), new_name)
-    return Renaming(plan, (*strangers, *missed, *clashes))
+    return Renaming(plan, (*strangers, *missed, *clashes), searched)
 
 
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:

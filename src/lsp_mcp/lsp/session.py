@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Checked, Facts, Json, Report, Scope, State, Trial
+from lsp_mcp.backend import Checked, Facts, Json, Report, Scope, State, Trial, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
@@ -258,6 +258,10 @@ class Session:
         if path is None:
             self._load_projects()
         return unread
+
+    async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
+        """See `Backend.left_out`."""
+        return await self._projects.left_out(path, use)
 
     async def built_files_with(self, word: str) -> FilesWith:
         """See `Backend.built_files_with`."""

@@ -127,7 +127,9 @@ class CodeTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> references.References:
             return await references.references(target.backend, target.path, target.identifier.start, limit)
 
-        answered = await self._questions.about_symbol(call, symbol_anchor, ask, places=lambda uses: uses.places)
+        answered = await self._questions.about_symbol(
+            call, symbol_anchor, ask, places=lambda uses: uses.places, searched=lambda uses: uses.searched
+        )
         uses = answered.value
         gaps = [*answered.gaps, *uses.gaps]
         if not uses.total and not uses.dropped and not hiding(gaps):
@@ -159,7 +161,7 @@ class CodeTools(AnchorToolset):
         if not new_name.strip():
             raise CallerError("new_name is empty; pass a valid identifier.")
 
-        asking = partial(self._questions.about_symbol, call, symbol_anchor)
+        asking = partial(self._questions.about_symbol, call, symbol_anchor, searched=lambda renaming: renaming.searched)
         renamed = await ask_rename(asking, self._targets, new_name)
         plan, gaps = renamed.plan, renamed.gaps
         if apply and not allow_partial:

@@ -36,6 +36,10 @@ def _no_places(_: object) -> Iterable[Place]:
     return ()
 
 
+def _nothing(_: object) -> frozenset[Path]:
+    return frozenset()
+
+
 class Questions:
     """Asks about symbols: handle → ready → settled(target → ask → gaps) → remember → tasks.
 
@@ -56,10 +60,12 @@ class Questions:
         *,
         places: Callable[[Value], Iterable[Place]] = _no_places,
         reach: Reach = "workspace",
+        searched: Callable[[Value], frozenset[Path]] = _nothing,
     ) -> SymbolAnswer[Value]:
         """The answer of `ask` about the symbol that `symbol_anchor`, an anchor or a name, stands for.
 
-        `places` gives those of the answer that are handed out as anchors; `reach` is what the answer depends on.
+        `places` gives those of the answer that are handed out as anchors; `reach` is what the answer depends on,
+        `searched` which files it takes in though the build leaves them out.
 
         Raises:
             AnchorError, PathError: see `Targets.handle` and `Targets.target`.
@@ -67,7 +73,7 @@ class Questions:
         """
         handle = await self._targets.handle(call, symbol_anchor)
         find = partial(self._targets.target, handle)
-        return await self.about(call, handle.backend, find, ask, places=places, reach=reach)
+        return await self.about(call, handle.backend, find, ask, places=places, reach=reach, searched=searched)
 
     async def about(
         self,
@@ -78,6 +84,7 @@ class Questions:
         *,
         places: Callable[[Value], Iterable[Place]] = _no_places,
         reach: Reach = "workspace",
+        searched: Callable[[Value], frozenset[Path]] = _nothing,
     ) -> SymbolAnswer[Value]:
         """The same about the symbol that `find` finds, of `backend`, which is ready."""
 
@@ -89,10 +96,10 @@ class Questions:
                 raise await self.refused(target, error) from None
 
         async def gaps(found: tuple[SymbolTarget, Value]) -> list[Gap]:
-            target, _ = found
+            target, value = found
             if reach != "workspace":
                 return await target.backend.gaps(Scope(reach, target.path))
-            return await self._use_gaps(target)
+            return await self._use_gaps(target, searched(value))
 
         answered = await settled(backend, ask_target, gaps)
         target, value = answered.value
@@ -112,10 +119,10 @@ class Questions:
         if self._tasks_on and (line := await self._tasks_on(path, point, name)):
             call.remark(line)
 
-    async def _use_gaps(self, target: SymbolTarget) -> list[Gap]:
+    async def _use_gaps(self, target: SymbolTarget, searched: frozenset[Path]) -> list[Gap]:
         """What could hide uses of the target from its server."""
         backend, path, point = target.backend, target.path, target.identifier.start
-        scope = Scope(path=path, use=Use(target.name), unsearched=target.unsearched)
+        scope = Scope(path=path, use=Use(target.name), unsearched=target.unsearched, searched=searched)
         gaps = await backend.gaps(scope)
         if not hiding(gaps):
             return gaps

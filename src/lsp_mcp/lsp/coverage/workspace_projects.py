@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextvars import Context
 from functools import partial
 from pathlib import Path
@@ -158,10 +158,17 @@ class WorkspaceProjects:
                 )
                 gaps.append(Gap("not_loaded", text, brief=f"{_MOST_LOADED} of {number} projects loaded"))
             if use:
-                gaps += await self._excluded_uses(projects.projects, use)
+                gaps += await self._excluded_uses(projects.projects, use, scope.searched)
         elif (project := projects.of(path)) and use:
-            gaps += await self._hidden_uses(self._rules, project, use)
+            gaps += await self._hidden_uses(self._rules, project, use, scope.searched)
         return gaps
+
+    async def left_out(self, path: Path, use: Use) -> list[Path]:
+        """See `Backend.left_out`."""
+        if not self._rules or not (project := self._projects().of(path)):
+            return []
+        files = await self._excluded_files(project)
+        return [Path(file) for file in await self._users(use, ("excluded", project.folder), files)]
 
     async def mended(self) -> bool:
         """Whether the server left out packages that it could take up again, and doesn't by itself."""
@@ -247,7 +254,7 @@ class WorkspaceProjects:
         inside = source.parent.relative_to(folder).as_posix() if source else "."
         return "." if inside == "." else f"./{inside}"
 
-    async def _hidden_uses(self, rules: Projects, project: Project, use: Use) -> list[Gap]:
+    async def _hidden_uses(self, rules: Projects, project: Project, use: Use, searched: Set[Path]) -> list[Gap]:
         """Which files that the server doesn't look into may hold a `use` of something of `project`."""
         projects = self._projects()
         unseen = [
@@ -255,7 +262,7 @@ class WorkspaceProjects:
             for other in projects.unseen_dependents(project)
             if await self._users(use, other.folder, self._sources.of(other))
         ]
-        gaps = await self._excluded_uses([project], use)
+        gaps = await self._excluded_uses([project], use, searched)
         if unseen:
             names = ", ".join(f"{self._workspace.display_path(other.folder)} ({other.name})" for other in unseen)
             # As a shell and `go work` want them: `.`, `./cmd`.
@@ -284,7 +291,7 @@ class WorkspaceProjects:
         importers = frozenset(await self._words.files_with(name, (scope, use.identifier), users))
         return tuple(file for file in users if file in importers or file.rpartition(os.sep)[0] == str(use.folder))
 
-    async def _excluded_uses(self, projects: Iterable[Project], use: Use) -> list[Gap]:
+    async def _excluded_uses(self, projects: Iterable[Project], use: Use, searched: Set[Path]) -> list[Gap]:
         """The same for files that the build leaves out."""
         excluded: list[str] = []
         gaps: list[Gap] = []
@@ -297,12 +304,12 @@ class WorkspaceProjects:
                 where = self._workspace.display_path(project.folder)
                 text = f"which files of {where} this build leaves out is not known: {reason}"
                 gaps.append(Gap("not_searched", text, (project.folder,), about="build"))
-        if not excluded:
+        files = tuple(path for path in map(Path, excluded) if path not in searched)
+        if not files:
             return gaps
-        files = tuple(map(Path, excluded))
         named = first_few([self._workspace.display_path(file) for file in files])
         text = f"not searched: {named}, not in this build, with the word {use.identifier}"
-        brief = f"not searched for {use.identifier}: {count(len(excluded), 'file')} not in this build"
+        brief = f"not searched for {use.identifier}: {count(len(files), 'file')} not in this build"
         return [*gaps, Gap("not_searched", text, files, brief=brief, about="build")]
 
     async def _excluded_files(self, project: Project) -> tuple[str, ...]:

@@ -1,0 +1,186 @@
+"""Uses and edits in files that the server's build leaves out, as the builds of those files see them.
+
+A server may take in such a file for its own system, once it is open (gopls makes a view for its GOOS and GOARCH). A
+symbol there is the same for a reader if a place of it is a place of the symbol that was asked about: `lock` of
+`lock_windows.go` and of `lock_unix.go` are two functions with the same calls.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.scope import outside_use
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri, uri_path
+
+_MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
+_MOST_OCCURRENCES = 20  # of the word in one file
+_SECONDS = 10.0  # after which no more files are opened; who asks again goes on from there
+
+_Key = tuple[Path, int, int]  # a place by file and LSP position
+
+
+@dataclass
+class OtherBuilds:
+    """What other builds know of a symbol: `locations` of its uses, and positions of it, one for each time they differ.
+
+    `searched` are the left-out files that need not be looked at any more.
+    """
+
+    locations: list[Json] = field(default_factory=list)
+    positions: list[Json] = field(default_factory=list)
+    searched: set[Path] = field(default_factory=set)
+
+
+async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
+    """What other builds than that of `path` know of the symbol at `point`, whose places in its own are `found`.
+
+    Raises:
+        UnavailableError: as `Backend.request`.
+    """
+    other = OtherBuilds()
+    projects = backend.adapter.projects
+    if projects is None or not projects.left_out_refusal:
+        return other
+    text = await backend.open(path)
+    if not (identifier := text.identifier_at(point)):
+        return other
+    name = text.slice(identifier)
+    if not await backend.left_out(path, Use(name)):
+        return other
+    use = await outside_use(backend, path, point, name)
+    files = await backend.left_out(path, use) if use else []
+    search = _Search(backend, other, {_key(location): location for location in found})
+    if path in files:
+        # It was asked in the build of a left-out file: the others, the server's own among them, see it elsewhere.
+        await search.from_places(frozenset(files))
+    until = time.monotonic() + _SECONDS
+    for file in files[:_MOST_FILES]:
+        if time.monotonic() > until:
+            break
+        if file != path and await search.file(file, name, projects.left_out_refusal):
+            other.searched.add(file)
+    if path in files:
+        other.searched.add(path)
+    return other
+
+
+@dataclass
+class _Search:
+    backend: Backend
+    other: OtherBuilds
+    known: dict[_Key, Json]  # all places of the symbol
+    strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
+
+    async def from_places(self, left_out: frozenset[Path]) -> None:
+        """Ask about the known places outside `left_out`, in the builds that see them."""
+        seen: set[_Key] = set()
+        for key, location in list(self.known.items()):
+            if key[0] not in left_out and key not in seen and len(self.other.positions) < _MOST_FILES:
+                position = _position(location)
+                places = await self._references(position)
+                seen.update(map(_key, places))
+                self._join(position, places)
+
+    async def file(self, file: Path, name: str, refusal: str) -> bool:
+        """Ask about each `name` in `file`; whether every one is explained."""
+        try:
+            text = await self.backend.open(file)
+        except PathError:
+            return False
+        seen: set[_Key] = set()
+        words = text.words(name)
+        for span in words[:_MOST_OCCURRENCES]:
+            start = text.point_position(span.start, self.backend.encoding)
+            position = {"textDocument": {"uri": path_uri(file)}, "position": start}
+            if (key := (file, start["line"], start["character"])) in seen or key in self.known:
+                continue
+            try:
+                places = await self._references(position)
+            except RefusedError as error:
+                if re.search(refusal, str(error)):
+                    return False  # no build of the server's has this file
+                continue  # there is no name: a comment, a string
+            seen.update(map(_key, places))
+            if not self._join(position, places):
+                self.strangers.append((position, places))
+        return len(words) <= _MOST_OCCURRENCES
+
+    async def _references(self, position: Json) -> list[Json]:
+        asked = {**position, "context": {"includeDeclaration": True}}
+        return await self.backend.request("textDocument/references", asked) or []
+
+    def _join(self, position: Json, places: list[Json]) -> bool:
+        """Take `places` in if one of them is known, and with them whatever has one of those."""
+        keys = {_key(place): place for place in places}
+        if self.known.keys().isdisjoint(keys):
+            return False
+        if keys.keys() <= self.known.keys():
+            return True
+        self.known.update(keys)
+        self.other.locations += places
+        self.other.positions.append(position)
+        strangers, self.strangers = self.strangers, []
+        self.strangers = [(at, of) for at, of in strangers if not self._join(at, of)]
+        return True
+
+
+async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
+    """Other builds' part in renaming the symbol at `point` of `path`; what they change is added to `edit`.
+
+    Raises:
+        RefusedError: another build refuses to rename it.
+        UnavailableError: as `Backend.request`.
+    """
+    if any("kind" in change for change in edit.get("documentChanges") or []):
+        return OtherBuilds()  # files are moved: what is left out of the build stays a gap
+    other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
+    for position in other.positions:
+        try:
+            more = await backend.request("textDocument/rename", {**position, "newName": new_name})
+        except RefusedError as error:
+            file = uri_path(position["textDocument"]["uri"])
+            raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
+        _add(edit, more or {})
+    return other
+
+
+def edited(edit: Json) -> Iterator[Json]:
+    """Where a `WorkspaceEdit` changes texts, as `Location`s."""
+    for document, changes in _documents(edit):
+        yield from ({"uri": document["uri"], "range": change["range"]} for change in changes)
+
+
+def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
+    for uri, changes in (edit.get("changes") or {}).items():
+        yield {"uri": uri}, changes
+    for document in edit.get("documentChanges") or []:
+        yield document.get("textDocument") or {}, document.get("edits") or []
+
+
+def _add(edit: Json, more: Json) -> None:
+    """Add to `edit` those changes of `more` that it doesn't have; both change texts only."""
+    mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
+    for document, changes in _documents(more):
+        known = mine.get(uri_path(document["uri"]))
+        if known is not None:
+            known += [change for change in changes if change not in known]
+        elif edit.get("changes"):
+            edit["changes"][document["uri"]] = changes
+        else:
+            edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
+
+
+def _position(location: Json) -> Json:
+    return {"textDocument": {"uri": location["uri"]}, "position": location["range"]["start"]}
+
+
+def _key(location: Json) -> _Key:
+    start = location["range"]["start"]
+    return uri_path(location["uri"]), start["line"], start["character"]
