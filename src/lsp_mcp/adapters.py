@@ -206,6 +206,10 @@ class Rename(_Data, frozen=True):
     """What the server does not see when it renames."""
 
     check: bool = False  # it misses uses and clashes: its edits are compared with the references and names there are
+    # Patterns of names that belong to a symbol called {name}, of {owner} if it is a member; the group `name` is that
+    # part. What has such a name in the same folder is renamed along.
+    followers: tuple[str, ...] = ()
+    known_by_name: dict[str, str] = {}  # a member's name and detail → what knows it by that, for people
 
 
 class Hierarchy(_Data, frozen=True):

@@ -147,7 +147,7 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
         except RefusedError as error:
             file = uri_path(position["textDocument"]["uri"])
             raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
-        _add(edit, more or {})
+        add_edits(edit, more or {})
     return other
 
 
@@ -164,7 +164,7 @@ def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
         yield document.get("textDocument") or {}, document.get("edits") or []
 
 
-def _add(edit: Json, more: Json) -> None:
+def add_edits(edit: Json, more: Json) -> None:
     """Add to `edit` those changes of `more` that it doesn't have; both change texts only."""
     mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
     for document, changes in _documents(more):

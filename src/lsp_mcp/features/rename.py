@@ -9,11 +9,13 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, plan_workspace_edit
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.other_builds import renamed_in_other_builds
+from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
+from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
@@ -35,6 +37,7 @@ class Renaming:
     plan: EditPlan
     doubts: tuple[Doubt, ...] = ()
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
+    told: Gap | None = None  # what is lost with the old name
 
 
 async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
@@ -59,6 +62,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
+    renamed = await renamed_symbol(backend, path, identifier.start)
+    left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
     texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit))}
     plan = plan_workspace_edit(edit, lambda file: _known(texts, file), backend.encoding, backend.version)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
@@ -66,11 +71,31 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     plan = replace(plan, steps=tuple(_in_order(plan.steps)))
+    strangers += left_behind
+    lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
+    told = news("applied", f"{renamed.owner} is no {lost} without {renamed.name}") if renamed and lost else None
     if not backend.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched)
+        return Renaming(plan, tuple(strangers), searched, told)
     missed = await _missed(backend, path, identifier, plan)
     clashes = await _clashes(backend, path, identifier, text.slice(identifier), new_name)
-    return Renaming(plan, (*strangers, *missed, *clashes), searched)
+    return Renaming(plan, (*strangers, *missed, *clashes), searched, told)
+
+
+async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:
+    """Add to `edit` the renames of what is named after the symbol; those that cannot be done, as doubts."""
+    doubts: list[Doubt] = []
+    for follower in await named_after(backend, renamed, new_name):
+        why = f"no such name goes with {new_name}"
+        if follower.new_name:
+            asked = {**follower.position(backend), "newName": follower.new_name}
+            try:
+                add_edits(edit, await backend.request("textDocument/rename", asked) or {})
+            except RefusedError as error:
+                why = str(error)
+            else:
+                continue
+        doubts.append(Doubt(follower.place, f"is named after {renamed.name} and would keep its name: {why}"))
+    return doubts
 
 
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:

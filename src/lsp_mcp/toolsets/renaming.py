@@ -54,7 +54,11 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     target, renaming = answered.target, answered.value
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
-    return Renamed(target, renaming.plan, [*answered.gaps, *_doubts(targets, renaming.doubts)])
+    return Renamed(
+        target,
+        renaming.plan,
+        [*answered.gaps, *_doubts(targets, renaming.doubts), *([renaming.told] if renaming.told else [])],
+    )
 
 
 def _doubts(targets: Targets, doubts: Sequence[rename.Doubt]) -> list[Gap]:

@@ -1,0 +1,103 @@
+"""What a rename means for what is bound to a symbol by its name alone: `named_after`, `known_by_name`.
+
+Go's `ExampleBuffer_Write` belongs to `Buffer.Write`, or its tests fail; a type with `String() string` is printed by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.adapters import Rename
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.places import Locator, Place
+from lsp_mcp.features.scope import definition_places
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A symbol that is renamed; `owner` is the name of the type that it belongs to, empty at the top of its file."""
+
+    symbol: Symbol
+    name: str
+    owner: str
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Something at `place` that is to be renamed along to `new_name`; empty if no such name would do."""
+
+    place: Place
+    new_name: str
+
+    def position(self, backend: Backend) -> Json:
+        """Where a server is asked about it."""
+        start = self.place.text.point_position(self.place.span.start, backend.encoding)
+        return {"textDocument": {"uri": path_uri(self.place.path)}, "position": start}
+
+
+async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:
+    """What `point` leads to, if that is in an outline of the workspace and the server's renames need looking after."""
+    if not backend.adapter.rename.followers and not backend.adapter.rename.known_by_name:
+        return None
+    try:
+        places = await definition_places(backend, path, point)
+        if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+            return None
+        file, start = places[0]
+        outline = await document_symbols(backend, file)
+    except RefusedError:
+        return None
+    member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
+    for symbol, owner in _with_owner(outline):
+        if symbol.place.span.start == start:
+            named = member.match(symbol.name)
+            own = named["owner"] if named else owner.name if owner else ""
+            return Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
+    return None
+
+
+async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
+    """What is named after a symbol, in its own folder, and what it is called when the symbol is `new_name`.
+
+    Raises:
+        RefusedError, UnavailableError: as `Backend.request`.
+    """
+    found: dict[Path, list[Follower]] = {}
+    for rule in backend.adapter.rename.followers:
+        if ("{owner}" in rule) != bool(renamed.owner):
+            continue
+        old, new = (re.compile(_filled(rule, renamed.owner, name)) for name in (renamed.name, new_name))
+        locator = Locator(backend)
+        query = _filled(rule.partition("(?")[0], renamed.owner, "") + renamed.name
+        for item in await backend.request("workspace/symbol", {"query": query}) or []:
+            word = str(item["name"]).rpartition(".")[2]
+            if not (match := old.fullmatch(word)) or not (place := await locator.place(item["location"], word)):
+                continue
+            if place.path.parent != renamed.symbol.place.path.parent:
+                continue
+            wanted = word[: match.start("name")] + new_name + word[match.end("name") :]
+            found.setdefault(place.path, []).append(Follower(place, wanted if new.fullmatch(wanted) else ""))
+    return [follower for path in sorted(found) for follower in sorted(found[path], key=lambda one: one.place.span)]
+
+
+def known_by_name(rules: Rename, renamed: Renamed) -> str:
+    """What knows the member `renamed` by its name, outside the workspace; empty if nothing does."""
+    return rules.known_by_name.get(f"{renamed.name} {renamed.symbol.detail}", "") if renamed.owner else ""
+
+
+def _filled(rule: str, owner: str, name: str) -> str:
+    return rule.replace("{owner}", re.escape(owner)).replace("{name}", re.escape(name))
+
+
+def _with_owner(symbols: tuple[Symbol, ...], owner: Symbol | None = None) -> Iterator[tuple[Symbol, Symbol | None]]:
+    for symbol in symbols:
+        yield symbol, owner
+        yield from _with_owner(symbol.children, symbol)
