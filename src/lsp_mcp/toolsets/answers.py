@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.features.overrides import Overrides
+from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
@@ -19,6 +20,7 @@ from lsp_mcp.toolsets.symbols import Targets
 from lsp_mcp.toolsets.tool import UNLISTED, Call
 
 MAX_LIMIT = 10_000
+_MOST_OVERRIDES = 12  # listed of each direction
 
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
 Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol"), UNLISTED]
@@ -37,6 +39,23 @@ class AnchorToolset(Toolset):
         self._sessions = context.sessions
         self._targets = Targets(context.sessions)
         self._questions = Questions(self._targets, context.tasks_on)
+
+    def _told_of(self, family: Overrides) -> list[Gap]:
+        """What a reader of a method's uses must know of the methods that it overrides, and that override it."""
+        parts = []
+        for how, methods in (("overrides", family.above), ("overridden by", family.below)):
+            if methods:
+                self._targets.hand_out_readable(method.place for method in methods)
+                listed = [
+                    f"{method.name} {self._targets.anchor(method.place.path, method.place.span.start)}"
+                    for method in methods[:_MOST_OVERRIDES]
+                ]
+                more = [f"{len(methods) - _MOST_OVERRIDES:,} more"] if len(methods) > _MOST_OVERRIDES else []
+                parts.append(f"{how} {', '.join([*listed, *more])}")
+        if not parts:
+            return list(family.gaps)
+        text = f"{'; '.join(parts)}; calls through those are found by asking about them"
+        return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
 
     def _render(self, call: Call, answer: Answer) -> str:
         # Now that somebody has an answer: what comes after it may be an edit.

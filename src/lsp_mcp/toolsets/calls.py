@@ -11,6 +11,7 @@ from pydantic import Field
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
+from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
@@ -45,7 +46,7 @@ class CallTools(AnchorToolset):
         if to is not None:
             return await self._path(call, symbol, to, depth or _LONGEST_WAY)
 
-        async def ask(target: SymbolTarget) -> tuple[Tree, Symbol | None]:
+        async def ask(target: SymbolTarget) -> tuple[Tree, Symbol | None, Overrides]:
             tree = await _told(
                 call_tree(
                     target.backend,
@@ -58,7 +59,9 @@ class CallTools(AnchorToolset):
             )
             named = Named(target.backend)
             tree.roots = await named.nodes(tree.roots)
-            return tree, tree.roots[0].symbol if tree.roots else None
+            at = target.backend, target.path, target.identifier.start
+            family = await overrides(*at) if direction == "callers" else Overrides()
+            return tree, tree.roots[0].symbol if tree.roots else None, family
 
         answered = await self._questions.about_symbol(
             call,
@@ -68,9 +71,9 @@ class CallTools(AnchorToolset):
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if direction == "callees" else "workspace",
         )
-        tree, root = answered.value
+        tree, root, family = answered.value
         name = root.name if root else answered.target.name
-        gaps = [*answered.gaps, *tree_gaps({direction: tree}, answered.target.backend.name)]
+        gaps = [*answered.gaps, *tree_gaps({direction: tree}, answered.target.backend.name), *self._told_of(family)]
         unknown = ", but that is not known for sure yet" if hiding(answered.gaps) and not tree.found else ""
         return self._render(
             call,

@@ -12,6 +12,7 @@ from lsp_mcp.backend import Backend, Reach, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features import document_symbol, references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
+from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.symbols import Symbol, flat
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
@@ -124,14 +125,15 @@ class CodeTools(AnchorToolset):
     ) -> str:
         """Find every use of one symbol in the workspace, exactly, its declaration included."""
 
-        async def ask(target: SymbolTarget) -> references.References:
-            return await references.references(target.backend, target.path, target.identifier.start, limit)
+        async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
+            at = target.backend, target.path, target.identifier.start
+            return await references.references(*at, limit), await overrides(*at)
 
         answered = await self._questions.about_symbol(
-            call, symbol_anchor, ask, places=lambda uses: uses.places, searched=lambda uses: uses.searched
+            call, symbol_anchor, ask, places=lambda found: found[0].places, searched=lambda found: found[0].searched
         )
-        uses = answered.value
-        gaps = [*answered.gaps, *uses.gaps]
+        uses, family = answered.value
+        gaps = [*answered.gaps, *uses.gaps, *self._told_of(family)]
         if not uses.total and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         message = found(uses.total, "reference", gaps)

@@ -1,0 +1,52 @@
+"""What a method overrides and what overrides it: `overrides`, for a server whose references are of one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.implementations import Implementations, implementations
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.gaps import Gap
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+_METHOD = 6  # LSP 3.17, `SymbolKind`
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """The methods `above` one, which it overrides, and those `below`, which override it; on all levels."""
+
+    above: tuple[Symbol, ...] = ()
+    below: tuple[Symbol, ...] = ()
+    gaps: tuple[Gap, ...] = ()  # why there may be more
+
+
+async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
+    """Those of the method at `point`; none for anything else, or where the server's references have them all.
+
+    Raises:
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
+        return Overrides()
+    text = await backend.open(path)
+    at = {"textDocument": {"uri": path_uri(path)}, "position": text.point_position(point, backend.encoding)}
+    try:
+        items = await backend.request("textDocument/prepareCallHierarchy", at) or []
+        if not any(item["kind"] == _METHOD for item in items):
+            return Overrides()
+        found: Implementations = await implementations(backend, path, point)
+    except RefusedError:
+        return Overrides()  # it is no method after all
+    gaps = found.gaps
+    if found.unasked:
+        gaps = (*gaps, Gap("capped", f"overrides of {found.unasked:,} methods not asked for"))
+    return Overrides(
+        tuple(one.symbol for one in found.above if one.symbol.kind == "method"),
+        tuple(one.symbol for one in found.below if one.symbol.kind == "method"),
+        gaps,
+    )
