@@ -30,7 +30,7 @@ def seen(root: Path, files: Mapping[str, str], symbol: tuple[str, str, Role, str
         await hub.start()
         feed = hub.feed()
         build = BuildFiles(CLANGD, feed, includes)
-        words = WorkspaceWords(CLANGD, root, feed.paths, including=build.that_include)
+        words = WorkspaceWords(CLANGD, root, feed.paths, includes=build)
         having = (await words.files_with(name)).files
         found = await words.that_can_see(having, Symbol(name, (root / declared,), role, owner))
         await words.close()
@@ -54,6 +54,11 @@ FILES = {
 
 def test_a_member_is_seen_by_files_that_include_its_class_or_may_declare_it_again(tmp_path: Path) -> None:
     assert seen(tmp_path, FILES, ("Get", "lib/a.h", "member", "A")) == {"lib/a.h", "a.cc", "b.cc"}
+
+
+def test_an_override_is_seen_by_files_that_know_only_its_base(tmp_path: Path) -> None:
+    files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get(); };\n'}
+    assert seen(tmp_path, files, ("Get", "derived.cc", "member", "D")) == {"lib/a.h", "a.cc", "b.cc", "derived.cc"}
 
 
 def test_a_function_is_seen_by_files_that_declare_it_themselves(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class Session:
             feed.paths,
             held.texts if held else dict,
             self._projects,
-            self._build.files.that_include if self._build else None,
+            self._build.files if self._build else None,
         )
         self._hosted = (
             HostLauncher(

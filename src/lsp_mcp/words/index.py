@@ -1,6 +1,6 @@
 """Which files have which words: `WordIndex`. Pure.
 
-8 bytes for each word of each file: a part of the word's hash, and the file's number. So once in ten thousand words a
+8 bytes for each word of each file: the word's hash (32 bits), and the file's number. So once in ten thousand words a
 file is named that has another one with the same hash: whoever asks looks into the files anyway.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
 _BUCKETS = 4096  # by the lowest bits of the hash; one is searched from end to end
-_SHIFT = 12
+_LOWEST = _BUCKETS - 1
 _NUMBERS = 24  # bits of a file's number
 _NUMBER = (1 << _NUMBERS) - 1
 _LEAST_WASTE = 10_000  # entries of files as they were that are carried along
@@ -82,17 +82,16 @@ class WordIndex:
         """How many entries there are: a word of a file is one."""
         return sum(map(len, self._table.buckets))
 
-    def put(self, path: str, words: Iterable[bytes], imports: tuple[str, ...] = (), stamp: int = 0) -> None:
+    def put(self, path: str, words: Collection[bytes], imports: tuple[str, ...] = (), stamp: int = 0) -> None:
         """From now on `path` has exactly these words. `stamp` says which content it had then; 0: nothing does."""
         table = self._table
-        buckets, number, count = table.buckets, len(table.paths), 0
+        buckets, number = table.buckets, len(table.paths)
         for hashed in map(crc32, words):
-            buckets[hashed % _BUCKETS].append(hashed >> _SHIFT << _NUMBERS | number)
-            count += 1
+            buckets[hashed & _LOWEST].append(hashed << _NUMBERS | number)
         before = table.numbers.get(path)
         if before is None or table.imports[before] != imports:
             self.imports_changed += 1
-        table.sizes.append(count)
+        table.sizes.append(len(words))
         table.stamps.append(stamp)
         table.imports.append(imports)
         table.paths.append(path)
@@ -145,7 +144,6 @@ class WordIndex:
 
 
 def _having(table: Table, hashed: int) -> Iterator[str]:
-    wanted = hashed >> _SHIFT
-    for entry in table.buckets[hashed % _BUCKETS]:
-        if entry >> _NUMBERS == wanted and (path := table.paths[entry & _NUMBER]) is not None:
+    for entry in table.buckets[hashed & _LOWEST]:
+        if entry >> _NUMBERS == hashed and (path := table.paths[entry & _NUMBER]) is not None:
             yield path

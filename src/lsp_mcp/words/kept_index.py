@@ -9,6 +9,7 @@ import os
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import Context
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
@@ -63,7 +64,8 @@ class KeptIndex:
     def begin(self) -> None:
         """Begin to read what is to be read, unless that goes on."""
         if self._pending != set() and not self._closed and not self._is_reading:
-            self._reading = asyncio.create_task(self._read())
+            # In a context of its own: it is no part of the call that happens to begin it.
+            self._reading = asyncio.create_task(self._read(), context=Context())
 
     def changed(self, sources: Iterable[Path]) -> None:
         """These source files came, changed or went, on disk or in a buffer."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from lsp_mcp.adapters import Lexing, Visibility
@@ -56,7 +56,7 @@ class Packages:
 
     `files` are the source files with their imports; `names` says which folders a path may begin at; `libraries` are
     folders that hold packages as `PATH@VERSION`; below folders with names in `copies` lie packages by their paths.
-    `known` remembers from one to the next what libraries import.
+    `known` remembers from one to the next what libraries import. Once `stopped`, it is of no use, and soon done.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class Packages:
         extensions: Sequence[str],
         copies: Iterable[str],
         known: dict[str, Imports],
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._extensions = tuple(extensions)
         self._version_mark, self._capital_mark = rules.version_mark, rules.capital_mark
@@ -77,6 +78,7 @@ class Packages:
         self._is_private = re.compile(rules.private_files).search if rules.private_files else lambda name: None
         self._libraries = libraries
         self._known = known
+        self._stopped = stopped
         self._listed: dict[str, list[str]] = {}
         self._names: defaultdict[str, list[str]] = defaultdict(list)
         for name, folder in names:
@@ -147,6 +149,8 @@ class Packages:
         if self.has(folder) or folder == _EVERYWHERE:
             return self._shared.get(folder, ())
         if folder not in self._known:
+            if self._stopped():
+                return ()
             found: set[str] = set()
             for entry in entries(folder, set()):
                 if entry.name.endswith(self._extensions) and not self._is_private(entry.name):

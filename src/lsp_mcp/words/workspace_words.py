@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lsp_mcp.adapters import Adapter, Visibility
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.text import Text
 from lsp_mcp.words.index import WordIndex
@@ -24,8 +25,14 @@ _MOST_ANSWERED = 200_000  # files remembered for words
 _MANY = 200  # files
 
 
-Including = Callable[[Collection[Path]], Awaitable[frozenset[Path] | None]]
-"""These files and all that may include one of them; None if that is not known."""
+class Includes(Protocol):
+    """Which files of a workspace include which, through others too; more rather than less."""
+
+    async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
+        """`files` and every file that may include one of them; None if that is not known."""
+
+    async def included_by(self, files: Collection[Path]) -> frozenset[Path]:
+        """`files` and every file that one of them may include."""
 
 
 class Surroundings(Protocol):
@@ -56,17 +63,20 @@ class WorkspaceWords:
         paths: Callable[[], Iterable[str]],
         buffers: Buffers = dict,
         surroundings: Surroundings | None = None,
-        including: Including | None = None,
+        includes: Includes | None = None,
     ) -> None:
         self._adapter = adapter
         self._surroundings = surroundings
         self._buffers = buffers
-        self._including = including
+        self._includes = includes
         self._importing = _importing(adapter)
         self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
         self._changes = 0  # how often anything came, changed or went
         self._answers: dict[str, tuple[Path, ...]] = {}
         self._answered = 0  # files in `_answers`
+        self._packing = asyncio.Lock()
+        self._preparing: asyncio.Task[None] | None = None
+        self._closed = False
         self._path_of: dict[str, Path] = {}
         self._seeing: dict[tuple[frozenset[Path], Symbol], frozenset[Path]] = {}
         self._packages: tuple[object, Packages] | None = None  # and what it was made of
@@ -82,6 +92,8 @@ class WorkspaceWords:
     def begin(self) -> None:
         """Begin to read what is to be read, unless that goes on."""
         self._kept.begin()
+        if self._preparing is None and not self._closed:
+            self._preparing = asyncio.create_task(self._prepare(), context=Context())
 
     def changed(self, paths: Collection[Path]) -> None:
         """These files came, changed or went, on disk or in a buffer."""
@@ -95,6 +107,10 @@ class WorkspaceWords:
 
     async def close(self) -> None:
         """End what goes on."""
+        self._closed = True
+        if self._preparing:
+            self._preparing.cancel()
+            await asyncio.wait([self._preparing])
         await self._kept.close()
 
     async def files_with(self, word: str, *, seconds: float | None = None) -> FilesWith:
@@ -142,12 +158,10 @@ class WorkspaceWords:
         if (asked, symbol) in self._seeing:
             return self._seeing[asked, symbol]
         changes, seen = self._changes, asked
-        if self._surroundings and self._adapter.visibility and self._importing:
-            rules, names = self._adapter.visibility, self._surroundings.names()
-            libraries = await self._surroundings.libraries()
-            seen = await asyncio.to_thread(self._seen, rules, self._importing, asked, symbol, names, libraries)
-        elif self._including:
-            seen = asked & await self._reached(self._including, asked, symbol)
+        if packages := await self._packages_now():
+            seen = await asyncio.to_thread(self._seen, packages, asked, symbol)
+        elif self._includes:
+            seen = asked & await self._reached(self._includes, asked, symbol)
         if changes == self._changes:
             _make_room(self._seeing, _MOST_SEEN)
             self._seeing[asked, symbol] = seen
@@ -155,18 +169,27 @@ class WorkspaceWords:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _reached(self, including: Including, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
+    async def _prepare(self) -> None:
+        """Know who imports what before the first question needs it."""
+        await self._kept.wait(None)
+        if not self._closed:
+            await self._packages_now()
+
+    async def _reached(self, includes: Includes, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `asked`, maybe among others, that include a declaration of `symbol`, or one that may be of it."""
-        reached = await including(symbol.declared)
+        reached = await includes.that_include(symbol.declared)
         if reached is None or asked <= reached:
             return asked
         having = self.index.files_with(symbol.name)
-        # A macro may spell the owner.
+        # A member may be that of a base class, which its file includes.
+        above = await includes.included_by(symbol.declared) if symbol.role in ("member", "unknown") else frozenset()
+        bases = {path for path in self._as_paths(having) if path in above}
+        # Elsewhere only what has its owner can declare it; but a macro may spell that.
         if symbol.owner and (owning := self.index.files_with(symbol.owner)).issuperset(map(str, symbol.declared)):
             having &= owning
         elsewhere = {path for path in self._as_paths(having) if path not in reached}
-        again = await asyncio.to_thread(self._declaring, elsewhere, symbol.name, dict(self._buffers()))
-        found = await including(again) if again else frozenset[Path]()
+        again = await asyncio.to_thread(self._declaring, bases | elsewhere, symbol.name, dict(self._buffers()))
+        found = await includes.that_include(again) if again else frozenset[Path]()
         return asked if found is None else reached | found
 
     def _declaring(self, files: Collection[Path], name: str, buffers: Mapping[Path, Text]) -> list[Path]:
@@ -182,30 +205,30 @@ class WorkspaceWords:
         known = self._path_of
         return tuple(known.get(name) or known.setdefault(name, Path(name)) for name in sorted(names))
 
-    def _seen(
-        self,
-        rules: Visibility,
-        importing: Importing,
-        asked: frozenset[Path],
-        symbol: Symbol,
-        names: list[tuple[str, str]],
-        libraries: Sequence[str],
-    ) -> frozenset[Path]:
-        index = self.index
-        made_of = index.imports_changed, names, libraries
-        if self._packages is None or self._packages[0] != made_of:
-            packages = Packages(
-                rules,
-                importing,
-                ((path, index.imports(path)) for path in index.paths()),
-                names,
-                libraries,
-                self._adapter.extensions,
-                self._adapter.workspace.dependency_folder_names,
-                self._libraries_import,
-            )
-            self._packages = made_of, packages
-        seen = seeing(asked, symbol, rules, self._packages[1], index.imports)
+    async def _packages_now(self) -> Packages | None:
+        """What imports what now; None for a language that has no packages."""
+        around, rules, importing = self._surroundings, self._adapter.visibility, self._importing
+        if around is None or rules is None or importing is None:
+            return None
+        async with self._packing:
+            names, libraries, index = around.names(), await around.libraries(), self.index
+            made_of = index.imports_changed, names, libraries
+            if self._packages is None or self._packages[0] != made_of:
+                files = [(path, index.imports(path)) for path in index.paths()]
+                extensions, copies = self._adapter.extensions, self._adapter.workspace.dependency_folder_names
+                known, stopped = self._libraries_import, lambda: self._closed
+                self._packages = (
+                    made_of,
+                    await asyncio.to_thread(
+                        Packages, rules, importing, files, names, libraries, extensions, copies, known, stopped
+                    ),
+                )
+            return self._packages[1]
+
+    def _seen(self, packages: Packages, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
+        rules, index = self._adapter.visibility, self.index
+        assert rules
+        seen = seeing(asked, symbol, rules, packages, index.imports)
         if len(seen) < len(asked):
             naming = {path for word in rules.naming_words for path in index.files_with(word)}
             seen |= {path for path in asked if str(path) in naming}

@@ -118,6 +118,11 @@ class BuildFiles:
             self._leading_out = view, frozenset(self._includes.affected(out))
         return self._leading_out[1].union(self._includes.affected(files))
 
+    async def included_by(self, files: Collection[Path]) -> frozenset[Path]:
+        """`files` and every known file that one of them may include, through others too."""
+        await self.view()
+        return frozenset(self._includes.reached(files))
+
     async def outside_with(self, word: str, *, part: bool) -> list[Path]:
         """The files outside that have `word`; with `part`, in a word, whatever the case of its letters."""
         outside = (await self.view()).outside
