@@ -22,6 +22,7 @@ from fakes.workspace import FakeWorkspace, notification
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import CallerError, MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.mcp_server import described
 from lsp_mcp.toolsets.offered import tools_without_sessions
 from mcp_process import (
@@ -150,6 +151,23 @@ def test_the_list_of_tools_is_short_enough_for_a_model(project: Path, fake: Fake
             assert len(tool["description"].encode()) < 2048
 
 
+def test_the_tools_and_instructions_that_every_conversation_carries_keep_their_budgets() -> None:
+    reason = CallerError("only looked at")
+
+    def size(*toolsets: str) -> tuple[int, int]:
+        listed = [described(tool) for tool in tools_without_sessions(reason, toolsets) if tool.listed()]
+        shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
+        return len(listed), len(json.dumps({"tools": shown}, ensure_ascii=False, separators=(",", ":")).encode())
+
+    number, size_of_code = size("code", "lsp")
+    assert number <= 12
+    assert size_of_code / 4 <= 2_100
+    number, size_of_clangd = size("clangd")
+    assert (number, size_of_clangd <= 2_000) == (6, True)
+    names = [tool.name for tool in tools_without_sessions(reason, ["code", "lsp"]) if tool.listed()]
+    assert len(instructions("Go", "gopls", "/home/somebody/projects/example", names).encode()) <= 1_200
+
+
 def test_the_instructions_are_short_and_say_what_runs_where(server: Connected, project: Path) -> None:
     told = server.client.instructions
     assert told
@@ -217,14 +235,13 @@ def test_a_flag_that_cannot_be_followed_is_said_in_each_call(fake: FakeWorkspace
         assert "Traceback" not in server.said()
 
 
-def test_only_the_rename_is_said_to_write(server: Connected) -> None:
+def test_only_what_writes_is_said_to_write(server: Connected) -> None:
     for tool in server.tools():
         hints = tool.annotations
         assert hints
-        writes = tool.name == "rename_symbol_by_anchor"
-        assert (hints.read_only_hint, hints.destructive_hint) == (not writes, writes)
-        assert hints.idempotent_hint is not writes
-        assert hints.open_world_hint is False
+        writes = tool.name in ("rename_symbol_by_anchor", "edit_symbol", "refactor")
+        assert bool(hints.read_only_hint) is not writes
+        assert hints.open_world_hint is (False if writes else None)
         assert tool.title
 
 

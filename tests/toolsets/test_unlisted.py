@@ -42,7 +42,7 @@ def test_a_parameter_that_is_not_listed_is_accepted_and_checked() -> None:
 
 def test_a_client_that_checks_what_it_sends_lets_it_pass() -> None:
     assert "additionalProperties" not in ONE.input_schema
-    assert OLD.input_schema["additionalProperties"] is False
+    assert OLD.whole_schema["additionalProperties"] is False
 
 
 def test_a_tool_that_is_not_listed_can_be_called() -> None:

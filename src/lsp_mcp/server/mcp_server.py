@@ -164,10 +164,12 @@ def described(tool: Offered) -> McpTool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        annotations=ToolAnnotations(
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.read_only,
-            open_world_hint=False,
-        ),
+        annotations=_annotations(tool),
     )
+
+
+def _annotations(tool: Offered) -> ToolAnnotations:
+    """What is not the default of the specification, and for what only reads, that alone (`ToolAnnotations`)."""
+    if tool.read_only:
+        return ToolAnnotations(read_only_hint=True)
+    return ToolAnnotations(open_world_hint=False, destructive_hint=None if tool.destructive else False)

@@ -25,7 +25,7 @@ _MOST_OVERRIDES = 12  # listed of each direction
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
 Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol"), UNLISTED]
 Code = Annotated[bool, Field(description="Add the source line of each place"), UNLISTED]
-Confirmed = Annotated[bool, Field(description="Set only if a refusal asks for it")]
+Confirmed = Annotated[bool, Field(description="Set only if a refusal asks for it"), UNLISTED]
 SymbolAnchor = Annotated[
     str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
 ]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.errors import CallerError, UnavailableError
@@ -21,7 +21,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
-from lsp_mcp.toolsets.tool import Call, tool
+from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 
 # docs/contracts/clangd.md.
 METHODS = (
@@ -34,8 +34,11 @@ _MOST_NODES = 100  # of a syntax tree, unless asked otherwise
 _MOST_FAILED = 5  # files with errors whose first error is told
 
 
-FileUri = Annotated[str, Field(description="File URI (file:///path/to/file.cpp) or path")]
-Depth = Annotated[int, Field(ge=0, le=50, description="Levels to resolve")]
+FileUri = Annotated[str, Field(description="URI or path")]
+Depth = Annotated[int, Field(ge=0, le=50, description="Levels to resolve"), UNLISTED]
+# As short as can be in the list of tools; both are checked whole.
+ShortPosition = Annotated[Position, WithJsonSchema({"type": "object"})]
+ShortRange = Annotated[Range, WithJsonSchema({"type": "object"})]
 
 
 class _Tools(Toolset):
@@ -68,13 +71,11 @@ class ClangdTools(_Tools):
 
     @tool(title="clangd status", read_only=True)
     async def lm_clangd_status(self, call: Call) -> str:
-        """Get clangd extension and client status for MCP diagnostics.
-
-        There is no editor extension here: extensionInstalled says that the clangd program was found,
-        extensionActive that its process runs, apiAvailable and clientAvailable that it is initialized and answers.
-        clientState: missing, starting, indexing N/M, running or stopped. workspaceTrusted: the user started this
-        on the workspace. autoStartOnInvoke: a clangd that is not there is started by the next call.
-        filesIndexed counts headers too; filesLeftOut are sources that the compilation database does not lead to."""
+        """Get the state of clangd and its index."""
+        # There is no editor extension here: extensionInstalled says that the clangd program was found, extensionActive
+        # that its process runs, apiAvailable and clientAvailable that it is initialized and answers. workspaceTrusted:
+        # the user started this on the workspace. autoStartOnInvoke: the next call starts a clangd that is not there.
+        # filesIndexed counts headers too; filesLeftOut are sources that the compilation database does not lead to.
         backend = self._backend
         trouble = []
         try:
@@ -123,25 +124,29 @@ class ClangdTools(_Tools):
             ),
         )
 
-    @tool(title="Switch between source and header", read_only=True)
+    @tool(title="Switch source/header", read_only=True)
     async def lm_clangd_switchSourceHeader(self, call: Call, uri: FileUri) -> str:
-        """Resolve the paired header/source file using clangd textDocument/switchSourceHeader."""
+        """Find the header of a source file, or the source file of a header."""
         uri = await self._passing.uri(uri)
         passed = await self._send(call, "textDocument/switchSourceHeader", {"uri": uri})
         # clangd's documentation says that no partner is an empty string, version 22 says null.
         return _passed({"uri": uri, "sourceUri": passed.result or None, "found": bool(passed.result)}, passed)
 
-    @tool(title="Syntax tree of a range", read_only=True)
+    @tool(title="Syntax tree", read_only=True)
     async def lm_clangd_ast(
         self,
         call: Call,
         uri: FileUri,
-        range: Annotated[Range, Field(description="From 1, in characters; end exclusive")],
-        maxDepth: Annotated[int | None, Field(ge=0, description="Deepest level below the root; default: all")] = None,
-        maxNodes: Annotated[int, Field(ge=1, description="Most nodes; leftOut counts the others")] = _MOST_NODES,
-        includeArcana: Annotated[bool, Field(description="Add clang's own dump of each node")] = False,
+        range: Annotated[ShortRange, Field(description="{start, end}: {line, character} from 1")],
+        maxDepth: Annotated[
+            int | None, Field(ge=0, description="Deepest level below the root; default: all"), UNLISTED
+        ] = None,
+        maxNodes: Annotated[
+            int, Field(ge=1, description="Most nodes; leftOut counts the others"), UNLISTED
+        ] = _MOST_NODES,
+        includeArcana: Annotated[bool, Field(description="Add clang's own dump of each node"), UNLISTED] = False,
     ) -> str:
-        """Query clangd textDocument/ast for the selected source range."""
+        """Get clang's syntax tree of a range."""
         uri, asked = await self._passing.uri(uri), range.model_dump()
 
         async def params() -> Json:
@@ -161,48 +166,48 @@ class ClangdTools(_Tools):
                 answer["leftOut"] = cut.left_out
         return _passed(answer, passed)
 
-    @tool(title="Type hierarchy at a position", read_only=True)
+    @tool(title="Type hierarchy", read_only=True)
     async def lm_clangd_typeHierarchy(
         self,
         call: Call,
         uri: FileUri,
-        position: Annotated[Position, Field(description="From 1, in characters")],
+        position: Annotated[ShortPosition, Field(description="{line, character} from 1")],
         resolve: Depth = 5,
-        direction: Annotated[Literal[0, 1, 2], Field(description="0=children, 1=parents, 2=both")] = 2,
+        direction: Annotated[Literal[0, 1, 2], Field(description="0 children, 1 parents, 2 both")] = 2,
     ) -> str:
-        """Query clangd textDocument/typeHierarchy at a given source position."""
+        """Get the types above and below one."""
         uri, at = await self._passing.uri(uri), position.model_dump()
         params = {"textDocument": {"uri": uri}, "position": at, "resolve": resolve, "direction": direction}
         passed = await self._send(call, "textDocument/typeHierarchy", params)
         answer = {"uri": uri, "position": at, "resolve": resolve, "direction": direction, "item": passed.result}
         return _passed(answer, passed)
 
-    @tool(title="More levels of a type hierarchy", read_only=True)
+    @tool(title="More type hierarchy", read_only=True)
     async def lm_clangd_typeHierarchyResolve(
         self,
         call: Call,
-        item: Annotated[dict[str, Any], Field(description="Item that lm_clangd_typeHierarchy returned, whole")],
+        item: Annotated[dict[str, Any], Field(description="Of lm_clangd_typeHierarchy, whole")],
         resolve: Depth = 1,
-        direction: Annotated[Literal[0, 1], Field(description="0=children, 1=parents")] = 0,
+        direction: Annotated[Literal[0, 1], Field(description="0 children, 1 parents"), UNLISTED] = 0,
     ) -> str:
-        """Resolve additional clangd type hierarchy levels using typeHierarchy/resolve."""
+        """Get more levels of a type hierarchy."""
         params = {"item": item, "resolve": resolve, "direction": direction}
         checked = await self._passing.checked("typeHierarchy/resolve", params)
         _check_item(item)
         passed = await self._send(call, "typeHierarchy/resolve", checked)
         return _passed({"resolve": resolve, "direction": direction, "item": passed.result}, passed)
 
-    @tool(title="Send clangd an LSP request", read_only=True, passes=True)
+    @tool(title="LSP request", read_only=True, passes=True)
     async def lm_clangd_lspRequest(
         self,
         call: Call,
-        method: Annotated[str, Field(description="LSP method name")],
-        params: Annotated[
-            dict[str, Any] | None, Field(description="Request params, positions from 1, in characters")
+        method: str,
+        params: Annotated[dict[str, Any] | None, Field(description="Positions from 1, in characters")] = None,
+        timeoutMs: Annotated[
+            int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds"), UNLISTED
         ] = None,
-        timeoutMs: Annotated[int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds")] = None,
     ) -> str:
-        """Call an allowed clangd LSP request method."""
+        """Send one of the requests that lm_clangd_status lists."""
         check_method(method, self._allowed)
         checked = await self._passing.checked(method, params)
         if method == "typeHierarchy/resolve":

@@ -20,7 +20,7 @@ from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.renaming import ask_rename
 from lsp_mcp.toolsets.symbols import SymbolTarget, check_name
-from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
 
@@ -155,7 +155,9 @@ class CodeTools(AnchorToolset):
         symbol_anchor: SymbolAnchor,
         new_name: Annotated[str, Field(description="New name, a valid identifier")],
         apply: Annotated[bool, Field(description="false: only preview the edits")] = True,
-        allow_partial: Annotated[bool, Field(description="Apply even if uses may be missed, as status says")] = False,
+        allow_partial: Annotated[
+            bool, Field(description="Apply even if uses may be missed, as status says"), UNLISTED
+        ] = False,
         confirmed: Confirmed = False,
         format: FormatChoice = None,
     ) -> str:

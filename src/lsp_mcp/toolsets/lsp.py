@@ -12,7 +12,7 @@ from lsp_mcp.features.passthrough import home_document
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
-from lsp_mcp.toolsets.tool import Call, tool
+from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 from lsp_mcp.uris import uri_path
 
 
@@ -33,12 +33,15 @@ class LspTools(Toolset):
             dict[str, Any] | None,
             Field(description="Its LSP 3.17 params; textDocument.uri may be a path relative to the workspace root"),
         ] = None,
-        timeout_ms: Annotated[int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds")] = None,
-        backend: Annotated[str | None, Field(description="Language server, if several run and no file says")] = None,
+        timeout_ms: Annotated[
+            int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds"), UNLISTED
+        ] = None,
+        backend: Annotated[
+            str | None, Field(description="Language server, if several run and no file says"), UNLISTED
+        ] = None,
     ) -> str:
-        """Send one read-only LSP request as it is, for what no other tool answers: hover, definition,
-        implementation, signatureHelp, inlayHint, semanticTokens … Positions in params and result count from 1,
-        in characters. Items of a result can be handed back."""
+        """Send one read-only LSP request as it is, for what no other tool answers: hover, definition, typeDefinition,
+        signatureHelp, inlayHint … Positions count from 1, in characters. Items of a result can be handed back."""
         await self._sessions.asked()
         chosen = self._backend(method, params, backend)
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))

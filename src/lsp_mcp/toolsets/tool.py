@@ -36,6 +36,7 @@ For what is rarely set: a listed parameter costs every reader of the list of too
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's"), UNLISTED]
 
+_LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems", "minLength", "maxLength")
 _TOLD = 8  # problems of one call that are told
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
@@ -97,15 +98,16 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments, without what a model doesn't need."""
+        """JSON Schema of the arguments, without what a model doesn't need: it is read in every conversation.
+
+        What is not allowed is refused with a message that says what is; unknown arguments must pass a client's own
+        check, since there may be some that are not listed.
+        """
         schema = self.whole_schema
-        fields = self.model.model_fields
-        unlisted = [name for name, one in fields.items() if any(isinstance(mark, _Unlisted) for mark in one.metadata)]
-        for name in unlisted:
-            del schema["properties"][name]
-        if unlisted:
-            schema.pop("additionalProperties", None)  # a client that checks what it sends must let them pass
-        return schema
+        for name, field_ in self.model.model_fields.items():
+            if any(isinstance(mark, _Unlisted) for mark in field_.metadata):
+                del schema["properties"][name]
+        return dict(_short(schema))
 
     @property
     def whole_schema(self) -> dict[str, Any]:
@@ -265,6 +267,15 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
         bare["properties"] = _small(referred)
         schema = {**bare, **{key: value for key, value in schema.items() if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in schema.items()}
+
+
+def _short(schema: Any) -> Any:
+    """`schema` without limits, and without saying whether there may be other properties."""
+    if isinstance(schema, list):
+        return [_short(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: value if key == "default" else _short(value) for key, value in schema.items() if key not in _LIMITS}
 
 
 def _unknown(name: str, known: list[str]) -> str:
