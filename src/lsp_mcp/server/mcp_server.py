@@ -169,7 +169,7 @@ def described(tool: Offered) -> McpTool:
 
 
 def _annotations(tool: Offered) -> ToolAnnotations:
-    """What is not the default of the specification, and for what only reads, that alone (`ToolAnnotations`)."""
+    """Of what only reads, that alone: the others mean something only for what writes (`ToolAnnotations`)."""
     if tool.read_only:
         return ToolAnnotations(read_only_hint=True)
-    return ToolAnnotations(open_world_hint=False, destructive_hint=None if tool.destructive else False)
+    return ToolAnnotations(destructive_hint=tool.destructive, open_world_hint=False)
