@@ -47,6 +47,8 @@ class WorkspaceProjects:
         self._warming: asyncio.Task[None] | None = None
         self._libraries: asyncio.Task[tuple[int, str]] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
+        self._failing: set[Path] = set()  # projects that could not be loaded when the server last read them
+        self._mended = False  # one of them can be now
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
         self._imports = (
@@ -71,6 +73,7 @@ class WorkspaceProjects:
             known = {folder for folders in self._folders_by_project.values() for folder in folders}
             if any(path.parent not in known for path in sources):
                 self._folders_by_project = None
+        self._failing.update(folder for folder in self._checks if self._reason(folder))
         if any(path.name in (rules.marker, rules.joined_by) for path in paths):
             self._map = self._folders_by_project = None
             self._sources.forget()
@@ -171,11 +174,18 @@ class WorkspaceProjects:
         return [Path(file) for file in await self._users(use, ("excluded", project.folder), files)]
 
     async def mended(self) -> bool:
-        """Whether the server left out packages that it could take up again, and doesn't by itself."""
-        return self._imports is not None and await self._imports.mended()
+        """Whether the server left out packages that it could take up again, and doesn't by itself, until `taken_up`."""
+        if self._failing:
+            await self._problems(None)
+            loads = {folder for folder in self._failing if not self._reason(folder)}
+            self._failing -= loads
+            self._mended |= bool(loads)
+        imports = self._imports is not None and await self._imports.mended()
+        return imports or self._mended
 
     def taken_up(self) -> None:
         """It has read all packages again."""
+        self._mended = False
         if self._imports:
             self._imports.taken_up()
 
