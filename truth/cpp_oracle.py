@@ -131,6 +131,9 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
             (symbol.definitions if one.is_definition else symbol.declarations).add(one.place)
             if one.kind == "class" or (one.kind != "local" and symbol.kind == "local"):
                 symbol.kind = one.kind
+            if one.kind in ("class", "enum", "alias"):
+                # For a reader the tag and the name of `typedef struct X {…} X;` are one word.
+                families.join(key, f"{one.scope} {one.name}")
             for other in one.family:
                 families.join(key, same.find(other.shown))
     below: dict[str, set[str]] = defaultdict(set)

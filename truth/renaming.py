@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,8 +50,8 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
     if new := [error for error in after.broken if error not in graph.broken]:
         why = f"the oracle: {'; '.join(new[:3])}"
     for file in changed:
-        before = git(live, "show", f"HEAD:{file}")
-        if (live / file).read_bytes().decode().replace(name, symbol.name) != before.encode().decode():
+        before = subprocess.check_output(["git", "show", f"HEAD:{file}"], cwd=live).decode()
+        if not _only_renamed(before, (live / file).read_bytes().decode(), symbol.name, name):
             why = why or f"{file} has other changes than the name"
     if not changed:
         why = "no file has changed"
@@ -58,6 +60,12 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
     if not why:
         return Outcome(Verdict.CAUTIOUS if answer.hiding else Verdict.RIGHT)
     return Outcome(Verdict.FLAGGED if answer.hiding else Verdict.WRONG, f"{symbol.name} → {name}: {why}")
+
+
+def _only_renamed(before: str, after: str, old: str, new: str) -> bool:
+    """Whether the texts differ in nothing but the name; a short one may also be a word, or in one, of comments."""
+    short = rf"\b{new}\b" if len(new) < 4 else new
+    return re.sub(short, old, before) == re.sub(short, old, after)
 
 
 def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
