@@ -18,7 +18,7 @@ from lsp_mcp.words.index import Table
 
 log = logging.getLogger(__name__)
 
-_FORM = b"lsp-mcp words 1\n"
+_FORM = b"lsp-mcp words 2\n"  # another number for another form, or other words of the same files
 _DIGEST = 16  # bytes
 
 
