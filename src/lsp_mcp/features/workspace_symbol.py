@@ -13,6 +13,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Locator, Place, location_key
+from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
 
@@ -40,7 +41,7 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
     Raises:
         RefusedError, UnavailableError: as `Backend.request`.
     """
-    folder, _, name = query.rpartition("/")
+    folder, _, name = split_signature(query)[0].rpartition("/")
     name = _plain(name)
     unsearched = await backend.load(None, _parts(name)[-1])
     separator = backend.adapter.symbols.scope_separator

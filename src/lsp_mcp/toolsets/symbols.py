@@ -14,8 +14,10 @@ from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, PathError, PointError
 from lsp_mcp.features.anchor_memory import LostError, Other
 from lsp_mcp.features.asking import settled
+from lsp_mcp.features.overloads import with_parameters
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import definition_places
+from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, hiding, news
@@ -211,8 +213,12 @@ class Targets:
             search = await self._search(backend, name.strip())
             capped |= search.capped
             similar += search.symbols
-            plain = name.strip().rpartition("/")[2]
-            found += [(backend, symbol) for symbol in search.symbols if is_named(symbol.name, plain)]
+            unsigned, parameters = split_signature(name)
+            plain = unsigned.strip().rpartition("/")[2]
+            named = [symbol for symbol in search.symbols if is_named(symbol.name, plain)]
+            if parameters is not None and (parameters or len(named) > 1):
+                named = await with_parameters(backend, named, parameters)
+            found += [(backend, symbol) for symbol in named]
         found = _without_constructors(found)
         if len(found) > 1:
             raise self._several(name, [symbol for _, symbol in found], capped)

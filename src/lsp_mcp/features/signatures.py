@@ -1,0 +1,64 @@
+"""A name with the types of its parameters, `A::f(const X&)`, which tells overloads apart: `split_signature`, `fits`."""
+
+from __future__ import annotations
+
+import re
+
+_SIGNED = re.compile(
+    r"(?P<name>[^()]*(?:operator\s*\(\))|[^()]*\w[^()]*)\((?P<parameters>.*)\)(?:\s|const|noexcept|override|final|&)*"
+)
+_TOKEN = re.compile(r"\w+|\.\.\.|[^\s\w]")
+_REST = ("...", "…")  # whatever follows
+
+
+def split_signature(name: str) -> tuple[str, str | None]:
+    """The name itself, and what is in its parentheses; None without any, as in `(*T).M` and `operator()`."""
+    found = _SIGNED.fullmatch(name.strip())
+    if not found or not found["name"].strip() or found["name"].strip().endswith("operator"):
+        return name, None
+    return found["name"].strip(), found["parameters"].strip()
+
+
+def fits(parameters: str, detail: str) -> bool:
+    """Whether `parameters`, with or without names, are those of a function whose type a server gives as `detail`.
+
+    A type may be named without its namespace; `…` or `...` stands for all that follow.
+    """
+    wanted, there = _types(parameters), _types(_parameters(detail))
+    if wanted and wanted[-1] in ([one] for one in _REST):
+        wanted, there = wanted[:-1], there[: len(wanted[:-1])]
+    return len(wanted) == len(there) and all(map(_is_same, wanted, there))
+
+
+def _parameters(detail: str) -> str:
+    """What stands between the parentheses of a function's type: `int` in `void (int) const`."""
+    depth, start = 0, None
+    for at, character in enumerate(detail):
+        if character == "(":
+            start = at if start is None else start
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth == 0 and start is not None:
+                return detail[start:at].removeprefix("(")
+    return ""
+
+
+def _types(parameters: str) -> list[list[str]]:
+    """The words and signs of each parameter, without namespaces."""
+    types: list[list[str]] = [[]]
+    depth = 0
+    for part in _TOKEN.findall(re.sub(r"\w+\s*::\s*|::\s*", "", parameters)):
+        depth += (part in "<([{") - (part in ">)]}")
+        if part == "," and depth == 0:
+            types.append([])
+        else:
+            types[-1].append(part)
+    return [one for one in types if one and one != ["void"]]
+
+
+def _is_same(wanted: list[str], there: list[str]) -> bool:
+    # A default value does not count, and neither does a name.
+    if "=" in wanted:
+        wanted = wanted[: wanted.index("=")]
+    return wanted == there or (wanted[:-1] == there and wanted[-1].isidentifier())

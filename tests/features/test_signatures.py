@@ -1,0 +1,44 @@
+"""Names with the types of their parameters tell overloads apart."""
+
+import pytest
+
+from lsp_mcp.features.signatures import fits, split_signature
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("A::f(const X&)", ("A::f", "const X&")),
+        ("f()", ("f", "")),
+        ("A::f(int (*)(int), char) const", ("A::f", "int (*)(int), char")),
+        ("A::operator()", ("A::operator()", None)),
+        ("A::operator()(int)", ("A::operator()", "int")),
+        ("operator==(const A&, const A&)", ("operator==", "const A&, const A&")),
+        ("A<int>::get(T) noexcept", ("A<int>::get", "T")),
+        ("(*T).M", ("(*T).M", None)),
+        ("A::f", ("A::f", None)),
+    ],
+)
+def test_the_parameters_of_a_name_are_what_its_last_parentheses_hold(name: str, split: tuple[str, str | None]) -> None:
+    assert split_signature(name) == split
+
+
+@pytest.mark.parametrize(
+    ("parameters", "detail", "same"),
+    [
+        ("const X&", "void (const X &)", True),
+        ("const X& x, int n = 3", "void (const ns::X &, int) const", True),
+        ("const ns::X&", "void (const X &)", True),
+        ("X&", "void (const X &)", False),
+        ("int", "int (double)", False),
+        ("int", "int (int, int)", False),
+        ("const X&, …", "int (const X &, int, int)", True),
+        ("...", "int (int)", True),
+        ("", "(const X &)", False),
+        ("void", "int ()", True),
+        ("std::map<int, X> m", "void (map<int, X>)", True),
+        ("int (*)(int)", "void (int (*)(int))", True),
+    ],
+)
+def test_parameters_fit_the_type_that_a_server_gives(parameters: str, detail: str, same: bool) -> None:
+    assert fits(parameters, detail) == same
