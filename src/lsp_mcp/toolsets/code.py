@@ -18,7 +18,7 @@ from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
-from lsp_mcp.toolsets.renaming import ask_rename
+from lsp_mcp.toolsets.renaming import ask_rename, told_of_text
 from lsp_mcp.toolsets.symbols import SymbolTarget, check_name
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
@@ -158,6 +158,9 @@ class CodeTools(AnchorToolset):
         allow_partial: Annotated[
             bool, Field(description="Apply even if uses may be missed, as status says"), UNLISTED
         ] = False,
+        include_uncompiled: Annotated[
+            bool, Field(description="Rename by text in files that cannot be compiled here"), UNLISTED
+        ] = False,
         confirmed: Confirmed = False,
         format: FormatChoice = None,
     ) -> str:
@@ -167,9 +170,13 @@ class CodeTools(AnchorToolset):
 
         asking = partial(self._questions.about_symbol, call, symbol_anchor, searched=lambda renaming: renaming.searched)
         renamed = await ask_rename(asking, self._targets, new_name)
+        by_text = await renamed.by_text(new_name)
+        if include_uncompiled:
+            renamed = renamed.with_text(by_text, self._targets)
         plan, gaps = renamed.plan, renamed.gaps
         if apply and not allow_partial:
             renamed.refuse_partial(
+                f"{'' if include_uncompiled else told_of_text(by_text)}"
                 "preview with apply=false, or accept it with allow_partial=true and check those places."
             )
         if apply:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features import rename
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.rename_by_text import ByText, changed_by_text
+from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.prose import count
 from lsp_mcp.toolsets.questions import SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 
+_UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # what the text may speak for instead
+_PLACES = 5  # of changes by text listed for each file
 _DOUBTS = 5  # places listed that a rename may get wrong
 Asking = Callable[[Callable[[SymbolTarget], Awaitable[rename.Renaming]]], Awaitable[SymbolAnswer[rename.Renaming]]]
 """Called with what to ask about a symbol; the answer about the one that the caller means."""
@@ -24,6 +31,28 @@ class Renamed:
     target: SymbolTarget
     plan: EditPlan
     gaps: list[Gap]
+
+    async def by_text(self, new_name: str) -> ByText:
+        """The plan with all that the text speaks for in files that its server could not read."""
+        return await changed_by_text(self.target.backend, self.plan, self._unread, self.target.name, new_name)
+
+    @property
+    def _unread(self) -> frozenset[Path]:
+        """The files that the server could not read whole."""
+        files = {file for gap in hiding(self.gaps) if gap.kind in _UNCOMPILED for file in gap.files}
+        return frozenset(file for file in files if self.target.backend.adapter.language_of(file))
+
+    def with_text(self, changed: ByText, targets: Targets) -> Renamed:
+        """The same with what the text speaks for, as its caller wants; what was missing for that reason is not."""
+        targets.hand_out_readable(changed.places)
+        # Lines that are left out of such a file are among what its text says.
+        kinds, unread = (*_UNCOMPILED, "not_compiled"), self._unread
+        kept = [gap for gap in self.gaps if not (gap.kind in kinds and gap.files and unread.issuperset(gap.files))]
+        if changed.places:
+            server = self.target.backend.name
+            text = f"by its text alone, in files that {server} cannot read: {_by_file(changed.places, targets)}"
+            kept.append(news("applied", text))
+        return Renamed(self.target, changed.plan, kept)
 
     def refuse_partial(self, way_out: str) -> None:
         """Refuse to do it as long as uses may be missed.
@@ -59,6 +88,24 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
         renaming.plan,
         [*answered.gaps, *_doubts(targets, renaming.doubts), *([renaming.told] if renaming.told else [])],
     )
+
+
+def told_of_text(changed: ByText) -> str:
+    """How to have the places of `changed` renamed too; empty if there are none."""
+    if not changed.places:
+        return ""
+    files = count(len({place.path for place in changed.places}), "file")
+    places = count(len(changed.places), "occurrence")
+    return f"rename its {places} in {files} by the text alone too, with include_uncompiled=true, "
+
+
+def _by_file(places: Sequence[Place], targets: Targets) -> str:
+    listed = []
+    for path, group in groupby(places, key=lambda place: place.path):
+        starts = [f"{place.span.start.line}:{place.span.start.character}" for place in group]
+        more = [f"and {len(starts) - _PLACES:,} more"] if len(starts) > _PLACES else []
+        listed.append(" ".join([targets.anchor(path, None), *starts[:_PLACES], *more]))
+    return ", ".join(listed)
 
 
 def _doubts(targets: Targets, doubts: Sequence[rename.Doubt]) -> list[Gap]:
