@@ -115,6 +115,22 @@ def test_sessions_and_calls_share_one_language_server_and_have_anchors_of_their_
             assert "Found 1 ref" in answer(third.call("find_symbol_references_by_anchor", symbol_anchor=at))
 
 
+def test_a_flood_of_calls_of_one_client_does_not_hold_up_another(desk: Desk) -> None:
+    flood = 300
+    name, arguments = REFERENCES
+    with desk.client() as one, desk.client() as other:
+        assert "Found 2 references" in ask(one) and "Found 2 references" in ask(other)
+        for number in range(flood):
+            one.send({"id": 1000 + number, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+        assert one.receive()["id"] >= 1000  # it has begun
+        assert "Found 2 references" in ask(other)
+        one.send({"id": 2, "method": "ping"})
+        answered = 1
+        while one.receive()["id"] != 2:
+            answered += 1
+        assert answered < flood, "the other client waited for all of them"
+
+
 def test_many_doors_at_once_start_one_daemon(desk: Desk) -> None:
     with ThreadPoolExecutor(12) as pool:
         words = ("call", REFERENCES[0], "symbol_anchor=One", "--format", "compact")

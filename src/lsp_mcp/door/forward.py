@@ -13,7 +13,7 @@ from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.place import connect
 
 _HELLO_TIMEOUT = 30.0  # seconds for a daemon to begin to serve
-_TRIES = 3  # daemons that are asked in a row; one that ends just now may have taken the connection
+_TRIES = 6  # daemons that are asked in a row; one that ends just now may have taken the connection
 _MOST_DEATHS = 5  # daemons that may end over the same calls
 Json = dict[str, Any]
 
@@ -133,13 +133,14 @@ class Forwarding:
     def _forward(self, message: bytes) -> None:
         with self._changing:
             self._note(message)
-            if self._line is None:
-                self._changing.notify_all()  # the other thread connects, and sends what is pending
-                return
-            try:
-                self._line.send(message)
-            except OSError:
-                pass  # the other thread sees its end, and asks the next one
+            line = self._line
+            self._changing.notify_all()  # without a daemon the other thread connects, and sends what is pending
+        if line is None:
+            return
+        try:
+            line.send(message)  # not under the lock: it may wait until answers are read
+        except OSError:
+            pass  # the other thread sees its end, and asks the next one
 
     def _note(self, message: bytes) -> None:
         try:

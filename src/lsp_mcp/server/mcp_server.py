@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol
 
 from mcp.server.context import ServerRequestContext
@@ -84,15 +86,17 @@ def mcp_server(
     more: More | None = None,
     left: Left | None = None,
     greeting: str = "",
+    at_once: int = 0,
 ) -> Server[dict[str, Any]]:
     """A server that offers `tools`, and `more`; `format` and `response_format` are the user's defaults.
 
-    The first answer ends with the `greeting`.
+    The first answer ends with the `greeting`. No more than `at_once` calls run at a time, unless that is 0.
 
     With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone.
     """
     by_name = {tool.name: tool for tool in tools}
     greetings = [greeting] if greeting else []
+    turn: AbstractAsyncContextManager[Any] = asyncio.Semaphore(at_once) if at_once else nullcontext()
 
     async def list_tools(context: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -115,11 +119,12 @@ def mcp_server(
         call = Call(format=format, report=report, client=caller(context, left))
         arguments = params.arguments or {}
         try:
-            if tool:
-                answer = await tool.call(call, arguments)
-            else:
-                assert more
-                answer = await more.call(call, params.name, arguments)
+            async with turn:
+                if tool:
+                    answer = await tool.call(call, arguments)
+                else:
+                    assert more
+                    answer = await more.call(call, params.name, arguments)
             remarks = [*call.remarks, *greetings]
             greetings.clear()
             return answered([answer, *remarks], response_format)

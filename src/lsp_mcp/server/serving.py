@@ -23,6 +23,7 @@ from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, too
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
+_AT_ONCE = 8  # calls of one client of several that run at a time: a flood must not hold up the others
 _TOLD_APART = ("nvim", "board")  # toolsets whose tools the instructions tell of as a whole
 
 
@@ -65,7 +66,9 @@ def client_session(served: Served, greeting: str) -> ClientSession:
         ConfigError: a toolset was asked for that cannot be had.
     """
     tools = offered_tools(tool_context(served.running, served.settings))
-    return ClientSession(_server(served, greeting=greeting), tuple(tool.name for tool in tools if not tool.read_only))
+    return ClientSession(
+        _server(served, greeting=greeting, at_once=_AT_ONCE), tuple(tool.name for tool in tools if not tool.read_only)
+    )
 
 
 async def serve_http(served: Served, listening: socket.socket, token: str) -> None:
@@ -126,7 +129,7 @@ def _say_port(listening: socket.socket) -> None:
     print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 
-def _server(served: Served, root: str | None = None, greeting: str = "") -> Server[dict[str, Any]]:
+def _server(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Server[dict[str, Any]]:
     """The MCP server over what is running; `root` is told to be its folder.
 
     Raises:
@@ -159,6 +162,7 @@ def _server(served: Served, root: str | None = None, greeting: str = "") -> Serv
         resources=resources,
         more=more,
         greeting=greeting,
+        at_once=at_once,
         left=running.board.participants.leave if running.board else None,
     )
 
