@@ -45,7 +45,6 @@ class Language(_Data, frozen=True):
     name_prefixes: str = ""  # characters that servers take for the beginning of a name: an anchor may stand on one
     line_comment: str = ""  # what begins a comment that ends with its line
     block_comment: tuple[str, ...] = ()  # what begins and what ends one that may have several lines
-    string_pattern: str = ""  # a string or character literal, whole
     lead_pattern: str = ""  # what may stand before the range of a symbol and is part of its declaration; ends there
     blocks: Literal["braces", "indented"] = "braces"  # what a body is: a block in braces, or what is indented
     lexing: Lexing | None = None
@@ -416,7 +415,6 @@ def read_adapter(path: Path) -> Adapter:
     try:
         adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
         for pattern in (
-            *(language.string_pattern for language in adapter.languages),
             *(language.lead_pattern for language in adapter.languages),
             adapter.symbols.member_pattern,
             adapter.symbols.generic_pattern,

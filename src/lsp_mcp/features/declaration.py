@@ -184,15 +184,12 @@ def _lead_pattern(pattern: str) -> re.Pattern[str]:
 @cache
 def _tokens(language: Language) -> re.Pattern[str]:
     """Matches brackets and colons; comments and literals whole, so that what is in them is none of those."""
-    line, block = language.line_comment, language.block_comment
-    parts = [
-        *([rf"{re.escape(line)}[^\n]*"] if line else []),
-        *([rf"{re.escape(block[0])}(?s:.*?){re.escape(block[1])}"] if len(block) == 2 else []),
-        *([language.string_pattern] if language.string_pattern else []),
-        r"[{}()\[\]]",
-        r"\btry\b|:",
-    ]
-    return re.compile("|".join(parts))
+    line, block, lexing = language.line_comment, language.block_comment, language.lexing
+    # Comments and literals as the lexer has them, else comments only.
+    parts = [lexing.comment, lexing.string] if lexing else [rf"{re.escape(line)}[^\n]*"] if line else []
+    if not lexing and len(block) == 2:
+        parts.append(rf"{re.escape(block[0])}(?s:.*?){re.escape(block[1])}")
+    return re.compile("|".join((*parts, r"[{}()\[\]]", r"\btry\b|:")), re.MULTILINE)
 
 
 def _line_before(content: str, offset: int) -> str:
