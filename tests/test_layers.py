@@ -47,6 +47,8 @@ LAYERS: dict[str, list[set[str]]] = {
         {
             "code",
             "checking",
+            "editing",
+            "refactoring",
             "calls",
             "implementations",
             "impact",
@@ -57,7 +59,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "nvim",
             "board",
         },
-        {"passing", "test_commands", "trees"},
+        {"changing", "passing", "test_commands", "trees"},
         {"answers", "renaming", "deltas"},
         {"questions"},
         {"symbols"},

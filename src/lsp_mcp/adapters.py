@@ -243,6 +243,7 @@ class Actions(_Data, frozen=True):
     hidden: tuple[str, ...] = ()  # kinds of actions that change no source: they show something to a person
     invented: dict[str, str] = {}  # by kind, a pattern of the name that the server makes up for what it extracts
     built: tuple[BuiltAction, ...] = ()
+    style_files: tuple[str, ...] = ()  # one of them says how code is formatted; without any of them nobody formats it
 
 
 class Tests(_Data, frozen=True):

@@ -122,7 +122,8 @@ class Run:
             answer, failed = await call(tool, arguments), False
         except LspMcpError as error:
             answer, failed = f"error: {error}", True
-        may_write = tool.startswith("rename") and arguments.get("apply", True) and not failed
+        writes = tool.startswith("rename") or tool == "edit_symbol" or (tool == "refactor" and "action" in arguments)
+        may_write = writes and arguments.get("apply", True) and not failed
         if not may_write:
             assert on_disk(self.top) == before, f"{step.name} changed files"
             if not failed and tool in with_format():

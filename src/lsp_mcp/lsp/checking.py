@@ -53,7 +53,9 @@ class Checking:
         self._display_path = display_path
         self._timeout = timeout
         self._asking = asyncio.Lock()
-        self._seen: tuple[int, Connection, Checked] | None = None  # the last answer, and of which state it is
+        self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = (
+            None  # the last one, of which state
+        )
         self._beginning: asyncio.Task[None] | None = None
         self.baseline: Checked | None = None
 
@@ -93,10 +95,11 @@ class Checking:
         """See `Backend.check`."""
         async with self._asking:
             connection = await self._lifetime.live()
-            generation = self._freshness.generation
+            # What is open is looked at more closely: there are quick fixes then.
+            state = self._freshness.generation, connection, frozenset(self._documents)
             if self._covers_workspace:
-                if self._seen and self._seen[:2] == (generation, connection):
-                    return self._seen[2]
+                if self._seen and self._seen[0] == state:
+                    return self._seen[1]
                 checked = await self._all(connection)
             else:
                 changed = self._freshness.take_changed()
@@ -106,7 +109,7 @@ class Checking:
                     self._freshness.put_back(changed)
                     raise
             if not checked.gaps:
-                self._seen = generation, connection, checked
+                self._seen = state, checked
             return checked
 
     async def _all(self, connection: Connection) -> Checked:

@@ -78,6 +78,21 @@ class Check(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change(Answer):
+    """Of `edit_symbol` and `refactor`: what changes, and the problems that it makes or mends."""
+
+    plan: EditPlan
+    delta: Delta
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offers(Answer):
+    """Of `refactor` without an action: what can be done."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hierarchy(Answer):
     """Of `find_callers_by_anchor`, `find_callees_by_anchor` and `find_type_hierarchy_by_anchor`.
 

@@ -20,16 +20,19 @@ from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
     CallPath,
+    Change,
     Check,
     Definitions,
     Hierarchy,
     ImpactReport,
     ImplementationList,
+    Offers,
     Outline,
     ReferenceList,
     Rename,
     UnusedList,
 )
+from lsp_mcp.render.changes import diff_lines
 from lsp_mcp.render.impact import bare_places, impact_lines, places_with_code
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.text import Point
@@ -55,8 +58,8 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield from _outline(symbol, "", answer.with_code)
         case ReferenceList():
             yield from (places_with_code if answer.with_code else bare_places)(answer.places, anchor)
-        case Check():
-            yield from delta_lines(answer.delta, anchor, with_remaining=answer.with_remaining)
+        case Check() | Change() | Offers():
+            yield from _editing(answer, shown, anchor)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
         case _:
@@ -77,6 +80,19 @@ def _related(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
             yield from _implementations(answer, anchor)
         case ImpactReport() | UnusedList():
             yield from impact_lines(answer, shown, anchor)
+
+
+def _editing(answer: Check | Change | Offers, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    match answer:
+        case Check():
+            yield from delta_lines(answer.delta, anchor, with_remaining=answer.with_remaining)
+        case Change():
+            yield from diff_lines(answer.plan, shown, anchor)
+            if answer.delta.new:
+                yield "new errors:"
+            yield from delta_lines(answer.delta, anchor, with_remaining=False)
+        case Offers():
+            yield " · ".join(answer.names)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:

@@ -9,17 +9,19 @@ from typing import Any
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.problems import Problem
+from lsp_mcp.features.problems import Delta, Problem
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
     CallPath,
+    Change,
     Check,
     Definitions,
     Hierarchy,
     ImpactReport,
     ImplementationList,
+    Offers,
     Outline,
     ReferenceList,
     Rename,
@@ -59,8 +61,8 @@ class _Form:
                 return {"file_symbols": [self._symbol(s, answer.with_code) for s in answer.symbols]}
             case ReferenceList():
                 return {"references": [self._place(p, answer.with_code) for p in answer.places]}
-            case Check():
-                return self._delta(answer)
+            case Check() | Change() | Offers():
+                return self._editing(answer)
             case Rename():
                 return self._file_edits(answer.plan)
             case Hierarchy():
@@ -119,12 +121,20 @@ class _Form:
             out["children"] = [self._node(child, with_code) for child in node.children]
         return out
 
-    def _delta(self, answer: Check) -> Json:
-        delta = answer.delta
+    def _editing(self, answer: Check | Change | Offers) -> Json:
+        match answer:
+            case Check():
+                return self._delta(answer.delta, with_remaining=answer.with_remaining)
+            case Change():
+                return {**self._file_edits(answer.plan), **self._delta(answer.delta, with_remaining=False)}
+            case Offers():
+                return {"actions": list(answer.names)}
+
+    def _delta(self, delta: Delta, *, with_remaining: bool) -> Json:
         return {
             "new": [self._problem(one) for one in delta.new],
             "fixed": [{"file": self._shown(one.path), "message": one.message} for one in delta.fixed],
-            **({"remaining": [self._problem(one) for one in delta.remaining]} if answer.with_remaining else {}),
+            **({"remaining": [self._problem(one) for one in delta.remaining]} if with_remaining else {}),
             "remaining_count": len(delta.remaining),
         }
 

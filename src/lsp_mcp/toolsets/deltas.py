@@ -70,19 +70,26 @@ def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
 
 async def with_fixes(backend: Backend, delta: Delta) -> Delta:
     """`delta` with the names of the quick fixes of the first few new problems."""
-    fixes: dict[str, tuple[str, ...]] = {}
+    firsts: dict[str, Problem] = {}
     for one in delta.new:
-        if one.message in fixes or len(fixes) >= _FIXES_OF:
-            continue
-        place = one.place
-        own = backend.adapter.language_of(place.path) is not None
-        found = (
-            await code_actions(backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[one.raw])
-            if own
-            else []
-        )
-        fixes[one.message] = tuple(action.name for action in found[:_FIXES])
+        if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):
+            firsts.setdefault(one.message, one)
+    if not firsts:
+        return delta
+    for one in firsts.values():
+        await backend.open(one.place.path)
+    again = {(one.place.path, one.place.span, one.message): one for one in await _again(backend)}
+    fixes: dict[str, tuple[str, ...]] = {}
+    for message, one in firsts.items():
+        place, raw = one.place, again.get((one.place.path, one.place.span, message), one).raw
+        found = await code_actions(backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw])
+        fixes[message] = tuple(action.name for action in found[:_FIXES])
     return replace(delta, new=[replace(one, fixes=fixes.get(one.message, ())) for one in delta.new])
+
+
+async def _again(backend: Backend) -> list[Problem]:
+    """What is wrong with what is open now, where servers say more."""
+    return await problems(backend, await backend.check())
 
 
 def undated_gaps(sessions: Sessions, delta: Delta | None) -> list[Gap]:

@@ -14,6 +14,7 @@ from lsp_mcp.toolsets.checking import CheckTools
 from lsp_mcp.toolsets.clangd import ClangdMoreTools, ClangdTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext, Toolset
+from lsp_mcp.toolsets.editing import SymbolEditTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.impact import ImpactTools
 from lsp_mcp.toolsets.implementations import ImplementationTools
@@ -23,6 +24,7 @@ from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
 from lsp_mcp.toolsets.nvim.edit_tools import EditTools
 from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
 from lsp_mcp.toolsets.nvim.query_tools import QueryTools
+from lsp_mcp.toolsets.refactoring import RefactorTools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 from lsp_mcp.visible import quoted
@@ -43,7 +45,16 @@ def _board_tools() -> tuple[type[Toolset], ...]:
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
-    "code": lambda: (CodeTools, CallTools, ImplementationTools, ImpactTools, HierarchyTools, CheckTools),
+    "code": lambda: (
+        CodeTools,
+        CallTools,
+        ImplementationTools,
+        ImpactTools,
+        HierarchyTools,
+        CheckTools,
+        SymbolEditTools,
+        RefactorTools,
+    ),
     "lsp": lambda: (LspTools,),
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),

@@ -160,6 +160,10 @@ local function hook_handlers(client, methods)
       return uri and hook and hook.raw[vim.uri_to_fname(uri)]
     end)
   end
+  -- What a command of ours makes is for us: no window shows it.
+  hook_handler(client, 'window/showDocument', function()
+    return capturing[client.id], { success = false }
+  end)
   -- As where we run the server: no edit is done that did not go through this program's own tools.
   hook_handler(client, 'workspace/applyEdit', function(params)
     if capturing[client.id] then

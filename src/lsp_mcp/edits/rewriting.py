@@ -1,0 +1,40 @@
+"""From one text of a file to another: `change_of`, `with_edits`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from lsp_mcp.edits.plan import FileChange, TextChange, plan_workspace_edit
+from lsp_mcp.text import BOM, Json, PositionEncoding, Text
+from lsp_mcp.uris import path_uri
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+def change_of(path: Path, before: Text, after: str) -> FileChange | None:
+    """What makes `after` of `before`, line by line; None if they are the same. A byte order mark stays."""
+    skipped = len(BOM) if before.content.startswith(BOM) else 0
+    old, new = before.content[skipped:], after.removeprefix(BOM)
+    if old == new:
+        return None
+    lines, new_lines = _LINES.findall(old), _LINES.findall(new)
+    starts = [skipped]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    changes = []
+    for tag, first, last, new_first, new_last in SequenceMatcher(None, lines, new_lines, autojunk=False).get_opcodes():
+        if tag != "equal":
+            span = before.offsets_span(starts[first], starts[last])
+            changes.append(TextChange(span, "".join(lines[first:last]), "".join(new_lines[new_first:new_last])))
+    return FileChange(path, before, before.content[:skipped] + new, tuple(changes))
+
+
+def with_edits(path: Path, text: Text, edits: Sequence[Json], encoding: PositionEncoding) -> Text:
+    """`text` of `path` after `edits`, LSP `TextEdit`s. Raises `EditError` as `plan_workspace_edit`."""
+    read: Callable[[Path], Text] = lambda _: text  # noqa: E731
+    plan = plan_workspace_edit({"changes": {path_uri(path): list(edits)}}, read, encoding, lambda _: None)
+    changes = [step for step in plan.steps if isinstance(step, FileChange)]
+    return Text(changes[0].after) if changes else text

@@ -1,0 +1,78 @@
+"""What a server does to a new text before anybody sees it: formatting and imports (`tidied`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json, Trial
+from lsp_mcp.edits.plan import FileChange
+from lsp_mcp.edits.rewriting import with_edits
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.code_actions import code_actions, edits_of
+from lsp_mcp.features.edit_plans import plan_of
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.text import Text
+from lsp_mcp.uris import path_uri
+
+_IMPORTS = "source.organizeImports"
+_OPTIONS = {"tabSize": 4, "insertSpaces": True, "trimFinalNewlines": False}
+
+
+async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after: Text) -> tuple[Text, list[Gap]]:
+    """`after`, with what is new since `before` formatted and the imports organized, as far as the server does that.
+
+    The server is shown the result; the news are what it could not do.
+    """
+    told: list[Gap] = []
+    trial.show(path, after)
+    if _formats(backend, path):
+        try:
+            after = with_edits(path, after, await _formatting(backend, path, before, after), backend.encoding)
+            trial.show(path, after)
+        except RefusedError as error:
+            told.append(news("applied", f"not formatted: {error}"))
+    whole = after.offsets_span(0, len(after.content))
+    for action in (await code_actions(backend, path, after, whole, only=[_IMPORTS]))[:1]:
+        plan = await plan_of(backend, await edits_of(backend, action, {}, backend.root))
+        for step in plan.steps:
+            if isinstance(step, FileChange) and step.path == path:
+                after = Text(step.after)
+        trial.show(path, after)
+    return after, told
+
+
+async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
+    """The edits (LSP `TextEdit`) that format all of `path`. Raises as `Backend.request`."""
+    options = {**_OPTIONS, **({"insertSpaces": False} if "\n\t" in text.content else {})}
+    params = {"textDocument": {"uri": path_uri(path)}, "options": options}
+    return await backend.request("textDocument/formatting", params) or []
+
+
+async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -> list[Json]:
+    """Those of the edits that touch lines that are new."""
+    start = _same(before.content, after.content)
+    same = _same(before.content[start:][::-1], after.content[start:][::-1])
+    first = after.content.rfind("\n", 0, start) + len("\n")
+    end = after.content.find("\n", len(after.content) - same)
+    last = len(after.content) if end < 0 else end
+    kept = []
+    for edit in await formatting(backend, path, after):
+        offsets = after.range_offsets(edit["range"], backend.encoding)
+        if offsets and offsets[0] <= last and offsets[1] >= first:
+            kept.append(edit)
+    return kept
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _formats(backend: Backend, path: Path) -> bool:
+    """Whether the server formats files, and a project that can say how does."""
+    if not backend.capabilities.get("documentFormattingProvider"):
+        return False
+    styles = backend.adapter.actions.style_files
+    folders = [path.parent, *path.parent.parents]
+    return not styles or any((folder / name).is_file() for folder in folders for name in styles)

@@ -1,0 +1,110 @@
+"""What a change would make wrong, and the change done: for every tool that edits code (`ChangingToolset`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Checked, Trial
+from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.checking import problems
+from lsp_mcp.features.problems import Delta, Problem, known
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import Change
+from lsp_mcp.render.problems import counted
+from lsp_mcp.text import Text
+from lsp_mcp.toolsets.answers import AnchorToolset
+from lsp_mcp.toolsets.deltas import Looked, compared_with, limited, look, with_fixes
+from lsp_mcp.toolsets.tool import Call
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a change makes wrong, and what of that is not known."""
+
+    delta: Delta
+    gaps: tuple[Gap, ...] = ()
+
+
+class ChangingToolset(AnchorToolset):
+    """Tools that change code and say what that makes wrong."""
+
+    async def _finish(
+        self,
+        call: Call,
+        backend: Backend,
+        what: str,
+        plan: EditPlan,
+        before: Looked,
+        *,
+        apply: bool,
+        confirmed: bool,
+        gaps: Sequence[Gap] = (),
+        tried: Outcome | None = None,
+    ) -> str:
+        """Do `plan`, or only look what it would make wrong, unless that was `tried`; the answer.
+
+        Raises:
+            RefusedError: the policy refuses; EditError: nothing was changed, and why.
+        """
+        self._refuse_forbidden(plan)
+        told: list[Gap] = []
+        if apply:
+            done = await self._context.apply(self._sessions, plan, confirmed=confirmed)
+            told = [news("applied", text) for text in self._sessions.remarks(done)]
+            outcome = await self._outcome(call, backend, plan, before)
+        else:
+            told = [news("applied", f"confirmed=true is needed to apply it: {one}") for one in plan.confirmations]
+            outcome = tried or await self._trial(backend, plan, before)
+        delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
+        delta = limited(delta, None, "error")
+        self._targets.hand_out_readable(one.place for one in delta.new if apply)
+        verb = "Done" if apply else "Preview, nothing written"
+        edits = f"{count(plan.edit_count, 'change')} in {count(len(plan.files), 'file')}"
+        fixed = f", {len(delta.fixed)} fixed" if delta.fixed else ""
+        errors = counted(delta.new, "new ") + fixed
+        return self._render(
+            call,
+            Change(
+                message=f"{verb}: {what}, {edits}; {errors}.",
+                arguments=call.arguments,
+                gaps=[*gaps, *outcome.gaps, *told],
+                plan=plan,
+                delta=delta,
+            ),
+        )
+
+    def _refuse_forbidden(self, plan: EditPlan) -> None:
+        if why := self._sessions.policy.refusal(plan):
+            raise RefusedError(why)
+
+    async def _outcome(self, call: Call, backend: Backend, plan: EditPlan, before: Looked) -> Outcome:
+        """What is wrong now that the plan is done."""
+        looked = await look(call, backend, [path for path in plan.files if path.is_file()])
+        found, checked = looked.value
+        return Outcome(_delta(before, found, checked), (*looked.gaps, *checked.gaps))
+
+    async def _trial(self, backend: Backend, plan: EditPlan, before: Looked) -> Outcome:
+        """What would be wrong if the plan was done."""
+        if not all(isinstance(step, FileChange | CreateFile) for step in plan.steps):
+            text = "what it makes wrong is known once it is applied: it moves or deletes files"
+            return Outcome(Delta([]), (Gap("not_searched", text),))
+        async with backend.trial() as trial:
+            texts = {step.path: Text(step.after) for step in plan.steps if isinstance(step, FileChange)}
+            for path, after in texts.items():
+                if backend.adapter.language_of(path):
+                    trial.show(path, after)
+            return await self._look_at(backend, trial, texts, before)
+
+    async def _look_at(self, backend: Backend, trial: Trial, texts: dict[Path, Text], before: Looked) -> Outcome:
+        """What is wrong with `texts`, which the server is shown."""
+        checked = await trial.check()
+        return Outcome(_delta(before, await problems(backend, checked, texts), checked), checked.gaps)
+
+
+def _delta(before: Looked, found: Sequence[Problem], checked: Checked) -> Delta:
+    was, of = before
+    return compared_with(found, checked, known(was, of.covers, of.untold, None))

@@ -1,0 +1,182 @@
+"""Edits of whole symbols: the tool `edit_symbol`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from lsp_mcp.backend import Reach
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.edits.rewriting import change_of
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.checking import problems
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.references import references
+from lsp_mcp.features.symbol_edit import Action, edited
+from lsp_mcp.features.symbol_text import SymbolText, symbol_texts
+from lsp_mcp.features.tidying import tidied
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.prose import count
+from lsp_mcp.text import Text
+from lsp_mcp.toolsets.answers import Confirmed
+from lsp_mcp.toolsets.changing import ChangingToolset, Outcome
+from lsp_mcp.toolsets.deltas import Looked
+from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+
+_MOST_USES = 10_000
+_LISTED = 10  # uses that keep a symbol from being deleted
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The declarations that are to change, and what was wrong before."""
+
+    texts: Sequence[SymbolText]
+    uses: Sequence[Place]
+    before: Looked
+
+
+class SymbolEditTools(ChangingToolset):
+    """One tool: it changes whole declarations, never half of one."""
+
+    @tool(title="Edit a symbol", read_only=False, destructive=True)
+    async def edit_symbol(
+        self,
+        call: Call,
+        symbol: Annotated[str, Field(description="Name or anchor")],
+        action: Action,
+        code: Annotated[str, Field(description="Declaration, or body")] = "",
+        expect: Annotated[str | None, Field(description="Hash from read_symbol")] = None,
+        apply: Annotated[bool, Field(description="false: preview")] = True,
+        allow_partial: Annotated[bool, UNLISTED] = False,
+        confirmed: Annotated[Confirmed, UNLISTED] = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Change a whole declaration, formatted and with imports; answers with the diff and the errors it causes.
+        Refuses to delete what is used."""
+
+        async def ask(target: SymbolTarget) -> _Wanted:
+            texts = self._chosen(target, await self._texts(target), action, expect)
+            paths = [one.path for one in texts]
+            checked = await target.backend.check(paths)
+            found = await problems(target.backend, checked)
+            uses = await self._uses(target, texts) if action == "delete" else []
+            return _Wanted(texts, uses, (found, checked))
+
+        reach: Reach = "workspace" if action == "delete" else "text"
+        answered = await self._questions.about_symbol(call, symbol, ask, reach=reach)
+        target, wanted, backend = answered.target, answered.value, answered.target.backend
+        if action == "delete":
+            self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
+        befores = {one.path: one.declared.text for one in wanted.texts}
+        afters = self._edited(wanted.texts, action, code)
+        self._refuse_forbidden(_plan(befores, afters))
+        told: list[Gap] = []
+        outcome: Outcome | None = None
+        async with backend.trial() as trial:
+            for path, after in afters.items():
+                afters[path], more = await tidied(backend, trial, path, befores[path], after)
+                told += more
+            if not apply or action == "delete":
+                outcome = await self._look_at(backend, trial, afters, wanted.before)
+        if action == "delete" and apply and outcome and outcome.delta.new and not allow_partial:
+            first = outcome.delta.new[0]
+            at = self._targets.anchor(first.place.path, first.place.span.start)
+            raise RefusedError(
+                f"{target.name} was not deleted: {count(len(outcome.delta.new), 'new error')}, the first at {at}: "
+                f"{first.message}. Nothing was changed; change that first, or pass allow_partial=true."
+            )
+        return await self._finish(
+            call,
+            backend,
+            f"{action.replace('_', ' ')} {target.name}",
+            _plan(befores, afters),
+            wanted.before,
+            apply=apply,
+            confirmed=confirmed,
+            gaps=[*answered.gaps, *told],
+            tried=outcome,
+        )
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _texts(self, target: SymbolTarget) -> list[SymbolText]:
+        texts = await symbol_texts(target.backend, target.path, target.identifier.start)
+        if not [one for one in texts if one.symbol]:
+            raise CallerError(f"{target.name} has no declaration that can be edited whole; edit the file.")
+        return [one for one in texts if one.symbol]
+
+    def _chosen(
+        self, target: SymbolTarget, texts: list[SymbolText], action: Action, expect: str | None
+    ) -> list[SymbolText]:
+        """The declarations that `action` is about: all if it deletes, else the one that was pointed at or read."""
+        here = [one for one in texts if one.path == target.path and one.name.start == target.identifier.start]
+        chosen = texts if action == "delete" else here or texts[:1]
+        if action == "replace_body" and not any(one.declared.body for one in chosen):
+            chosen = [one for one in texts if one.declared.body][:1] or chosen
+        if expect:
+            matching = [one for one in texts if one.declared.hash == expect.strip()]
+            if not matching:
+                hashes = ", ".join(
+                    f"{one.declared.hash} at {self._targets.anchor(one.path, one.name.start)}" for one in texts
+                )
+                raise CallerError(
+                    f"{target.name} is not what you read: its hash is {hashes} now, not {expect}. Read it again; "
+                    "nothing was changed."
+                )
+            chosen = texts if action == "delete" else matching[:1]
+        if shared := [one for one in chosen if one.shared_with and action in ("replace", "delete")]:
+            others = ", ".join(other.name for other in shared[0].shared_with)
+            raise CallerError(f"the declaration of {target.name} declares {others} too; edit that line of the file.")
+        return chosen
+
+    async def _uses(self, target: SymbolTarget, texts: Sequence[SymbolText]) -> list[Place]:
+        """The uses outside the declarations themselves."""
+        found = await references(target.backend, target.path, target.identifier.start, _MOST_USES)
+        return [
+            use
+            for use in found.places
+            if not any(
+                one.path == use.path and one.declared.span.start <= use.span.start < one.declared.span.end
+                for one in texts
+            )
+        ]
+
+    def _refuse_used(self, target: SymbolTarget, uses: Sequence[Place], hidden: Sequence[Gap]) -> None:
+        if uses:
+            self._targets.hand_out_readable(uses[:_LISTED])
+            listed = "".join(
+                f"\n{self._targets.anchor(use.path, use.span.start)}| {use.code}" for use in uses[:_LISTED]
+            )
+            more = f"\nand {len(uses) - _LISTED:,} more" if len(uses) > _LISTED else ""
+            raise RefusedError(
+                f"{target.name} was not deleted: {count(len(uses), 'use')} of it left. Change that first.{listed}{more}"
+            )
+        if hidden:
+            why = "; ".join(gap.text for gap in hidden)
+            raise RefusedError(
+                f"{target.name} was not deleted, because uses of it may be missed: {why}. Fix that, or accept it with "
+                "allow_partial=true."
+            )
+
+    def _edited(self, texts: Sequence[SymbolText], action: Action, code: str) -> dict[Path, Text]:
+        """The new text of each file."""
+        afters: dict[Path, Text] = {}
+        for one in sorted(texts, key=lambda one: one.declared.span.start, reverse=True):
+            declared = replace(one.declared, text=afters.get(one.path, one.declared.text))
+            language = next(
+                (found for backend in self._sessions.backends if (found := backend.adapter.language_of(one.path))),
+                None,
+            )
+            afters[one.path] = Text(edited(declared, action, code, language, nested=bool(one.owners)))
+        return afters
+
+
+def _plan(befores: dict[Path, Text], afters: dict[Path, Text]) -> EditPlan:
+    steps = [change_of(path, befores[path], after.content) for path, after in sorted(afters.items())]
+    return EditPlan(tuple(step for step in steps if step))

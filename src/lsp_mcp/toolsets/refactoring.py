@@ -1,0 +1,286 @@
+"""What the server can do to code by name: the tool `refactor`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lsp_mcp.anchors import looks_like_anchor, parse_anchor
+from lsp_mcp.backend import Backend, Json, Scope
+from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
+from lsp_mcp.edits.rewriting import change_of
+from lsp_mcp.errors import CallerError, PointError, RefusedError
+from lsp_mcp.features.asking import answer
+from lsp_mcp.features.checking import problems
+from lsp_mcp.features.code_actions import Action, code_actions, edits_of
+from lsp_mcp.features.edit_plans import plan_of
+from lsp_mcp.features.tidying import formatting, tidied
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import Offers
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.toolsets.answers import Confirmed
+from lsp_mcp.toolsets.changing import ChangingToolset
+from lsp_mcp.toolsets.deltas import Looked
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.uris import path_uri
+from lsp_mcp.visible import quoted
+
+_RANGE = re.compile(r"(?P<file>.+?)[:#](?P<line>\d+)(?::(?P<char>\d+))?(?:-(?P<last>\d+)(?::(?P<end>\d+))?)?:?")
+_FILE = re.compile(r"(?P<file>.*\w.*)")
+_POINTS = 12  # identifiers of one line that are asked about
+_FORMAT, _IMPORTS = "Format file", "source.organizeImports"
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a caller points at: `spans` are the places to ask about, the widest first."""
+
+    backend: Backend
+    path: Path
+    text: Text
+    spans: Sequence[Span]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What can be done at a target; with an action, the plan that does it."""
+
+    target: _Target
+    actions: Sequence[Action]
+    before: Looked
+    action: Action | None = None
+    plan: EditPlan | None = None
+
+
+class RefactorTools(ChangingToolset):
+    """One tool for all code actions that change source."""
+
+    @tool(title="Refactor", read_only=False, destructive=True)
+    async def refactor(
+        self,
+        call: Call,
+        target: Annotated[str, Field(description="Symbol, FILE, FILE:LINE, FILE:LINE-LINE or FILE:L:C-L:C")],
+        action: Annotated[str | None, Field(description="Default: list those that apply")] = None,
+        options: Annotated[dict[str, Any] | None, Field(description='{"name": …} of what is extracted')] = None,
+        apply: Annotated[bool, Field(description="false: preview")] = True,
+        confirmed: Annotated[Confirmed, UNLISTED] = False,
+        format: FormatChoice = None,
+    ) -> str:
+        """Extract, inline, move, change parameters, implement an interface, fill, organize imports, format, quick fix.
+        Answers with the diff and the errors it causes."""
+        backend, find = await self._handle(call, target)
+
+        async def ask() -> _Found:
+            return await self._find(await find(), action, dict(options or {}))
+
+        answered = await answer(backend, ask, lambda found: Scope("file", found.target.path), report=call.report)
+        found = answered.value
+        if found.plan is None or found.action is None:
+            where = f"{self._sessions.workspace.display_path(found.target.path)}:{found.target.spans[0].start.line}"
+            names = [_with_options(one) for one in found.actions]
+            nothing = f"{backend.name} offers nothing at {where}; edit_symbol edits any symbol."
+            return self._render(
+                call,
+                Offers(
+                    message=f"{count(len(names), 'action')} at {where}:" if names else nothing,
+                    arguments=call.arguments,
+                    gaps=answered.gaps,
+                    names=names,
+                ),
+            )
+        if not found.plan.steps:
+            raise RefusedError(f"{found.action.name}: there is nothing to change.")
+        plan, told = await self._tidied(backend, found.plan)
+        return await self._finish(
+            call,
+            backend,
+            found.action.name,
+            plan,
+            found.before,
+            apply=apply,
+            confirmed=confirmed,
+            gaps=[*answered.gaps, *told],
+        )
+
+    async def _tidied(self, backend: Backend, plan: EditPlan) -> tuple[EditPlan, list[Gap]]:
+        """`plan` with what is new in its files formatted: what a server leaves behind it, blank lines for example."""
+        self._refuse_forbidden(plan)
+        if any(isinstance(step, RenameFile) for step in plan.steps):
+            return plan, []
+        steps: list[Step] = []
+        told: list[Gap] = []
+        async with backend.trial() as trial:
+            for step in plan.steps:
+                if not isinstance(step, FileChange) or not backend.adapter.language_of(step.path):
+                    steps.append(step)
+                    continue
+                after, more = await tidied(backend, trial, step.path, step.before, Text(step.after))
+                told += more
+                if after.content != step.after:
+                    steps += filter(None, [change_of(step.path, step.before, after.content)])
+                else:
+                    steps.append(step)
+        return replace(plan, steps=tuple(steps)), told
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _handle(self, call: Call, target: str) -> tuple[Backend, Any]:
+        """The backend for `target`, which is ready, and how to find the place in its present text."""
+        if (place := await self._place(target)) is not None:
+            path, match = place
+            backend = self._sessions.for_path(path)
+            return backend, partial(self._of_range, backend, path, match)
+        handle = await self._targets.handle(call, target)
+
+        async def of_symbol() -> _Target:
+            found = await self._targets.target(handle)
+            return _Target(
+                found.backend, found.path, found.text, [found.identifier, Span(*[found.identifier.start] * 2)]
+            )
+
+        return handle.backend, of_symbol
+
+    async def _place(self, target: str) -> tuple[Path, re.Match[str]] | None:
+        """The file and the numbers of a range; None if `target` is an anchor or a name."""
+        if looks_like_anchor(target):
+            spelled = target.strip()
+            if "-" not in spelled.rpartition("#")[2]:
+                return None
+            target = parse_anchor(spelled.partition("-")[0]).file + ":" + spelled.rpartition("#")[2]
+        match = _RANGE.fullmatch(target.strip()) or _FILE.fullmatch(target.strip())
+        if match is None or (match.re is _FILE and not (self._sessions.workspace.root / match["file"]).is_file()):
+            return None
+        return await self._sessions.file(match["file"]), match
+
+    async def _of_range(self, backend: Backend, path: Path, match: re.Match[str]) -> _Target:
+        text = await backend.open(path)
+        try:
+            return _Target(backend, path, text, _spans(text, match))
+        except PointError as error:
+            raise CallerError(f"{match[0]}: {error}.") from None
+
+    async def _find(self, target: _Target, action: str | None, options: dict[str, Any]) -> _Found:
+        backend, path, text = target.backend, target.path, target.text
+        checked = await backend.check([path])
+        before = await problems(backend, checked), checked
+        wanted = _normal(action or "")
+        actions: list[tuple[Action, Span]] = []
+        for span in target.spans:
+            diagnostics = [one for one in checked.diagnostics.get(path, ()) if _touches(backend, text, one, span)]
+            fixes = (
+                await code_actions(backend, path, text, span, only=["quickfix"], diagnostics=diagnostics)
+                if diagnostics
+                else []
+            )
+            for one in [*fixes, *await code_actions(backend, path, text, span, diagnostics=diagnostics)]:
+                if one.name not in {other.name for other, _ in actions}:
+                    actions.append((one, span))
+        if wanted and not _matching(wanted, [one for one, _ in actions]):
+            actions += [(one, target.spans[0]) for one in await self._asked_for(target, wanted)]
+        if backend.capabilities.get("documentFormattingProvider"):
+            actions.append((Action(_FORMAT, "format", {}), target.spans[0]))
+        listed = [one for one, _ in actions if not one.disabled]
+        if not wanted:
+            return _Found(target, listed, before)
+        chosen = self._chosen(wanted, [one for one, _ in actions], backend)
+        if chosen.kind == "format":
+            edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
+        else:
+            edits = await edits_of(backend, chosen, options, backend.root)
+        plan = await plan_of(backend, edits) if edits else EditPlan(())
+        return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
+
+    async def _asked_for(self, target: _Target, wanted: str) -> list[Action]:
+        """Actions that servers list only where they are asked for by their kind."""
+        kinds = [_IMPORTS] if "import" in wanted else []
+        return (
+            await code_actions(target.backend, target.path, target.text, target.spans[0], only=kinds) if kinds else []
+        )
+
+    def _chosen(self, wanted: str, actions: Sequence[Action], backend: Backend) -> Action:
+        matching = _matching(wanted, actions)
+        if len(matching) == 1:
+            return matching[0]
+        if not matching and "import" in wanted:
+            raise RefusedError("the imports are organized: there is nothing to change.")
+        offered = "; ".join(one.name for one in matching or actions if not one.disabled) or "nothing"
+        which = "means several of these" if matching else f"is not offered by {backend.name} there"
+        raise CallerError(f"the action {quoted(wanted)} {which}: {offered}.")
+
+
+def _matching(wanted: str, actions: Sequence[Action]) -> list[Action]:
+    """The actions that are called so: exactly, else by their kind, else by the beginning or a part of the name."""
+    name, kind = _normal, f".{wanted.replace(' ', '')}"
+    return (
+        [one for one in actions if name(one.name) == wanted]
+        or [one for one in actions if f".{name(one.kind)}".endswith(kind)]
+        or [one for one in actions if name(one.name).startswith(wanted)]
+        or [one for one in actions if wanted in name(one.name)]
+    )
+
+
+def _with_options(action: Action) -> str:
+    return f"{action.name} (options: {', '.join(action.options)})" if action.options else action.name
+
+
+def _normal(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").split())
+
+
+def _spans(text: Text, match: re.Match[str]) -> list[Span]:
+    """The stretch that the numbers name; of a line alone, what is in it and each identifier."""
+    if match.re is _FILE:
+        return [text.offsets_span(0, len(text.content))]
+    line, last = int(match["line"]), int(match["last"] or match["line"])
+    whole = _trimmed(text, line, last)
+    if match["char"]:
+        start = Point(line, int(match["char"]))
+        end = Point(last, int(match["end"])) if match["end"] else start if not match["last"] else whole.end
+        text.point_offset(start), text.point_offset(end)
+        identifier = text.identifier_at(start) if start == end else None
+        return [Span(start, end), *([identifier] if identifier else [])]
+    if match["last"]:
+        return [whole]
+    return [whole, *(Span(one.start, one.start) for one in text.identifiers(line)[:_POINTS])]
+
+
+def _trimmed(text: Text, line: int, last: int) -> Span:
+    """The lines without the white space around them."""
+    start, end = text.line(line), text.line(last)
+    first = text.point_offset(Point(line, 1)) + len(start) - len(start.lstrip())
+    return text.offsets_span(first, text.point_offset(Point(last, 1)) + len(end.rstrip()))
+
+
+def _touches(backend: Backend, text: Text, diagnostic: Json, span: Span) -> bool:
+    there = text.range_span(diagnostic["range"], backend.encoding)
+    return there.start <= span.end and span.start <= there.end
+
+
+def _named(backend: Backend, action: Action, plan: EditPlan, options: dict[str, Any]) -> EditPlan:
+    """`plan` with the caller's name in the place of one that the server has made up."""
+    pattern, name = backend.adapter.actions.invented.get(action.kind, ""), options.get("name")
+    if not pattern or name is None:
+        return plan
+    if not isinstance(name, str) or not name.isidentifier():
+        raise CallerError(f"options.name is {quoted(str(name))}; pass a valid identifier.")
+    invented = re.compile(rf"\b(?:{pattern})\b")
+    steps: list[Step] = []
+    for step in plan.steps:
+        if not isinstance(step, FileChange):
+            steps.append(step)
+            continue
+        known = set(invented.findall(step.before.content))
+
+        def renamed(match: re.Match[str], known: set[str] = known) -> str:
+            return match[0] if match[0] in known else name
+
+        changes = tuple(replace(one, new_text=invented.sub(renamed, one.new_text)) for one in step.changes)
+        steps.append(FileChange(step.path, step.before, step.after, changes).without(()) or step)
+    return replace(plan, steps=tuple(steps))
