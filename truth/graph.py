@@ -83,8 +83,15 @@ class Graph:
         return families
 
     def family(self, symbol: Symbol) -> frozenset[Place]:
-        """The places that may stand in an answer about `symbol`: its own and those of its family."""
-        related = self._families[symbol.family] if symbol.family else []
+        """The places that may stand in an answer about `symbol`: its own and those of its family.
+
+        What several systems declare each in a file of its own, and code of all systems uses, is one thing for a reader.
+        """
+        related = list(self._families[symbol.family]) if symbol.family else []
+        spelled = (symbol.name, symbol.kind, symbol.package)
+        related += {
+            one.id: one for at in symbol.uses for one in self.at[at] if (one.name, one.kind, one.package) == spelled
+        }.values()
         return symbol.uses.union(symbol.allowed, *(one.uses | one.allowed for one in related))
 
     def unknown(self, places: Iterable[Place]) -> set[Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -34,6 +35,7 @@ def main(
     """Exit status 1: an answer was wrong and did not say so."""
     told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     record = Record(told.print)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
     try:
         with ExitStack() as stack:
             folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
