@@ -41,7 +41,7 @@ class Desk:
         self.runtime = folder / "run"
         self.runtime.mkdir(mode=0o700)
         self.home = self.runtime / "lsp-mcp"
-        self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime), "LSP_MCP_IDLE_TIMEOUT": "600"}
+        self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime)}
 
     @contextmanager
     def client(self, *flags: str, **env: str) -> Iterator[Raw]:
@@ -194,8 +194,7 @@ def test_a_daemon_that_was_killed_leaves_nothing_that_stops_the_next(desk: Desk)
 
 
 def test_a_daemon_without_clients_ends_by_itself(desk: Desk) -> None:
-    short = {"LSP_MCP_IDLE_TIMEOUT": "0.2"}
-    with desk.client(**short) as client:
+    with desk.client("--idle-timeout", "0.2") as client:
         ask(client)
         daemon = desk.daemon()
         servers = daemon.children(recursive=True)

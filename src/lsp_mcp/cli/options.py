@@ -58,6 +58,7 @@ class ServerFlags:
     paths: dict[str, str]  # of programs, by adapter name
     ready_timeout: float  # seconds
     request_timeout: float  # seconds
+    idle_timeout: float  # seconds
     compile_commands: str | None
     shared_index: bool
     toolsets: tuple[str, ...]
@@ -267,6 +268,7 @@ class ServerFlags:
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
+            "--idle-timeout": f"{self.idle_timeout:g}",
             "--position-base": str(self.position_base),
             "--log-level": self.log_level,
             "--response-format": self.response_format,
@@ -298,6 +300,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             paths={name: path for name in names if (path := value[f"--{name}-path"])},
             ready_timeout=value["--ready-timeout"],
             request_timeout=value["--request-timeout"],
+            idle_timeout=value["--idle-timeout"],
             compile_commands=value["--compile-commands"],
             shared_index=value["--shared-index"],
             toolsets=value["--toolset"],
@@ -350,6 +353,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--request-timeout": (
             {"type": _Seconds(min=0.1), "default": 60.0, **seconds},
             "Longest wait for servers in one call. A server that does nothing meanwhile is replaced.",
+        ),
+        "--idle-timeout": (
+            {"type": _Seconds(min=0), "default": 1800.0, **seconds},
+            "How long language servers that sessions share stay without any session.",
         ),
         "--compile-commands": (
             {"metavar": "FILE"},

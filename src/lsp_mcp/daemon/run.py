@@ -30,8 +30,6 @@ from lsp_mcp.visible import visible_lines
 
 log = logging.getLogger(__name__)
 
-_IDLE = 1800.0  # seconds without a client after which it ends
-
 
 def run(name: str, root: str, words: list[str]) -> None:
     """Be the daemon called `name` for the workspace `root`, the working folder; `words` are its flags.
@@ -42,14 +40,15 @@ def run(name: str, root: str, words: list[str]) -> None:
     shape = words[2:] if words[:2] == ["--workspace-root", root] else words
     identity = Asked(shape, (), root, relevant(os.environ)).identity
     try:
-        running = parsed(words).running()
+        flags = parsed(words)
+        running = flags.running()
     except (LspMcpError, click.ClickException) as error:
         why = error.format_message() if isinstance(error, click.ClickException) else str(error)
         log.error("%s", why)
         _withdraw(name)
         refuse(listening, why)
         os._exit(1)
-    asyncio.run(_serve(name, listening, running, identity, words))
+    asyncio.run(_serve(name, listening, flags, running, identity, words))
 
 
 def parsed(words: Sequence[str]) -> ServerFlags:
@@ -100,7 +99,9 @@ class _Serving:
             return {"out": None, "err": [visible_lines(f"lsp-mcp: {said}")], "status": status}
 
 
-async def _serve(name: str, listening: socket.socket, running: Running, identity: str, words: Sequence[str]) -> None:
+async def _serve(
+    name: str, listening: socket.socket, flags: ServerFlags, running: Running, identity: str, words: Sequence[str]
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -115,7 +116,7 @@ async def _serve(name: str, listening: socket.socket, running: Running, identity
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
     while not stopping.done():
-        idle = asyncio.create_task(clients.idle(_idle()))
+        idle = asyncio.create_task(clients.idle(flags.idle_timeout))
         await asyncio.wait([idle, stopping], return_when=asyncio.FIRST_COMPLETED)
         idle.cancel()
         if _withdraw(name) and not clients.connected:
@@ -124,11 +125,6 @@ async def _serve(name: str, listening: socket.socket, running: Running, identity
     clients.end()
     await stdio.end(running)
     os._exit(0)
-
-
-def _idle() -> float:
-    """How long a daemon without clients stays, seconds."""
-    return float(os.environ.get("LSP_MCP_IDLE_TIMEOUT") or _IDLE)
 
 
 def _withdraw(name: str) -> bool:

@@ -21,7 +21,7 @@ SWITCHES = frozenset(
 _SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
 OF_WHAT_RUNS = frozenset(
     {
-        *("--backend", "--ready-timeout", "--request-timeout", "--compile-commands", "--store"),
+        *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--compile-commands", "--store"),
         *("--shared-index", "--allow-protected-edits", "--log-level"),
     }
 )
