@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +10,14 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.implementations import Implementations, implementations
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.gaps import Gap
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import within
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
+_SHARE = 0.25  # of the time that a call has left: each override may be in a file that has to be read
+_NOT_IN_TIME = "what it overrides and what overrides it was not found out in time; find_implementations tells"
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,12 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
         items = await backend.request("textDocument/prepareCallHierarchy", at) or []
         if not any(item["kind"] == _METHOD for item in items):
             return Overrides()
-        found: Implementations = await implementations(backend, path, point)
+        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
+            found: Implementations = await implementations(backend, path, point)
     except RefusedError:
         return Overrides()  # it is no method after all
+    except TimeoutError:
+        return Overrides(gaps=(news("overrides", _NOT_IN_TIME),))
     gaps = found.gaps
     if found.unasked:
         gaps = (*gaps, Gap("capped", f"overrides of {found.unasked:,} methods not asked for"))
