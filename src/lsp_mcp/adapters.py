@@ -84,6 +84,23 @@ class Visibility(_Data, frozen=True):
     capital_mark: str = ""  # stands there before a letter that is a capital
 
 
+class Join(_Data, frozen=True):
+    """How projects that nobody joined are joined for the server alone: by a file elsewhere, which a variable names."""
+
+    variable: str  # of the environment: the path of the file; where the user has set it, that counts
+    setting: str  # of the server: variables for the programs that it runs
+    file: str  # the file's name
+    text: str  # with {version} and {entries}
+    entry: str  # with {folder}
+    version_pattern: str  # group 1 is the version that a marker file wants; the newest counts
+    version_default: str
+    check_command: tuple[str, ...]  # given `FOLDER/...` of each: says whether they load together
+    check_problem: str = ""  # in what it prints: they don't
+    lock_files: tuple[str, ...] = ()  # files beside the marker that say what of others a project takes
+    decided_by: dict[str, str] = {}  # variables that, if they match a pattern, speak against it
+    decided_by_files: tuple[str, ...] = ()  # files in a project that do
+
+
 class Projects(_Data, frozen=True):
     """How a workspace falls into projects (Go modules, packages …) that the server loads one by one."""
 
@@ -91,6 +108,7 @@ class Projects(_Data, frozen=True):
     name_pattern: str  # its first group is the project's name in the marker file
     joined_by: str = ""  # the file that joins projects into one; it names their folders
     join_hint: str = ""  # the command that makes it; {folders} are the projects' folders
+    join: Join | None = None
     alias_pattern: str = ""  # groups `name` and `folder`: in either file, one name more for the project in a folder
     implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
@@ -424,6 +442,7 @@ def read_adapter(path: Path) -> Adapter:
             *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
             adapter.projects.import_pattern if adapter.projects else "",
             adapter.projects.left_out_refusal if adapter.projects else "",
+            *((j.version_pattern, j.check_problem) if adapter.projects and (j := adapter.projects.join) else ()),
             adapter.projects.import_problem if adapter.projects else "",
             adapter.compilation.include_pattern if adapter.compilation else "",
             adapter.compilation.shard_pattern if adapter.compilation else "",

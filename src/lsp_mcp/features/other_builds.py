@@ -21,7 +21,7 @@ from lsp_mcp.uris import path_uri, uri_path
 
 _MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
 _MOST_OCCURRENCES = 20  # of the word in one file
-_SECONDS = 10.0  # after which no more files are opened; who asks again goes on from there
+_SECONDS = 20.0  # after which no more files are opened; who asks again goes on from there
 
 _Key = tuple[Path, int, int]  # a place by file and LSP position
 

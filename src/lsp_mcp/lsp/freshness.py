@@ -169,6 +169,9 @@ class Freshness:
         with phase(lambda: f"{self._adapter.name}: reading changed files"):
             replaced = await self._reloading.load(self._to_load)
             await self._reloading.buffers_changed(self._to_read)
+            if await self._projects.join():
+                await self._reloading.reload_all(self._workspace.root, settings=True)
+                replaced = True
             if await self._projects.mended():
                 await self._reloading.reload_all(self._workspace.root)
                 self._projects.taken_up()

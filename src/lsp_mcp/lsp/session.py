@@ -87,7 +87,7 @@ class Session:
         self._options = options
         self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not known exactly by events
         self._numbers = itertools.count(1)
-        self._projects = WorkspaceProjects(adapter, workspace, feed)
+        self._projects = WorkspaceProjects(adapter, workspace, feed, options.env, may_join=host is None)
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         self._documents = Documents(adapter, self._files, self._notify, held)
@@ -110,7 +110,13 @@ class Session:
             adapter.name,
             self._hosted
             or ProcessLauncher(
-                adapter, workspace.root, self._command, options.env, options.request_timeout, self._free
+                adapter,
+                workspace.root,
+                self._command,
+                options.env,
+                options.request_timeout,
+                self._free,
+                lambda: self._projects.env,
             ),
             before=self._prepare,
             started=self._started,
@@ -428,6 +434,7 @@ class Session:
     async def _prepare(self) -> None:
         # Watching begins before the server reads its first file, or a change in between would be missed.
         await self._feed.start()
+        await self._projects.join()
         if self._build:
             if self._hosted:
                 self._build.started_by(self._hosted.command)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from lsp_mcp.errors import UnavailableError
@@ -26,9 +26,15 @@ class ExcludedFiles:
     `free` lets a command go on that waits for a named pipe.
     """
 
-    def __init__(self, command: Sequence[str], free: Callable[[], Awaitable[object]] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        free: Callable[[], Awaitable[object]] | None = None,
+        env: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._command = command
         self._free = free
+        self._env = env
         self._by_folder: dict[Path, frozenset[str]] = {}
         self._below: dict[Path, tuple[Sequence[Path], tuple[str, ...]]] = {}  # the last answer about each project
         self._unknown: dict[Path, str] = {}  # why the command did not answer about a project, the last time
@@ -78,7 +84,9 @@ class ExcludedFiles:
     async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
         arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]
         try:
-            code, output = await run([*self._command, *arguments], cwd=project, timeout=_TIMEOUT, free=self._free)
+            code, output = await run(
+                [*self._command, *arguments], cwd=project, timeout=_TIMEOUT, free=self._free, env=self._env()
+            )
         except UnavailableError as error:
             code, output = 1, str(error)
         if code:

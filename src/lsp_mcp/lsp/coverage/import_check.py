@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from pathlib import Path
 
@@ -28,9 +28,15 @@ class ImportCheck:
     A server that has just started reads all packages itself and needs no check.
     """
 
-    def __init__(self, rules: Projects, project_of: Callable[[Path], Project | None]) -> None:
+    def __init__(
+        self,
+        rules: Projects,
+        project_of: Callable[[Path], Project | None],
+        env: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._rules = rules
         self._project_of = project_of
+        self._env = env
         self._imports: dict[Path, tuple[str, ...]] = {}  # of files that changed
         self._problems: Problems = {}
         self._due: set[Path] = set()  # folders to be checked
@@ -105,7 +111,7 @@ class ImportCheck:
     async def _ask(self, root: Path, folders: list[Path]) -> Problems:
         names = [f"./{folder.relative_to(root).as_posix()}" for folder in folders]
         try:
-            _, output = await run([*self._rules.import_command, *names], cwd=root, timeout=_TIMEOUT)
+            _, output = await run([*self._rules.import_command, *names], cwd=root, timeout=_TIMEOUT, env=self._env())
         except UnavailableError as error:
             return dict.fromkeys(folders[:1], f"whether packages import each other in a circle is not known: {error}")
         found: Problems = {}

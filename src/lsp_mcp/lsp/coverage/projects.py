@@ -43,6 +43,15 @@ class ProjectMap:
         self._aliases = tuple(aliases)
         self._of: dict[Path, Project | None] = {}  # by folder, as it was asked for
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether any file joins projects."""
+        return bool(self._joined)
+
+    def joined_by(self, joined: Mapping[Path, frozenset[Path]]) -> ProjectMap:
+        """The same projects, joined as given and not otherwise."""
+        return ProjectMap(self.projects, joined, self._implied, self._aliases)
+
     def of(self, path: Path) -> Project | None:
         """The project that `path` belongs to: that of the nearest folder above it that is one."""
         folder = path.parent
@@ -96,7 +105,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
             )
         elif rules.joined_by and file.name == rules.joined_by and not ignored(file, rules, root):
             content = read(file)
-            joined[file.parent] = _folders_named_in(file, content)
+            joined[file.parent] = folders_named_in(file, content)
         else:
             continue
         named = re.finditer(rules.alias_pattern, content) if rules.alias_pattern else ()
@@ -110,7 +119,7 @@ def above(root: Path, rules: Projects) -> list[Path]:
     return [folder / name for folder in root.parents for name in names if name and (folder / name).is_file()]
 
 
-def _folders_named_in(file: Path, content: str) -> frozenset[Path]:
+def folders_named_in(file: Path, content: str) -> frozenset[Path]:
     """Every word of a joining file that may name a folder, relative to the file."""
     folders: set[Path] = set()
     for line in content.split("\n"):

@@ -20,6 +20,7 @@ from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
 from lsp_mcp.lsp.coverage.import_check import ImportCheck
+from lsp_mcp.lsp.coverage.private_join import PrivateJoin
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
 from lsp_mcp.lsp.coverage.sources import Sources
 from lsp_mcp.lsp.coverage.word_search import WordSearch
@@ -36,14 +37,31 @@ _CHECK_TIMEOUT = 20.0  # seconds for one check command
 class WorkspaceProjects:
     """The projects of one workspace, as one server sees them; for a server without projects all is empty."""
 
-    def __init__(self, adapter: Adapter, workspace: Workspace, feed: Feed) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        workspace: Workspace,
+        feed: Feed,
+        env: Mapping[str, str] | None = None,
+        *,
+        may_join: bool = False,
+    ) -> None:
         self._adapter = adapter
         self._rules = adapter.projects
         self._root = workspace.root
         self._workspace = workspace
         self._feed = feed
         self._map: ProjectMap | None = None
+        self._own_map: ProjectMap | None = None  # with what files of the workspace join
+        environment = {**os.environ, **(env or {})}
+        join = adapter.projects.join if adapter.projects else None
+        self._join = (
+            PrivateJoin(join, adapter.projects.marker, workspace.root, environment, allowed=may_join)
+            if adapter.projects and join
+            else None
+        )
         self._closed = False
+        self._is_joined = False  # as the projects are now
         self._warming: asyncio.Task[None] | None = None
         self._libraries: asyncio.Task[tuple[int, str]] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
@@ -55,7 +73,11 @@ class WorkspaceProjects:
             ImportCheck(adapter.projects, lambda path: self._projects().of(path)) if adapter.projects else None
         )
         command = adapter.projects.excluded_command if adapter.projects else ()
-        self._excluded = ExcludedFiles(command, partial(feed.free_readers, adapter.extensions)) if command else None
+        self._excluded = (
+            ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env)
+            if command
+            else None
+        )
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
 
     def changed(self, paths: Sequence[Path]) -> None:
@@ -75,7 +97,8 @@ class WorkspaceProjects:
                 self._folders_by_project = None
         self._failing.update(folder for folder in self._checks if self._reason(folder))
         if any(path.name in (rules.marker, rules.joined_by) for path in paths):
-            self._map = self._folders_by_project = None
+            self._map = self._own_map = self._folders_by_project = None
+            self._is_joined = False
             self._sources.forget()
             if self._excluded:
                 self._excluded.forget()
@@ -86,6 +109,26 @@ class WorkspaceProjects:
             self._sources.changed(sources)
             # Whatever changed may have mended it: a file of checksums, a folder of dependencies.
             self._checks = {folder: check for folder, check in self._checks.items() if not self._reason(folder)}
+
+    async def join(self) -> bool:
+        """Join projects for the server alone, where nobody has; whether that is now otherwise than before."""
+        if self._is_joined or not self._join:
+            return False
+        changed = await self._join.update(self._own())
+        self._is_joined = True
+        if changed:
+            self._map = None
+            for check in self._checks.values():
+                check.cancel()
+            self._checks.clear()
+            if self._excluded:
+                self._excluded.forget()
+        return changed
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Variables for the programs that look at the projects, the server's among them."""
+        return self._join.env if self._join else {}
 
     def begin(self) -> None:
         """Find out in the background, while the first question is asked, what its answer will have to say."""
@@ -206,12 +249,24 @@ class WorkspaceProjects:
     def _projects(self) -> ProjectMap:
         assert self._rules
         if self._map is None:
+            own = self._own()
+            joined = self._join.by_user() if self._join else None
+            if joined is None and self._join and self._join.folders:
+                joined = {self._root: self._join.folders}
+            self._map = own if joined is None else own.joined_by(joined)
+        return self._map
+
+    def _own(self) -> ProjectMap:
+        assert self._rules
+        if self._own_map is None:
             files = [
                 *self._feed.files_named({self._rules.marker, self._rules.joined_by}),
                 *above(self._root, self._rules),
             ]
-            self._map = map_projects(files, self._rules, self._root, _content)
-        return self._map
+            made = self._join.made if self._join else ()
+            theirs = [file for file in files if file not in made]
+            self._own_map = map_projects(theirs, self._rules, self._root, _content)
+        return self._own_map
 
     def _folders(self) -> list[Path]:
         """Where checks are run: every project below the root, and the root if it lies in one."""
@@ -249,7 +304,7 @@ class WorkspaceProjects:
         """Why the project in `folder` cannot be loaded; empty when it can."""
         command = [word.replace("{folder}", self._source_folder(folder)) for word in rules.check_command]
         try:
-            code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT)
+            code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT, env=self.env)
         except UnavailableError as error:
             return f"{self._adapter.name} cannot load {self._workspace.display_path(folder)}: {error}"
         if code == 0:
@@ -260,7 +315,9 @@ class WorkspaceProjects:
     def _source_folder(self, folder: Path) -> str:
         """A folder with sources of the project in `folder`, as seen from there; that one if it has none."""
         project = self._projects().of(folder / "file")
-        source = self._sources.plain(project) if project and project.folder == folder else None
+        # Not in a folder that holds none of its packages.
+        folders = self._source_folders().get(folder, ())
+        source = self._sources.plain_in(project, folders) if project and project.folder == folder else None
         inside = source.parent.relative_to(folder).as_posix() if source else "."
         return "." if inside == "." else f"./{inside}"
 
@@ -280,9 +337,10 @@ class WorkspaceProjects:
                 self._workspace.display_path(folder) for folder in (project.folder, *(other.folder for other in unseen))
             ]
             hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
+            why = f" ({self._join.problem})" if self._join and self._join.problem else ""
             text = (
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
-                f"{self._adapter.name} answers for several projects at once only after: {hint}"
+                f"{self._adapter.name} answers for several projects at once only after: {hint}{why}"
             )
             brief = f"not searched for {use.identifier}: {count(len(unseen), 'project')}"
             gaps.append(

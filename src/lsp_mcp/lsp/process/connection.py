@@ -21,6 +21,9 @@ from lsp_mcp.wire.process import Child
 
 log = logging.getLogger(__name__)
 
+Variables = Callable[[], Mapping[str, str]]
+"""The variables that a server is to give the programs that it runs, where it has a setting for that."""
+
 INITIALIZE_TIMEOUT = 60.0  # seconds, at least: who waits for it may go, and come back when it has started
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
 _EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
@@ -33,8 +36,11 @@ class ProcessConnection:
 
     advice = AGAIN  # a stuck one does not last until the request timeout
 
-    def __init__(self, adapter: Adapter, child: Child, root: Path, timeout: float, free: Free) -> None:
+    def __init__(
+        self, adapter: Adapter, child: Child, root: Path, timeout: float, free: Free, variables: Variables
+    ) -> None:
         self.adapter = adapter
+        self._variables = variables
         self.root = root
         self.stuck = False  # it did nothing any more, and so we ended it
         self._timeout = timeout
@@ -224,7 +230,9 @@ class ProcessConnection:
         settings = self.adapter.settings
         if section and section != settings.section:
             return None
-        return settings.values
+        join = self.adapter.projects.join if self.adapter.projects else None
+        variables = self._variables() if join else {}
+        return {**settings.values, join.setting: dict(variables)} if join and variables else settings.values
 
 
 class ProcessLauncher:
@@ -238,7 +246,9 @@ class ProcessLauncher:
         env: Mapping[str, str] | None,
         timeout: float,
         free: Free,
+        variables: Variables = dict,
     ) -> None:
+        self._variables = variables
         self._adapter = adapter
         self._root = root
         self._command = command
@@ -271,7 +281,9 @@ class ProcessLauncher:
         if self._child is None or self._child.attached:
             self.spawn()
         assert self._child
-        connection = ProcessConnection(self._adapter, self._child, self._root, self._timeout, self._free)
+        connection = ProcessConnection(
+            self._adapter, self._child, self._root, self._timeout, self._free, self._variables
+        )
         try:
             await connection.start()
         except BaseException:

@@ -199,9 +199,14 @@ class PackageRequests:
             elif isinstance(outcome, BaseException):
                 raise outcome
 
-    async def reload_all(self, root: Path) -> None:
+    async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """See `Reloading.reload_all`."""
-        if self._adapter.changes.load_request:
+        if settings:
+            # gopls 0.24 keeps what it found out under the old ones.
+            self._documents.keep_last(_KEPT)
+            await self._lifetime.renew()
+            await self._known()
+        elif self._adapter.changes.load_request:
             await self._load_all(await self._lifetime.live(), root)
 
     async def _load_all(self, connection: Connection, root: Path) -> None:

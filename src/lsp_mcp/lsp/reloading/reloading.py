@@ -44,8 +44,11 @@ class Reloading(Protocol):
         `changed` are all since the last call that was not cancelled.
         """
 
-    async def reload_all(self, root: Path) -> None:
-        """Have a server that nobody told of changes look at the disk again; `root` is its folder."""
+    async def reload_all(self, root: Path, *, settings: bool = False) -> None:
+        """Have a server that nobody told of changes look at the disk again; `root` is its folder.
+
+        With `settings`, its settings are others too.
+        """
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """Wait until the server has taken in the buffers of `paths`, which an editor has told it of."""

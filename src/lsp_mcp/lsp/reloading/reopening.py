@@ -99,7 +99,7 @@ class Reopening:
             return True
         return False
 
-    async def reload_all(self, root: Path) -> None:
+    async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """Nothing: its index says what it has read, and what is not so is seen when it is prepared."""
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:

@@ -1,0 +1,141 @@
+"""Projects that nobody joined, joined for the server alone by a file in a folder of ours: `PrivateJoin`.
+
+Nothing is written in the workspace. Where the user has decided, by a joining file or a variable, that counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from lsp_mcp.adapters import Join
+from lsp_mcp.cache_folders import checkout_folder
+from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.errors import UnavailableError
+from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, folders_named_in
+from lsp_mcp.private_files import private_folder, write_private
+from lsp_mcp.wire.process import run
+
+log = logging.getLogger(__name__)
+
+_MOST = 16  # projects joined; each costs the server memory
+_TIMEOUT = 30.0  # seconds for the command that says whether they load together
+
+
+class PrivateJoin:
+    """Which projects are joined now, and by which variable the server and other programs are told of it.
+
+    `environment` is what the server runs in, with what the user gave it; `allowed` is False where it cannot be told.
+    """
+
+    def __init__(self, rules: Join, marker: str, root: Path, environment: Mapping[str, str], *, allowed: bool) -> None:
+        self.env: dict[str, str] = {}  # empty: nothing is joined by us
+        self.folders: frozenset[Path] = frozenset()
+        self.made: set[Path] = set()  # our files: a server may have them watched, and they are no part of the workspace
+        self.problem = ""  # why projects that belong together are not joined
+        self._rules = rules
+        self._marker = marker
+        self._root = root
+        self._environment = environment
+        self._allowed = allowed
+        self._tried = ""  # what was last tried to be joined
+
+    def by_user(self) -> Mapping[Path, frozenset[Path]] | None:
+        """What the user's variable says is joined, by the folder of that file; None if there is no such variable."""
+        value = self._environment.get(self._rules.variable, "")
+        if not value:
+            return None
+        if not os.path.isabs(value):  # noqa: PTH117 (a word such as `off`, or a path)
+            return {}
+        file = Path(os.path.realpath(value))
+        folders = folders_named_in(file, content_or_nothing(file).decode("utf-8", "replace"))
+        # It counts for whoever starts in the root, wherever the file lies.
+        return {self._root: frozenset(Path(os.path.realpath(folder)) for folder in folders)}
+
+    async def update(self, projects: ProjectMap) -> bool:
+        """Join what belongs together in `projects`, as they are now; whether that is otherwise than before."""
+        before = self.env, self.folders
+        related = _related(projects, self._root)
+        text = self._text(related) if self._may(projects, related) else ""
+        if text != self._tried:
+            self._tried, self.env, self.folders, self.problem = text, {}, frozenset(), ""
+            if text:
+                await self._join(related, text)
+        return (self.env, self.folders) != before
+
+    def _may(self, projects: ProjectMap, related: list[Project]) -> bool:
+        return (
+            self._allowed
+            and 1 < len(related) <= _MOST
+            and not projects.is_joined
+            and not any(re.search(p, self._environment.get(name, "")) for name, p in self._rules.decided_by.items())
+            and not any((one.folder / name).exists() for one in related for name in self._rules.decided_by_files)
+        )
+
+    def _text(self, related: list[Project]) -> str:
+        markers = [content_or_nothing(one.folder / self._marker).decode("utf-8", "replace") for one in related]
+        versions = [found[1] for marker in markers if (found := re.search(self._rules.version_pattern, marker))]
+        entries = "".join(self._rules.entry.replace("{folder}", str(one.folder)) for one in related)
+        newest = max(versions, key=_comparable, default=self._rules.version_default)
+        return self._rules.text.replace("{version}", newest).replace("{entries}", entries)
+
+    async def _join(self, related: list[Project], text: str) -> None:
+        try:
+            digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+            home = await asyncio.to_thread(lambda: private_folder(checkout_folder(self._root) / f"joined-{digest}"))
+            file = home / self._rules.file
+            self.made.add(Path(os.path.realpath(file)))
+            await asyncio.to_thread(write_private, file, text.encode())
+        except (OSError, UnicodeEncodeError) as error:
+            self.problem = f"projects cannot be joined: {error}"
+            return
+        env = {self._rules.variable: str(file)}
+        # What loaded once, with the same files, loads again: the command takes as long as the server's own first load.
+        loaded = home / f"loads-{self._state(related)}"
+        if loaded.exists():
+            self.env, self.folders = env, frozenset(one.folder for one in related)
+            return
+        command = [*self._rules.check_command, *(str(one.folder / "...") for one in related)]
+        try:
+            code, output = await run(command, cwd=related[0].folder, timeout=_TIMEOUT, env=env)
+        except UnavailableError as error:
+            code, output = 1, str(error)
+        if code or (self._rules.check_problem and re.search(self._rules.check_problem, output)):
+            self.problem = " ".join(output.split())[:300]
+            log.info("projects of %s are not joined: %s", self._root, self.problem)
+            return
+        self.env, self.folders = env, frozenset(one.folder for one in related)
+        try:
+            await asyncio.to_thread(write_private, loaded, b"")
+        except OSError as error:
+            log.debug("asked again the next time: %s", error)
+
+    def _state(self, related: list[Project]) -> str:
+        """A digest of what says how `related` load."""
+        digest = hashlib.blake2b(digest_size=8)
+        for one in related:
+            for name in (self._marker, *self._rules.lock_files):
+                text = content_or_nothing(one.folder / name)
+                digest.update(f"{one.folder}/{name} {len(text)}\n".encode() + text)
+        return digest.hexdigest()
+
+
+def _related(projects: ProjectMap, root: Path) -> list[Project]:
+    """The projects below `root` that use another of them, or are used by one."""
+    below = [project for project in projects.projects if project.folder.is_relative_to(root)]
+    names = {project.name for project in below}
+    users = {project.folder for project in below if project.words & (names - {project.name})}
+    used = {name for project in below for name in project.words & (names - {project.name})}
+    return [project for project in below if project.folder in users or project.name in used]
+
+
+def _comparable(version: str) -> tuple[tuple[int, ...], bool, str]:
+    """Orders `1.9`, `1.23rc1`, `1.23.4` as versions."""
+    numbers = re.match(r"\d+(?:\.\d+)*", version)
+    rest = version[numbers.end() :] if numbers else version
+    return tuple(map(int, numbers[0].split("."))) if numbers else (), not rest, rest
