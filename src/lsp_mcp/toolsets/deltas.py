@@ -17,6 +17,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.tool import Call
 
 _FIXES_OF = 8  # different messages whose quick fixes are looked for
+_FIXES_IN = 4  # files: with more, none are looked for
 _FIXES = 3  # names of them that are told
 
 Looked = tuple[list[Problem], Checked]
@@ -74,7 +75,8 @@ async def with_fixes(backend: Backend, delta: Delta) -> Delta:
     for one in delta.new:
         if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):
             firsts.setdefault(one.message, one)
-    if not firsts:
+    # What breaks many files is mended by no quick fix, and to look closely at them takes a server long.
+    if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
         return delta
     for one in firsts.values():
         await backend.open(one.place.path)
