@@ -11,6 +11,7 @@ BACKEND ?= gopls
 # What the demo and the benchmark need of each; `scripts/tools.sh` gets it.
 gopls_needs := gopls
 clangd_needs := clangd json_tree
+tasks_needs := gopls clangd
 nvim_needs := gopls nvim dlv
 bench_board_needs := chromium
 needs = $($(BACKEND)_needs) $($@_$(BACKEND)_needs)

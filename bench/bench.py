@@ -79,7 +79,7 @@ class Shown:
     "--backend",
     default="gopls",
     show_default=True,
-    help="The language server, or nvim: through that of a Neovim; or board.",
+    help="The language server, or nvim: through that of a Neovim; or board; or tasks: an agent's, beside grep.",
 )
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
@@ -104,7 +104,7 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
 
 
 def _ways() -> dict[str, Callable[..., Shown]]:
-    return {through_neovim.BACKEND: _run_through_neovim, "board": _run_board}
+    return {through_neovim.BACKEND: _run_through_neovim, "board": _run_board, "tasks": _run_tasks}
 
 
 def _run_board(backend: str, *, quick: bool) -> Shown:
@@ -113,6 +113,15 @@ def _run_board(backend: str, *, quick: bool) -> Shown:
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
         results = asyncio.run(board_bench.run(Path(folder), quick=quick, progress=progress))
     return Shown(_on("the board"), board_bench.tables_of(results), {**asdict(results), "backend": backend})
+
+
+def _run_tasks(backend: str, *, quick: bool) -> Shown:
+    from tasks import run as tasks_run
+
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
+        results = asyncio.run(tasks_run.run(Path(folder), progress=progress, quick=quick))
+    figures = {"backend": backend, "tasks": [asdict(result) for result in results]}
+    return Shown(_on("cobra and leveldb"), tasks_run.tables(results), figures)
 
 
 def _run_through_neovim(backend: str, *, quick: bool) -> Shown:

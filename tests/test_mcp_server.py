@@ -331,6 +331,7 @@ def test_the_envelope_is_the_published_one(project: Path, response_format: str) 
     flags = [] if response_format == "text" else ["--response-format", response_format]  # text is the default
     with raw("--workspace-root", str(project), *flags) as server:
         server.initialize()
+        schemas = [tool.get("outputSchema") for tool in server.request("tools/list")["result"]["tools"]]
         answer = server.call("list_symbols_in_file", file_path="loan/loan.go", limit=1)
         error = server.call("list_symbols_in_file", file_path="nowhere.go")
     assert answer.pop("isError") is False
@@ -345,6 +346,8 @@ def test_the_envelope_is_the_published_one(project: Path, response_format: str) 
             "both": {"content": [block], "structuredContent": {"blocks": [block]}},
         }[response_format]
     )
+    required = None if response_format == "text" else ["blocks"]
+    assert [schema and schema["required"] for schema in schemas] == [required] * len(schemas)
     # Every client shows a failed call's text, and only that.
     assert error.keys() == {"content", "isError"}
     assert error["isError"] is True

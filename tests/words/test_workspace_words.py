@@ -107,20 +107,6 @@ async def test_what_was_not_read_in_time_is_said(tmp_path: Path) -> None:
 
 
 @bounded
-async def test_what_could_not_be_read_is_not_taken_for_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with kept(tmp_path) as one:
-        one.write("a.go", "package a // Alpha")
-        for changed in (False, True):
-            with monkeypatch.context() as broken:
-                broken.setattr(kept_index, "words_in", lambda content: 1 / 0)
-                if changed:
-                    one.write("a.go", "package a // Alpha Beta")
-                with pytest.raises(ZeroDivisionError):
-                    await one.having("Alpha")
-            assert await one.having("Beta" if changed else "Alpha") == ["a.go"]
-
-
-@bounded
 async def test_many_changes_leave_nothing_of_before_behind(tmp_path: Path) -> None:
     async with kept(tmp_path) as one:
         for number in range(40):

@@ -10,6 +10,22 @@ from mcp.types import CallToolResult, TextContent
 from lsp_mcp.visible import readable, shortened, visible_lines
 
 ResponseFormat = Literal["text", "structured", "both"]
+BLOCKS_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "blocks": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"type": {"type": "string"}, "text": {"type": "string"}},
+                "required": ["type", "text"],
+            },
+        }
+    },
+    "required": ["blocks"],
+}
+"""Of structured answers: the answer, and what is remarked on it."""
+
 _MOST_ERROR = 4_000  # characters
 
 

@@ -27,7 +27,7 @@ from lsp_mcp import __version__
 from lsp_mcp.errors import LspMcpError, unknown
 from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
-from lsp_mcp.server.envelope import ResponseFormat, answered, failed
+from lsp_mcp.server.envelope import BLOCKS_SCHEMA, ResponseFormat, answered, failed
 from lsp_mcp.server.resources import Resources, refuse_cursor
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 from lsp_mcp.visible import short_echo, visible
@@ -106,7 +106,7 @@ def mcp_server(
         listed: list[Offered] = [tool for tool in tools if tool.listed()]
         if more:
             listed += [tool for tool in await more.tools() if tool.name not in by_name]
-        return ListToolsResult(tools=[described(tool) for tool in listed])
+        return ListToolsResult(tools=[described(tool, response_format) for tool in listed])
 
     async def call_tool(context: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
@@ -162,13 +162,14 @@ class _Server(Server[dict[str, Any]]):
         return super().create_initialization_options(notification_options or changing, *args, **values)
 
 
-def described(tool: Offered) -> McpTool:
-    """A tool as `tools/list` has it."""
+def described(tool: Offered, response_format: ResponseFormat = "text") -> McpTool:
+    """A tool as `tools/list` has it; the schema of its answers is there if those are structured."""
     return McpTool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
+        output_schema=None if response_format == "text" else BLOCKS_SCHEMA,
         annotations=_annotations(tool),
     )
 

@@ -109,18 +109,15 @@ class KeptIndex:
         """Read what is pending."""
         # Listed here: the watch and the editor are for one thread.
         held = {str(path): text for path, text in self._buffers().items()}
-        pending, self._pending = self._pending, set()
-        try:
-            if pending is None:
-                sources = [path for path in self._paths() if self.is_source(path)]
-                self._total = len(sources)
-                await asyncio.to_thread(self._read_first, sources, held)
-            else:
-                await asyncio.to_thread(self._read_all, pending, held)
-        except BaseException:
-            # What was not read is still to be read, or a partial index would count as whole.
-            self._pending = None if pending is None else pending | self._pending
-            raise
+        pending = self._pending
+        if pending is None:
+            sources = [path for path in self._paths() if self.is_source(path)]
+            self._total = len(sources)
+            self._pending = set()
+            await asyncio.to_thread(self._read_first, sources, held)
+        else:
+            self._pending = set()
+            await asyncio.to_thread(self._read_all, pending, held)
 
     def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> None:
         """Take what was kept as far as it still holds, read the rest, and keep it."""

@@ -1,0 +1,196 @@
+"""Runs the tasks of `tasks.toml` and judges what came of them: `run`, `tables`."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from mcp_client import started
+from report import Table
+from workload import GoModule, Tree, code
+
+from tasks.sides import Done, ours, script
+
+_HERE = Path(__file__).parent
+_TOP = _HERE.parent.parent
+_CACHE = _TOP / ".tools" / "bench"
+
+
+class CodeTree(msgspec.Struct, forbid_unknown_fields=True):
+    """Code that tasks are done on: a Go module, or a source package of Debian with the files that are compiled."""
+
+    backend: str
+    code: GoModule | None = None
+    debian: str = ""
+    compile: list[str] = []
+    leave: list[str] = []
+    flags: list[str] = []
+
+
+class Task(msgspec.Struct, forbid_unknown_fields=True):
+    """One task; `tasks.toml` says what the fields are."""
+
+    name: str
+    tree: str
+    has: list[str]
+    calls: list[tuple[str, dict[str, Any]]] = []
+    script: list[str] = []
+    forbidden: list[str] = msgspec.field(default_factory=list, name="not")
+    files: list[str] = []
+    first_right: bool = False
+    before: str = ""
+    edit: tuple[str, str] | None = None
+
+
+class Tasks(msgspec.Struct, forbid_unknown_fields=True):
+    """All of `tasks.toml`."""
+
+    trees: dict[str, CodeTree]
+    task: list[Task]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a task was done by one side; `right` is None if it has no way to do it."""
+
+    calls: int
+    bytes: int
+    right: bool | None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """One task on both sides."""
+
+    task: str
+    ours: Verdict
+    script: Verdict
+
+
+def load() -> Tasks:
+    """The tasks."""
+    return msgspec.toml.decode((_HERE / "tasks.toml").read_bytes(), type=Tasks)
+
+
+async def run(folder: Path, *, progress: Callable[[str], None], quick: bool = False) -> list[Result]:
+    """Do all tasks, each side in its own copies of the trees below `folder`; if `quick`, those of the first tree.
+
+    Raises:
+        RuntimeError: the code of a tree cannot be fetched.
+    """
+    tasks = load()
+    results = []
+    for name, tree in list(tasks.trees.items())[: 1 if quick else None]:
+        progress(f"fetching {name}")
+        source = _fetched(name, tree)
+        for task in (one for one in tasks.task if one.tree == name):
+            progress(task.name)
+            results.append(
+                Result(task.name, await _ours(task, tree, source, folder), _script(task, tree, source, folder))
+            )
+    return sorted(
+        results, key=lambda result: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", result.task)]
+    )
+
+
+async def _ours(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
+    root = _copy(source, folder / "ours", tree)
+    # One cache for all tasks: an agent works in a tree that is known.
+    flags = ("--format", "compact", "--request-timeout", "300", "--ready-timeout", "600")
+    async with started(tree.backend, root, folder / f"cache-{task.tree}", *flags) as client:
+        if task.edit:
+            await client.text("check", {})  # what was wrong before the edit
+            _edit(root, task)
+        offered = {tool.name for tool in (await client.client.list_tools()).tools}
+        if not {tool for tool, _ in task.calls} <= offered:
+            return Verdict(0, 0, None)
+        done = await ours(client, task.calls, first_right=task.first_right)
+    return _judged(task, done, root)
+
+
+def _script(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
+    if not task.script:
+        return Verdict(0, 0, None)
+    root = _copy(source, folder / "script", tree)
+    if task.edit:
+        _edit(root, task)
+    return _judged(task, script(root, task.script), root)
+
+
+def _judged(task: Task, done: Done, root: Path) -> Verdict:
+    said = "\n".join([(root / file).read_text("utf-8") for file in task.files] or done.answers)
+    missing = [pattern for pattern in task.has if not re.search(pattern, said)]
+    wrong = [f"has {pattern}" for pattern in task.forbidden if re.search(pattern, said)]
+    return Verdict(done.calls, done.bytes, not missing and not wrong, (*missing, *wrong, *done.failed))
+
+
+def _edit(root: Path, task: Task) -> None:
+    assert task.edit
+    file = root / task.before
+    text = file.read_text("utf-8")
+    assert task.edit[0] in text, f"{task.name}: {task.before} no longer has what is edited"
+    file.write_text(text.replace(*task.edit), "utf-8")
+
+
+def _copy(source: Path, root: Path, tree: CodeTree) -> Path:
+    """A fresh copy of `source` at `root`, as a checkout: the same path each time, so that indexes fit."""
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(source, root)
+    if tree.compile:
+        files = [
+            path
+            for pattern in tree.compile
+            for path in sorted(root.glob(pattern))
+            if not any(fnmatch.fnmatch(path.name, left) for left in tree.leave)
+        ]
+        commands = [
+            {"directory": str(root), "file": str(path), "arguments": ["c++", *tree.flags, str(path)]} for path in files
+        ]
+        (root / "compile_commands.json").write_text(json.dumps(commands))
+    names = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "as published")):
+        subprocess.run(["git", *names, *command], cwd=root, check=True, capture_output=True)
+    return root
+
+
+def _fetched(name: str, tree: CodeTree) -> Path:
+    if tree.code:
+        return code(Tree(name=name, code=tree.code, references=[], outlines=[], names=[]))
+    folder = _CACHE / f"debian-{tree.debian}"
+    if not folder.is_dir():
+        done = subprocess.run(
+            [_TOP / "scripts" / "debian_source.sh", tree.debian, folder], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{tree.debian} cannot be had from Debian's sources: {done.stderr.strip()[-300:]}")
+    return folder
+
+
+def tables(results: list[Result]) -> list[Table]:
+    """What a person reads."""
+
+    def cells(verdict: Verdict) -> tuple[str, str, str]:
+        if verdict.right is None:
+            return "–", "–", "no way"
+        return f"{verdict.calls}", f"{verdict.bytes:,}", "right" if verdict.right else "wrong"
+
+    rows = [(result.task, *cells(result.ours), *cells(result.script)) for result in results]
+    totals = [
+        "all",
+        *(f"{sum(one.ours.calls for one in results)}", f"{sum(one.ours.bytes for one in results):,}"),
+        f"{sum(one.ours.right is True for one in results)} of {len(results)}",
+        *(f"{sum(one.script.calls for one in results)}", f"{sum(one.script.bytes for one in results):,}"),
+        f"{sum(one.script.right is True for one in results)} of {len(results)}",
+    ]
+    head = ("task", "calls", "bytes", "lsp-mcp", "calls", "bytes", "grep and go")
+    fewer = sum(one.ours.right is True and one.ours.bytes < one.script.bytes for one in results)
+    return [Table("Daily tasks of an agent", head, [*rows, totals], f"Fewer bytes than the script in {fewer} of them.")]
