@@ -46,6 +46,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"offered"},
         {
             "code",
+            "reading",
             "checking",
             "editing",
             "refactoring",
@@ -63,6 +64,8 @@ LAYERS: dict[str, list[set[str]]] = {
         {"answers", "renaming", "deltas"},
         {"questions"},
         {"symbols"},
+        {"by_name"},
+        {"addresses"},
         {"context"},
         {"settings", "tool", "json_text"},
     ],

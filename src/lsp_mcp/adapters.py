@@ -65,6 +65,7 @@ class Workspace(_Data, frozen=True):
     generated_pattern: str = ""  # paths of sources that build tools make for their own use: nobody asks about them
     dependency_folder_names: tuple[str, ...] = ()  # folders of dependencies' sources: read, never written
     dependency_folders_command: tuple[str, ...] = ()  # prints one readable folder a line
+    dependency_files_command: tuple[str, ...] = ()  # prints the source files that the workspace depends on, one a line
 
 
 class Visibility(_Data, frozen=True):

@@ -52,6 +52,11 @@ def parse_anchor(anchor: str) -> Anchor:
     return Anchor(match["scheme"].lower(), file, point)
 
 
+def is_anchor(text: str) -> bool:
+    """Whether `text` has the form of an anchor, right or wrong in its numbers."""
+    return _ANCHOR.fullmatch(text.strip()) is not None
+
+
 def looks_like_anchor(text: str) -> bool:
     """Whether a caller meant an anchor rather than a symbol's name."""
     return "://" in text or "#" in text

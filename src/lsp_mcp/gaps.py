@@ -27,6 +27,7 @@ GapKind = Literal[
     "unsaved",  # the answer is for the text of buffers, not of files
     "resolved",  # an anchor moved, or a name was taken for this anchor
     "overrides",  # a method is one of several that calls may lead to
+    "elsewhere",  # where what was not found stands besides
     "applied",  # something about an edit that was made
     "setup",  # something about how files are watched or compiled
 ]

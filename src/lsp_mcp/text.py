@@ -93,11 +93,21 @@ class Text:
         start, end = self._line_bounds(number)
         return self.content[start:end]
 
+    def first_point(self, number: int) -> Point:
+        """Where the text of line `number` (from 1) begins, behind its blanks. Raises `PointError` as `line` does."""
+        line = self.line(number)
+        return Point(number, len(line) - len(line.lstrip()) + 1)
+
     def lines(self) -> list[str]:
         """All lines without their ends, first to last."""
         if self._has_only_lf:
             return self.content.removeprefix(BOM).split("\n")
         return [self.line(number) for number in range(1, self.line_count + 1)]
+
+    def numbered(self, span: Span, around: int = 0) -> list[tuple[int, str]]:
+        """The lines that `span` stands on with their numbers, from 1, and up to `around` lines before and after."""
+        first, last = max(1, span.start.line - around), min(self.line_count, span.end.line + around)
+        return [(number, self.line(number)) for number in range(first, last + 1)]
 
     def slice(self, span: Span) -> str:
         """The characters of `span`. Raises `PointError` as `point_offset` does."""
@@ -158,6 +168,14 @@ class Text:
     def point_position(self, point: Point, encoding: PositionEncoding) -> Json:
         """`Point` → LSP `Position`. Raises `PointError` as `point_offset` does."""
         return self.offset_position(self.point_offset(point), encoding)
+
+    def byte_point(self, line: int, column: int) -> Point:
+        """The point at byte `column` (from 1) of `line`, as compilers count UTF-8; past its end, the end of the line.
+
+        Raises:
+            PointError: there is no such line.
+        """
+        return Point(line, _unit_index(self.line(line), column - 1, "utf-8") + 1)
 
     def position_point(self, position: Json, encoding: PositionEncoding) -> Point:
         """LSP `Position` → `Point`, clamped."""

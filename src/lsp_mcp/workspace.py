@@ -6,6 +6,7 @@ writes only inside the root). Symbolic links are resolved before a path is judge
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 from collections import OrderedDict
@@ -103,15 +104,19 @@ class Workspace:
             raise PathError(f"{shortened(str(path))} cannot be resolved: {shortened(str(error))}") from None
 
     def _suggest(self, path: Path) -> str:
-        """Files of the same name nearby would be guesses; the folder's own listing is not."""
+        """What is spelled nearly so beside it, or else what lies there."""
         folder = path.parent
         if not folder.is_dir():
             missing = shortened(self.display_path(folder))
             return f": there is no folder {missing}. Paths are relative to the workspace root."
         try:
-            same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+            same = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)
         except OSError:
             same = []
+        if near := difflib.get_close_matches(path.name, same, n=2, cutoff=0.7):
+            names = " or ".join(shortened(self.display_path(folder / name)) for name in near)
+            return f"; did you mean {names}?"
+        same = same[:8]
         beside = f" Beside it: {', '.join(same)}." if same else ""
         return f".{beside} Paths are relative to the workspace root."
 

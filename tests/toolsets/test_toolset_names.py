@@ -11,7 +11,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.toolsets.symbols import _without_constructors
+from lsp_mcp.toolsets.by_name import _without_constructors
 
 BACKEND = cast(Backend, None)
 PLACE = Place(Path("/w/a.h"), Span(Point(1, 1), Point(1, 2)), Text("x"))

@@ -15,14 +15,16 @@ from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri
 
 
-async def document_symbols(backend: Backend, path: Path) -> tuple[Symbol, ...]:
+async def document_symbols(backend: Backend, path: Path, *, opened: bool = True) -> tuple[Symbol, ...]:
     """The symbols of `path` in reading order, members below what they belong to.
+
+    Not `opened`, for many files that nobody works on, it need not be a document for the server's other answers too.
 
     Raises:
         PathError: the file cannot be read, or is of no language of this server.
         RefusedError, UnavailableError: as `Backend.request`.
     """
-    text = await backend.open(path)
+    text = await (backend.open(path) if opened else backend.text(path))
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
     symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
     return _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))

@@ -12,7 +12,7 @@ from lsp_mcp.features.declaration import Declaration, declaration
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.text import Point, Span
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,16 @@ async def text_at(backend: Backend, path: Path, point: Point) -> SymbolText:
         if symbol.place.span.start <= point < symbol.place.span.end or symbol.place.span.start == point:
             return _of(backend, symbol, owners, siblings)
     name = text.identifier_at(point) or Span(point, point)
-    line = text.clip_to_line(Span(_first_of(text, point), text.offset_point(len(text.content))))
-    return SymbolText(path, name, declaration(text, line, backend.adapter.language_of(path)))
+    line = text.clip_to_line(Span(text.first_point(point.line), text.offset_point(len(text.content))))
+    return SymbolText(path, name, Declaration(text, line, None, line))
 
 
-async def enclosing_text(backend: Backend, path: Path, span: Span) -> SymbolText | None:
-    """The innermost declaration that all of `span` lies in; None outside of all. Raises as `symbol_texts`."""
-    outline = await document_symbols(backend, path)
+async def enclosing_text(backend: Backend, path: Path, span: Span, *, opened: bool = True) -> SymbolText | None:
+    """The innermost declaration that all of `span` lies in; None outside of all. Raises as `symbol_texts`.
+
+    Not `opened`, it is asked without making the file a document, which some servers refuse.
+    """
+    outline = await document_symbols(backend, path, opened=opened)
     inside = [one for one in _walk(outline) if holds(one[0], span)]
     return _of(backend, *inside[-1]) if inside else None
 
@@ -105,10 +108,3 @@ def _walk(
     for symbol in beside:
         yield symbol, owners, beside
         yield from _walk(symbol.children, (*owners, symbol))
-
-
-def _first_of(text: Text, point: Point) -> Point:
-    line = text.line(point.line)
-    blank = len(line) - len(line.lstrip())
-    start = text.point_offset(Point(point.line, 1))
-    return text.offset_point(start + blank)

@@ -14,6 +14,10 @@ _KINDS = [
     *("interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object", "key"),
     *("null", "enum_member", "struct", "event", "operator", "type_parameter"),
 ]
+KINDS = (*_KINDS, "type", "macro")
+TYPES = ("class", "struct", "interface", "enum", "type")
+FUNCTIONS = ("function", "method", "constructor", "operator")
+MEMBERS = ("field", "method", "property", "constructor", "enum_member")
 
 
 @dataclass(frozen=True)

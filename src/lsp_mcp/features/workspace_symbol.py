@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +13,13 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Locator, Place, location_key
-from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
 
 _Parts = tuple[str, ...]
+Keep = Callable[[str, Path], bool]
+"""Called with the kind of a symbol and its file: whether it is wanted."""
+
 _TYPE_ARGUMENTS = re.compile(r"\[[^\[\]]+\]|[*()]")
 _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
@@ -33,24 +35,27 @@ class Found:
     unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
 
 
-async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: bool = False) -> Found:
+async def workspace_symbols(
+    backend: Backend, query: str, limit: int, *, hover: bool = False, keep: Keep = lambda kind, file: True
+) -> Found:
     """Definitions whose name matches `query` in the server's fuzzy way, the closest first.
 
-    `query` may be qualified: `Method`, `Type.Method`, `ns::Type::Method`, `path/to/pkg.Function`.
+    `query` may be qualified: `Method`, `Type.Method`, `ns::Type::Method`, `path/to/pkg.Function`. Symbols outside the
+    workspace are left out, whatever the server was told to search, and those that `keep` doesn't keep.
 
     Raises:
         RefusedError, UnavailableError: as `Backend.request`.
     """
-    folder, _, name = split_signature(query)[0].rpartition("/")
-    name = _plain(name)
-    unsearched = await backend.load(None, _parts(name)[-1])
+    folder, parts = _folder_and_parts(query)
+    name = parts[-1] if folder else ".".join(parts)
+    unsearched = await backend.load(None, parts[-1])
     separator = backend.adapter.symbols.scope_separator
     asked = separator.join(_parts(name)) if separator else name
     result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
     capped = len(result) == backend.adapter.symbols.workspace_symbol_cap
     if folder:
-        container = f"{folder}/{name.split('.')[0]}"
-        result = [item for item in result if _ends_path(str(item.get("containerName") or ""), container)]
+        result = [item for item in result if _is_in_package(item, folder, parts)]
+        name = ".".join(parts[1:]) or name
     if separator:
         result = [_with_whole_name(item, separator) for item in result]
     root = backend.root
@@ -60,7 +65,8 @@ async def workspace_symbols(backend: Backend, query: str, limit: int, *, hover: 
         for item in result
         if "range" in item["location"]
         and is_about(str(item["name"]), name)
-        and not _is_noise(uri_path(item["location"]["uri"]), backend.adapter, root)
+        and not _is_outside(file := uri_path(item["location"]["uri"]), backend.adapter, root)
+        and keep(kind_name(item["kind"], backend.adapter), file)
     }
     found = sorted(by_place.items(), key=lambda one: (closeness(str(one[1]["name"]), name), one[0]))
     symbols: list[Symbol] = []
@@ -138,16 +144,53 @@ def _plain(name: str) -> str:
     return name
 
 
-def _is_noise(file: Path, adapter: Adapter, root: Path) -> bool:
-    """Whether nobody asks for it: hundreds of a system's libraries fit any name, and so does what cgo generates."""
-    is_generated = adapter.language_of(file) is None
-    return (adapter.symbols.knows_libraries or is_generated) and not file.is_relative_to(root)
+def _is_outside(file: Path, adapter: Adapter, root: Path) -> bool:
+    """Whether it is no file of the workspace: of a library, or what cgo generates.
+
+    The workspace may be a part of a project; what lies elsewhere in that is shown too.
+    """
+    if file.is_relative_to(root):
+        return False
+    if adapter.symbols.knows_libraries or adapter.language_of(file) is None:
+        return True
+    return not file.is_relative_to(project_top(root, adapter.workspace.root_markers))
+
+
+@lru_cache(256)
+def project_top(root: Path, markers: tuple[str, ...]) -> Path:
+    """The highest folder above `root` that a file of `markers` makes a project, or `root`."""
+    return next((one for one in list(root.parents)[::-1] if any((one / name).is_file() for name in markers)), root)
 
 
 def _with_whole_name(item: Json, separator: str) -> Json:
     """`item` with the names of what it lies in before its own."""
     container = str(item.get("containerName") or "")
     return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
+
+
+def is_called(symbol: Symbol, query: str) -> bool:
+    """Whether `query` names `symbol`: by the end of its name, or by the path of its package and its name in there."""
+    folder, parts = _folder_and_parts(query)
+    if not folder:
+        return _ends(_parts(symbol.name), parts)
+    own = _parts(symbol.name)
+    inside = own[1:] or own
+    return _ends_path(".".join([symbol.place.container, *inside]), f"{folder}/{'.'.join(parts)}")
+
+
+def _folder_and_parts(query: str) -> tuple[str, _Parts]:
+    folder, _, last = query.rpartition("/")
+    return folder, _parts(last)
+
+
+def _is_in_package(item: Json, folder: str, parts: _Parts) -> bool:
+    """Whether the path of its package is the first of `parts` in `folder`; `v3` of `yaml.v3` may belong to that."""
+    container, own = str(item.get("containerName") or ""), _parts(str(item["name"]))
+    return any(
+        _ends_path(container, f"{folder}/{'.'.join(parts[:number])}")
+        and is_about(".".join(own), ".".join(parts[number:]))
+        for number in range(1, len(parts) + 1)
+    )
 
 
 def _ends_path(path: str, end: str) -> bool:

@@ -63,6 +63,37 @@ class ReferenceList(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Source:
+    """The text of one declaration, or why there is none: `problem`, with what was `asked` for.
+
+    `lines` are those that are shown, with their numbers; `left_out` is the first and the last line of a stretch that is
+    not. `role` tells several declarations of one symbol apart.
+    """
+
+    asked: str
+    problem: str = ""
+    place: Place | None = None
+    name: str = ""
+    kind: str = ""
+    role: str = ""
+    hash: str = ""
+    lines: Sequence[tuple[int, str]] = ()
+    left_out: tuple[int, int] | None = None
+    first: int = 0
+    last: int = 0
+    hover: str = ""
+    callees: Sequence[Symbol] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources(Answer):
+    """Of `read_symbol`."""
+
+    sources: Sequence[Source]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rename(Answer):
     """Of `rename_symbol_by_anchor`."""
 

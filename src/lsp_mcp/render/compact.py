@@ -30,11 +30,13 @@ from lsp_mcp.render.answers import (
     Outline,
     ReferenceList,
     Rename,
+    Sources,
     UnusedList,
 )
 from lsp_mcp.render.changes import diff_lines
 from lsp_mcp.render.impact import bare_places, impact_lines, places_with_code
 from lsp_mcp.render.problems import delta_lines
+from lsp_mcp.render.source_lines import source_lines
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
@@ -52,14 +54,13 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
         case Definitions():
             yield from chain.from_iterable(_definition(one, answer.with_code, anchor) for one in answer.symbols)
         case Outline():
-            if answer.symbols:
-                yield anchor(answer.path, None)
-            for symbol in answer.symbols:
-                yield from _outline(symbol, "", answer.with_code)
+            yield from _file(answer, anchor)
         case ReferenceList():
             yield from (places_with_code if answer.with_code else bare_places)(answer.places, anchor)
         case Check() | Change() | Offers():
             yield from _editing(answer, shown, anchor)
+        case Sources():
+            yield from source_lines(answer.sources, anchor)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
         case _:
@@ -93,6 +94,13 @@ def _editing(answer: Check | Change | Offers, shown: Shown, anchor: AnchorTo) ->
             yield from delta_lines(answer.delta, anchor, with_remaining=False)
         case Offers():
             yield " · ".join(answer.names)
+
+
+def _file(answer: Outline, anchor: AnchorTo) -> Iterator[str]:
+    if answer.symbols:
+        yield anchor(answer.path, None)
+    for symbol in answer.symbols:
+        yield from _outline(symbol, "", answer.with_code)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:

@@ -25,6 +25,8 @@ from lsp_mcp.render.answers import (
     Outline,
     ReferenceList,
     Rename,
+    Source,
+    Sources,
     UnusedList,
 )
 from lsp_mcp.render.gaps import gap_objects
@@ -63,6 +65,8 @@ class _Form:
                 return {"references": [self._place(p, answer.with_code) for p in answer.places]}
             case Check() | Change() | Offers():
                 return self._editing(answer)
+            case Sources():
+                return {"symbols": [self._source(source) for source in answer.sources]}
             case Rename():
                 return self._file_edits(answer.plan)
             case Hierarchy():
@@ -106,6 +110,31 @@ class _Form:
         if place.container:
             out["container"] = place.container
         return out
+
+    def _source(self, source: Source) -> Json:
+        if source.place is None:
+            return {"asked": source.asked, "error": source.problem}
+        out: Json = {"asked": source.asked, "name": source.name, "kind": source.kind}
+        out |= self._place(source.place, with_code=False)
+        out |= {"start_line": self._line(source.first), "end_line": self._line(source.last)}
+        if source.hash:
+            out["hash"] = source.hash
+        if source.role:
+            out["role"] = source.role
+        out["text"] = "\n".join(line for _, line in source.lines)
+        if source.left_out:
+            out["left_out"] = [self._line(number) for number in source.left_out]
+        if source.hover:
+            out["hover_info"] = source.hover
+        if source.callees:
+            out["callees"] = [self._symbol(callee, with_code=True) for callee in source.callees]
+        if source.notes:
+            out["notes"] = list(source.notes)
+        return out
+
+    def _line(self, number: int) -> int:
+        """Line `number` (from 1) as callers count."""
+        return int(point_numbers(Point(number, 1), self._base)["line"])
 
     def _node(self, node: Node, with_code: bool) -> Json:
         out: Json = {

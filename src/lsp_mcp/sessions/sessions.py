@@ -17,7 +17,7 @@ from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
-from lsp_mcp.errors import LspMcpError, PathError, UnavailableError
+from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.apply import Done, apply_in_neovim
@@ -31,6 +31,9 @@ from lsp_mcp.workspace import Workspace
 log = logging.getLogger(__name__)
 
 _DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies lie
+
+
+_REASON = 300  # characters of a program's own words
 
 
 class Sessions:
@@ -72,6 +75,7 @@ class Sessions:
         for session in self._sessions:
             session.spawn()
         self._dependencies: asyncio.Task[None] | None = None
+        self._dependency_files: dict[str, tuple[int, asyncio.Task[tuple[Path, ...]]]] = {}  # with their generation
         self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
 
     def for_client(self) -> Sessions:
@@ -187,8 +191,9 @@ class Sessions:
 
     async def close(self) -> None:
         """End every server, within 3 s."""
-        if self._dependencies:
-            self._dependencies.cancel()
+        for task in (self._dependencies, *(listing for _, listing in self._dependency_files.values())):
+            if task:
+                task.cancel()
         await asyncio.gather(*(session.close() for session in (*self._sessions, *self._others)))
         self._hub.close()
 
@@ -247,6 +252,29 @@ class Sessions:
             if code == 0:
                 folders += [Path(os.path.realpath(line)) for line in output.split("\n") if line.startswith("/")]
         self.workspace.dependency_folders = tuple(folders)
+
+    async def dependency_files(self, backend: Backend) -> tuple[Path, ...]:
+        """The source files of what the workspace depends on, outside of it; none if nothing says which they are.
+
+        Raises:
+            UnavailableError: they cannot be listed.
+            RefusedError: the program that lists them says why it doesn't.
+        """
+        command = backend.adapter.workspace.dependency_files_command
+        if not command:
+            return ()
+        generation, listing = self._dependency_files.get(backend.name, (None, None))
+        if listing is None or generation != backend.generation or (listing.done() and listing.exception()):
+            listing = asyncio.create_task(self._list_dependency_files(command))
+            self._dependency_files[backend.name] = backend.generation, listing
+        return await asyncio.shield(listing)
+
+    async def _list_dependency_files(self, command: Sequence[str]) -> tuple[Path, ...]:
+        code, output = await run(command, cwd=self.workspace.root, timeout=_DEPENDENCY_TIMEOUT)
+        if code:
+            raise RefusedError(f"{' '.join(command[:2])}: {output.strip()[:_REASON]}")
+        listed = map(Path, dict.fromkeys(line for line in output.split("\n") if line.startswith("/")))
+        return tuple(path for path in listed if not path.is_relative_to(self.workspace.root))
 
 
 def _and(words: Sequence[str]) -> str:

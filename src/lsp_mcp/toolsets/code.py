@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Reach, Scope, Use
-from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError, unknown
 from lsp_mcp.features import document_symbol, references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.overrides import Overrides, overrides
-from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.features.symbols import KINDS, TYPES, Symbol, flat
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
+from lsp_mcp.toolsets.by_name import check_name, name_for
 from lsp_mcp.toolsets.renaming import ask_rename, told_of_text
-from lsp_mcp.toolsets.symbols import SymbolTarget, check_name
+from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.visible import quoted
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
 
@@ -77,6 +80,9 @@ class CodeTools(AnchorToolset):
         self,
         call: Call,
         symbol_name: Annotated[str, Field(description="Name or part of one; may be qualified: Type.Method, pkg.Func")],
+        kind: Annotated[str | None, Field(description="function, method, type, field …")] = None,
+        path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
+        dependencies: Annotated[bool, Field(description="Search dependencies, too")] = False,
         limit: Limit = 50,
         include_hover: Hover = False,
         include_code: Code = True,
@@ -87,22 +93,33 @@ class CodeTools(AnchorToolset):
         if not name:
             raise CallerError("symbol_name is empty; pass a name, for example Reader or Reader.Read.")
         check_name(name)
+        keep = self._keep(kind, path)
         symbols: list[Symbol] = []
         gaps: list[Gap] = []
         total = 0
         for backend in await self._sessions.asked():
-            answered = await self._search(call, backend, name, limit, include_hover=include_hover)
+            plain = name_for(backend, name)
+            answered = await self._search(call, backend, plain, limit, keep, include_hover=include_hover)
             symbols += answered.value.symbols
             total += answered.value.total
             gaps += answered.gaps
+            if dependencies:
+                theirs, lacking = await self._theirs(backend, plain, keep)
+                symbols += theirs
+                total += len(theirs)
+                gaps += lacking
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
+        if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only like it
+            gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:
             place = symbol.place
             if identifier := place.text.identifier_at(place.span.start):
                 await self._questions.tell_tasks(call, place.path, identifier.start, place.text.slice(identifier))
-        where = f"in the {self._sessions.languages} workspace"
+        where = f"in the {self._sessions.languages} workspace{' and its dependencies' if dependencies else ''}"
         message = f"{found(total, 'symbol definition', gaps)} {where}."
+        if any(gap.kind == "capped" for gap in gaps):
+            message = message.replace("Found ", "Found at least ", 1)
         return self._render(
             call,
             Definitions(
@@ -197,8 +214,37 @@ class CodeTools(AnchorToolset):
 
     # --- inside ------------------------------------------------------------------------------------
 
+    def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
+        """What `kind` and `path` leave of a name search.
+
+        Raises:
+            CallerError: there is no such kind, or no such path.
+        """
+        if kind is not None and kind not in KINDS:
+            raise CallerError(unknown("kind", kind, KINDS))
+        below = self._sessions.workspace.root / path if path is not None else None
+        if below is not None and not below.exists():
+            raise PathError(f"{quoted(path or '')} does not exist in {self._sessions.workspace.root}.")
+        wanted = TYPES if kind == "type" else (kind,)
+
+        def keep(of: str, file: Path) -> bool:
+            return (kind is None or of in wanted) and (below is None or file.is_relative_to(below.resolve()))
+
+        return keep
+
+    async def _theirs(self, backend: Backend, name: str, keep: workspace_symbol.Keep) -> tuple[list[Symbol], list[Gap]]:
+        """What dependencies have by `name`, and why not all of it."""
+        if not backend.adapter.workspace.dependency_files_command:
+            text = f"dependencies are not searched by name for {backend.name}; a use's definition leads there"
+            return [], [Gap("not_searched", text)]
+        try:
+            found = await self._targets.names.in_dependencies(backend, name)
+        except (RefusedError, UnavailableError) as error:
+            return [], [Gap("not_searched", f"not searched: dependencies ({error})")]
+        return [symbol for symbol in found if keep(symbol.kind, symbol.place.path)], []
+
     async def _search(
-        self, call: Call, backend: Backend, name: str, limit: int, *, include_hover: bool
+        self, call: Call, backend: Backend, name: str, limit: int, keep: workspace_symbol.Keep, *, include_hover: bool
     ) -> Answered[workspace_symbol.Found]:
         """What one backend finds by `name`, and what makes that incomplete.
 
@@ -207,7 +253,7 @@ class CodeTools(AnchorToolset):
         """
 
         async def ask() -> workspace_symbol.Found:
-            return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover)
+            return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
 
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)

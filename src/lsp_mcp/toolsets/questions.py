@@ -15,6 +15,7 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import outside_use
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
+from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.context import TasksOn
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
@@ -61,17 +62,19 @@ class Questions:
         places: Callable[[Value], Iterable[Place]] = _no_places,
         reach: Reach = "workspace",
         searched: Callable[[Value], frozenset[Path]] = _nothing,
+        prefer: Prefer = "any",
     ) -> SymbolAnswer[Value]:
         """The answer of `ask` about the symbol that `symbol_anchor`, an anchor or a name, stands for.
 
         `places` gives those of the answer that are handed out as anchors; `reach` is what the answer depends on,
-        `searched` which files it takes in though the build leaves them out.
+        `searched` which files it takes in though the build leaves them out; `prefer` what the tool is about, if a
+        name means several symbols.
 
         Raises:
             AnchorError, PathError: see `Targets.handle` and `Targets.target`.
             RefusedError: the server's refusal, with what it was about, and why it may know too little.
         """
-        handle = await self._targets.handle(call, symbol_anchor)
+        handle = await self._targets.handle(call, symbol_anchor, prefer)
         find = partial(self._targets.target, handle)
         return await self.about(call, handle.backend, find, ask, places=places, reach=reach, searched=searched)
 

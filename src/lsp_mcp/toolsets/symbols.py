@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
-from lsp_mcp.anchors import Anchor, encode_file, looks_like_anchor, parse_anchor
-from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError
-from lsp_mcp.features.anchor_memory import LostError, Other
-from lsp_mcp.features.asking import settled
-from lsp_mcp.features.overloads import with_parameters
+from lsp_mcp.features.anchor_memory import Followed, LostError, Other
+from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import definition_places
-from lsp_mcp.features.signatures import split_signature
-from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.workspace_symbol import Found, is_named, workspace_symbols
-from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.features.symbols import flat
+from lsp_mcp.gaps import Gap, news
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.toolsets.addresses import Address, parse_address, point_in
+from lsp_mcp.toolsets.by_name import Names, Prefer, check_name
 from lsp_mcp.toolsets.tool import Call
-from lsp_mcp.visible import quoted
 
-_SEARCHED = 100  # definitions looked at for one name
 _LISTED = 10  # candidates listed in an error
-_LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
-_TYPES = ("class", "struct", "interface", "enum")
 
 
 @dataclass(frozen=True)
 class Handle:
-    """The place that a caller named, not yet looked at; `resolved` says how it was found."""
+    """The place that a caller named, not yet looked at; `resolved` says how it was found.
+
+    A `point` may be of an older text; an `address` is about the present one.
+    """
 
     backend: Backend
     path: Path
-    point: Point
+    point: Point | None = None
     resolved: tuple[Gap, ...] = ()
     by_name: bool = False  # not by a position, which may be of another text than the caller thinks
+    address: Address | None = None
+    anywhere: bool = False  # a place that no symbol stands on will do
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ class Targets:
         self.sessions = sessions
         self._workspace = sessions.workspace
         self._beginning = lru_cache(4096)(self._beginning_of)
+        self._names = Names(sessions, self.anchor, self.hand_out_readable)
 
     def anchor(self, path: Path, point: Point | None) -> str:
         """The anchor of `point` in `path`; without a point its beginning up to `#`."""
@@ -84,20 +84,34 @@ class Targets:
         scheme = next((language.scheme for language in found if language), "file")
         return f"{scheme}://{encode_file(self._workspace.display_path(path))}#"
 
-    async def handle(self, call: Call, symbol_anchor: str) -> Handle:
-        """The place that `symbol_anchor`, an anchor or an unambiguous name, stands for; its backend is ready.
+    async def handle(self, call: Call, symbol_anchor: str, prefer: Prefer = "any") -> Handle:
+        """The place that `symbol_anchor` stands for: an anchor, another address, or a name; its backend is ready.
+
+        Of several symbols that a name means, those that the tool is about count: `prefer`.
 
         Raises:
             AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
-            PathError: the anchor's file is missing, outside the workspace, or nobody answers for it.
+            PathError: its file is missing, outside the workspace, or nobody answers for it.
         """
-        if not looks_like_anchor(symbol_anchor):
-            return await self._named(call, symbol_anchor)
-        anchor = parse_anchor(symbol_anchor)
-        path = await self._file(anchor, symbol_anchor)
-        backend = self.sessions.for_path(path)
-        await backend.ready(call.report)
-        return Handle(backend, path, anchor.point)
+        check_name(symbol_anchor)
+        if is_anchor(symbol_anchor):
+            anchor = parse_anchor(symbol_anchor)
+            path = await self._file(anchor, symbol_anchor)
+            backend = self.sessions.for_path(path)
+            await backend.ready(call.report)
+            return Handle(backend, path, anchor.point)
+        if addresses := parse_address(symbol_anchor, self._is_source):
+            return replace(await self._addressed(call, addresses), anywhere=prefer == "places")
+        if "://" in symbol_anchor:
+            parse_anchor(symbol_anchor)  # says what is wrong with it
+        named = await self._names.one(call, symbol_anchor, prefer)
+        place = named.symbol.place
+        return Handle(named.backend, place.path, place.span.start, (named.remark,), by_name=True)
+
+    @property
+    def names(self) -> Names:
+        """What finds symbols by name."""
+        return self._names
 
     async def target(self, handle: Handle) -> SymbolTarget:
         """The identifier at `handle` in the present text, followed there through edits since it was handed out.
@@ -106,11 +120,12 @@ class Targets:
             AnchorError: there is no identifier, or the symbol is gone; the message lists what is near.
             PathError: the file is gone or cannot be read as text.
         """
-        path, point = handle.path, handle.point
+        path = handle.path
         text = await handle.backend.open(path)
         resolved = handle.resolved
+        point = handle.point or await self._present_point(handle, text)
         try:
-            followed = self.sessions.memory.follow(path, point, text)
+            followed = self.sessions.memory.follow(path, point, text) if handle.point else Followed(point)
         except LostError as lost:
             near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
             raise AnchorError(
@@ -119,7 +134,7 @@ class Targets:
                 + (f"Candidates:{near}" if near else "The file no longer has that name; find it by name.")
             ) from None
         now = followed.point
-        identifier = self._identifier(handle.backend, path, text, now)
+        identifier = Span(now, now) if handle.anywhere else self._identifier(handle.backend, path, text, now)
         others = [] if handle.by_name else await self._other_symbols(handle, text, identifier, followed.others)
         if others:
             resolved = (*resolved, self._two_meanings(path, point, text, identifier, others))
@@ -129,6 +144,59 @@ class Targets:
         return await SymbolTarget(handle.backend, path, text, identifier, resolved).loaded()
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _is_source(self, name: str) -> bool:
+        path = Path(name)
+        return any(backend.adapter.language_of(path) for backend in self.sessions.backends)
+
+    async def _addressed(self, call: Call, addresses: Sequence[Address]) -> Handle:
+        """The place that the first of `addresses` whose file exists stands for."""
+        await self.sessions.asked()
+        address, path = addresses[0], None
+        missing: PathError | None = None
+        for one in addresses:
+            try:
+                address, path = one, await self.sessions.file(one.file)
+                break
+            except PathError as error:
+                missing = missing or error
+        if path is None:
+            assert missing
+            raise missing
+        if not address.line and not address.name:
+            shown = self._workspace.display_path(path)
+            raise AnchorError(
+                f"{shown} names a file, not a symbol: list_symbols_in_file file_path={shown} lists what is in it; "
+                f"{shown}:LINE, {shown}:LINE:COL and {shown}:Symbol name a symbol."
+            )
+        backend = self.sessions.for_path(path)
+        await backend.ready(call.report)
+        if address.line and address.column and not address.in_bytes:
+            # As an anchor, it may be of an older text: `FILE` and `LINE:CHAR` of an answer, put together.
+            return Handle(backend, path, Point(address.line, address.column))
+        return Handle(backend, path, by_name=True, address=address)
+
+    async def _present_point(self, handle: Handle, text: Text) -> Point:
+        """Where the address of `handle` leads in `text`.
+
+        Raises:
+            AnchorError: nowhere, or to several symbols; the message lists them.
+        """
+        assert handle.address
+        shown = self._workspace.display_path(handle.path)
+        language = handle.backend.adapter.language_of(handle.path)
+        keywords = language.keywords if language else frozenset()
+        outline = flat(await document_symbols(handle.backend, handle.path))
+        found = point_in(handle.address, text, outline, keywords)
+        if isinstance(found, Point):
+            return found
+        if handle.anywhere and handle.address.line and handle.address.line <= text.line_count:
+            return text.first_point(handle.address.line)
+        self.sessions.memory.remember(handle.path, text, (span.start for span in found.spans))
+        listed = ", ".join(
+            f"{shown}:{span.start.line}:{span.start.character} {text.slice(span)}" for span in found.spans
+        )
+        raise AnchorError(f"{shown}{found.why}" + (f": {listed}." if listed else "."))
 
     async def _file(self, anchor: Anchor, spelled: str) -> Path:
         try:
@@ -200,94 +268,9 @@ class Targets:
         on_line = f"On line {point.line}: {listed}." if listed else f"Line {point.line} of {shown} has none."
         raise AnchorError(f"{self.anchor(path, point)} stands on {what}. {on_line}")
 
-    async def _named(self, call: Call, name: str) -> Handle:
-        """The one symbol that is called `name`."""
-        check_name(name)
-        if not name.strip():
-            raise AnchorError("symbol_anchor is empty; pass go://FILE#LINE:CHAR, or a name such as Type.Method.")
-        found: list[tuple[Backend, Symbol]] = []
-        similar: list[Symbol] = []
-        capped = False
-        for backend in await self.sessions.asked():
-            await backend.ready(call.report)
-            search = await self._search(backend, name.strip())
-            capped |= search.capped
-            similar += search.symbols
-            unsigned, parameters = split_signature(name)
-            plain = unsigned.strip().rpartition("/")[2]
-            named = [symbol for symbol in search.symbols if is_named(symbol.name, plain)]
-            if parameters is not None and (parameters or len(named) > 1):
-                named = await with_parameters(backend, named, parameters)
-            found += [(backend, symbol) for symbol in named]
-        found = _without_constructors(found)
-        if len(found) > 1:
-            raise self._several(name, [symbol for _, symbol in found], capped)
-        if not found:
-            raise await self._unknown(name, similar)
-        backend, symbol = found[0]
-        place = symbol.place
-        self.hand_out_readable([place])
-        anchor = self.anchor(place.path, place.span.start)
-        return Handle(
-            backend, place.path, place.span.start, (news("resolved", f"{name.strip()} is {anchor}"),), by_name=True
-        )
-
-    async def _search(self, backend: Backend, name: str) -> Found:
-        return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
-
-    def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
-        count = f"at least {len(found)}" if capped else f"{len(found)}"
-        return AnchorError(f"{quoted(name)} names {count} symbols; pass the anchor of one:{self._listed(found)}")
-
-    async def _unknown(self, name: str, similar: list[Symbol]) -> AnchorError:
-        """Nothing is called `name`: what is like it or like a part of it, and what may hide it."""
-        for part in () if similar else [word for word in re.findall(r"\w+", name)[::-1] if word != name]:
-            for backend in self.sessions.backends:
-                similar += (await self._search(backend, part)).symbols
-            if similar:
-                break
-        word = Use(words[-1]) if (words := re.findall(r"\w+", name)) else None
-        gaps = [gap for backend in self.sessions.backends for gap in hiding(await backend.gaps(Scope(use=word)))]
-        why = "".join(f" ({gap.text})" for gap in gaps)
-        if similar:
-            return AnchorError(
-                f"no symbol of the workspace is called {quoted(name)}{why}. Similar:{self._listed(similar)}"
-            )
-        return AnchorError(f"no symbol of the workspace is called {quoted(name)}, or anything like it{why}.")
-
-    def _listed(self, symbols: list[Symbol]) -> str:
-        shown = symbols[:_LISTED]
-        self.hand_out_readable(symbol.place for symbol in shown)
-        listed = (
-            f"{self.anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}| {s.place.code[:_CODE]}" for s in shown
-        )
-        more = [f"and {len(symbols) - _LISTED} more"] if len(symbols) > _LISTED else []
-        return "".join(f"\n{line}" for line in [*listed, *more])
-
     def hand_out_readable(self, places: Iterable[Place]) -> None:
         """These places are handed out as anchors: follow them if their files change, and let their files be read."""
         for (path, _), group in groupby(places, key=lambda place: (place.path, id(place.text))):
             in_file = list(group)
             self._workspace.allow(path)
             self.sessions.memory.remember(path, in_file[0].text, (place.span.start for place in in_file))
-
-
-def check_name(name: str) -> None:
-    """Refuse to look for what no symbol is called: each word of it might be searched.
-
-    Raises:
-        AnchorError: it is too long.
-    """
-    if len(name) > _LONGEST_NAME:
-        raise AnchorError(f"{quoted(name)} is longer than the name of any symbol; pass {_LONGEST_NAME} at most.")
-
-
-def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
-    """`found` without what is only called as a type in it: its constructors, and what brings those into another."""
-    types = [symbol.name for _, symbol in found if symbol.kind in _TYPES]
-    inside = tuple(f"{name}{separator}" for name in types for separator in ("::", "."))
-    return [
-        (backend, symbol)
-        for backend, symbol in found
-        if symbol.kind in _TYPES or not (types and (symbol.name.startswith(inside) or symbol.kind == "namespace"))
-    ]

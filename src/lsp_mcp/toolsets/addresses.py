@@ -1,0 +1,192 @@
+"""Addresses: what callers write for a place or a symbol, as data (`Address`). Pure.
+
+An anchor is one form. The others are those that people and programs write: `FILE:LINE`, `FILE:LINE:COL`,
+`FILE:LINE:WORD`, `FILE:Symbol`, `FILE#LINE`, `FILE#LINE:CHAR`, a URI, and the lines that compilers, grep and stack
+traces print. What is none of them is a name, which `bare_name` frees of what stands around it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from lsp_mcp.errors import PointError
+from lsp_mcp.features.symbols import MEMBERS, Symbol
+from lsp_mcp.features.workspace_symbol import is_named
+from lsp_mcp.prose import count
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.visible import quoted
+
+IsSource = Callable[[str], bool]
+"""Whether a file of this name is one that a server answers for."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place in `file`, as its text is now: a line, a stretch of lines, a column of one, or a name in it.
+
+    Lines and columns count from 1. `in_bytes`: the column is a compiler's, and counts bytes. Without a line and a
+    name it is the file as a whole.
+    """
+
+    file: str
+    line: int | None = None
+    last_line: int | None = None
+    column: int | None = None
+    in_bytes: bool = False
+    name: str = ""
+
+
+_WORD = r"[^\W\d]\w*"
+_NAME = rf"[(*~]*{_WORD}(?:[\w.:*()~\[\]<>,]*\w[)\]>]*)?"
+_PLACES = [  # what may follow a file, the longer before the shorter
+    r'", line (?P<line>\d+)',  # Python
+    r"[:#]L?(?P<line>\d+)-L?(?P<last>\d+)(?!\w)",
+    r"[:#]L?(?P<line>\d+):(?P<column>\d+)(?:-\d+)?(?P<message>:.*)?(?!\w)",
+    rf"[:#]L?(?P<line>\d+):(?P<name>{_NAME})\s*$",
+    r"[:#]L?(?P<line>\d+)(?!\w)",
+    r"\((?P<line>\d+)(?:,(?P<column>\d+))?\)",
+    rf"(?:::?|#)(?P<name>{_NAME})\s*$",
+    r"[:#]?\s*$",
+]
+_PLACE = [re.compile(place, re.S) for place in _PLACES]
+_TOKEN = re.compile(r"""[^\s"'`()<>|:#,;=]+""")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def parse_address(spelled: str, is_source: IsSource) -> list[Address]:
+    """What `spelled` may mean if it names a file: the readings, likelier ones first; none if it names no file.
+
+    A file's name may hold spaces, or words may stand before it: whichever exists is meant.
+    """
+    for line in spelled.strip().splitlines():
+        if found := _readings(line.strip().strip("`"), is_source):
+            return found
+    return []
+
+
+def _readings(line: str, is_source: IsSource) -> list[Address]:
+    scheme = _SCHEME.match(line)
+    start = scheme.end() if scheme else 0
+    for token in _TOKEN.finditer(line, start):
+        if not is_source(token[0]):
+            continue
+        found = next((match for place in _PLACE if (match := place.match(line, token.end()))), None)
+        if found is None:
+            continue
+        files = [token[0]]
+        if token.start() > start:
+            files.append(re.split("[\"']", line[start : token.end()])[-1])  # its name holds spaces, or such characters
+        if scheme:
+            files = [unquote(file) for file in reversed(files)]
+        return [_address(file, found) for file in files]
+    return []
+
+
+def _address(file: str, found: re.Match[str]) -> Address:
+    part = found.groupdict()
+    line, last, column = (int(part[key]) if part.get(key) else None for key in ("line", "last", "column"))
+    return Address(file, line, last, column, bool(part.get("message")), part.get("name") or "")
+
+
+_RECEIVER = re.compile(rf"^\(\s*(?:{_WORD}\s+)?[*&]?\s*(?P<type>{_WORD})[^)]*\)\s*(?P<method>{_WORD})")
+_ARGUMENTS = re.compile(r"^([^\s<(]+|\([^()]*\)[^\s<(]+)\s*\(.*$", re.S)
+
+
+def bare_name(spelled: str, keywords: Collection[str]) -> str:
+    """The symbol's name in what a caller wrote: `func (b *Bucket) Put(key []byte)`, `Bucket#Put` and `Bucket.Put`
+    are one. `keywords` are words that no symbol is called, such as `func`.
+    """
+    name = spelled.strip().strip("`\"'").strip()
+    declared = False
+    while True:
+        first, _, rest = name.partition(" ")
+        if first not in keywords or first == "operator" or not rest.strip():
+            break
+        name, declared = rest.strip(), True
+        if receiver := _RECEIVER.match(name):
+            return f"{receiver['type']}.{receiver['method']}"
+    if "operator" not in name:
+        name = _ARGUMENTS.sub(r"\1", name)
+        name = re.split(r"\s*[{=;]", name)[0]
+        if declared and "<" not in name:
+            name = name.partition(" ")[0]
+    return name.replace("#", ".").strip() or spelled.strip()
+
+
+_LISTED = 10  # identifiers listed of one line
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """An address that leads to no symbol or to several: `why`, to follow the name of the file, and what is there."""
+
+    why: str
+    spans: Sequence[Span] = ()
+
+
+def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: Collection[str]) -> Point | Unclear:
+    """Where `address` leads in `text`, which declares `outline`: to the only declaration or identifier there."""
+    if not address.line:
+        return _declared(address.name, text, outline)
+    try:
+        text.line(address.line)
+        if address.column:
+            return text.byte_point(address.line, address.column)
+    except PointError as error:
+        return Unclear(f":{address.line}: {error}")
+    here = [span for span in text.identifiers(address.line) if text.slice(span) not in keywords]
+    if address.name:
+        word = (re.findall(r"\w+", address.name) or [""])[-1]
+        named = [span for span in here if text.slice(span) == word]
+        return named[0].start if named else Unclear(f":{address.line} has no {quoted(word)}, it has", here[:_LISTED])
+    last = address.last_line or address.line
+    declared = [one for one in outline if address.line <= one.place.span.start.line <= last]
+    outer = [one for one in declared if not any(_has(other, one) for other in declared)]
+    if len(outer) == 1:
+        return outer[0].place.span.start
+    spans = [one.place.span for one in outer] or here
+    distinct = list({text.slice(span): span for span in reversed(spans)}.values())[::-1]
+    if len(distinct) == 1:
+        return distinct[0].start
+    if not distinct:
+        return Unclear(f":{address.line} has no identifier")
+    what = count(len(distinct), "symbol")
+    return Unclear(f":{address.line} has {what}; add the column of one", distinct[:_LISTED])
+
+
+def _has(outer: Symbol, inner: Symbol) -> bool:
+    return outer is not inner and any(child is inner or _has(child, inner) for child in outer.children)
+
+
+def _declared(name: str, text: Text, outline: Sequence[Symbol]) -> Point | Unclear:
+    """Where what is called `name` is declared."""
+    paths = _paths(outline)
+    named = [symbol for symbol, whole in paths if is_named(whole, name) or is_named(symbol.name, name)]
+    top = [symbol for symbol in named if symbol.kind not in MEMBERS]
+    named = top if len(top) == 1 else named
+    if len(named) == 1:
+        return named[0].place.span.start
+    if named:
+        return Unclear(f" declares {len(named)} symbols called {quoted(name)}", [one.place.span for one in named])
+    word = (re.findall(r"\w+", name) or [""])[-1]
+    if uses := text.words(word)[:_LISTED]:
+        return Unclear(f" declares no {quoted(name)}, but has the word at", uses)
+    near = difflib.get_close_matches(word, [symbol.name for symbol, _ in paths], n=3)
+    spans = [symbol.place.span for symbol, _ in paths if symbol.name in near]
+    return Unclear(f" declares no {quoted(name)}" + (", nearest" if spans else ""), spans)
+
+
+def _paths(outline: Sequence[Symbol]) -> list[tuple[Symbol, str]]:
+    """The symbols of a flat outline with the names of what they lie in before their own."""
+    owners: dict[int, str] = {}
+    paths = []
+    for symbol in outline:
+        owner = owners.get(id(symbol), "")
+        whole = f"{owner}.{symbol.name}" if owner and not is_named(symbol.name, owner) else symbol.name
+        owners.update((id(child), whole) for child in symbol.children)
+        paths.append((symbol, whole))
+    return paths

@@ -1,0 +1,231 @@
+"""Which symbol a name means: `Names` finds the one, or raises an error that leads on."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.errors import AnchorError, LspMcpError
+from lsp_mcp.features.asking import settled
+from lsp_mcp.features.dependency_symbol import dependency_symbols
+from lsp_mcp.features.overloads import with_parameters
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.signatures import split_signature
+from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
+from lsp_mcp.features.text_matches import text_matches
+from lsp_mcp.features.workspace_symbol import Found, is_called, workspace_symbols
+from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.prose import count
+from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.text import Point
+from lsp_mcp.toolsets.addresses import bare_name
+from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.visible import quoted
+
+Prefer = Literal["any", "types", "functions", "places"]
+"""What a tool is about: of several symbols of one name, it means those; `places`: any place, also where nothing is."""
+
+_SEARCHED = 100  # definitions looked at for one name
+_LISTED = 10  # candidates listed in an error
+_LIKE = 3  # names listed that are spelled nearly so
+_ALIKE = 0.6  # of two names, 1 is the same
+_FARTHER = 0.1  # than the nearest: not listed
+_LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
+_CODE = 80  # characters of code shown with each
+
+_QUALIFIED = re.compile(r"\w\W+\w")
+
+ToAnchor = Callable[[Path, Point], str]
+HandOut = Callable[[Iterable[Place]], None]
+
+
+@dataclass(frozen=True)
+class Named:
+    """The symbol that a name means, and what to say of that."""
+
+    backend: Backend
+    symbol: Symbol
+    remark: Gap
+
+
+class Names:
+    """Finds symbols by name; `hand_out` is told of the places that errors name."""
+
+    def __init__(self, sessions: Sessions, anchor: ToAnchor, hand_out: HandOut) -> None:
+        self._sessions = sessions
+        self._anchor = anchor
+        self._hand_out = hand_out
+
+    async def one(self, call: Call, spelled: str, prefer: Prefer = "any") -> Named:
+        """The one symbol that is called so.
+
+        Of several, types or functions count if the tool is about those, and else the only one that is no member of a
+        type. What the workspace doesn't have is looked for in its dependencies.
+
+        Raises:
+            AnchorError: none is, or several are; the message lists candidates.
+        """
+        check_name(spelled)
+        if not spelled.strip():
+            raise AnchorError("symbol_anchor is empty; pass Type.Method, FILE:LINE or go://FILE#LINE:CHAR.")
+        found: list[tuple[Backend, Symbol]] = []
+        similar: list[Symbol] = []
+        capped = False
+        backends = await self._sessions.asked()
+        for backend in backends:
+            await backend.ready(call.report)
+            name = name_for(backend, spelled)
+            search = await self._search(backend, name)
+            capped |= search.capped
+            similar += search.symbols
+            named = [one for one in search.symbols if is_called(one, name)]
+            _, parameters = split_signature(spelled)
+            if backend.adapter.symbols.scope_separator and parameters is not None and (parameters or len(named) > 1):
+                named = await with_parameters(backend, named, parameters)
+            found += [(backend, one) for one in named]
+        found = _without_constructors(found)
+        if not found and _QUALIFIED.search(spelled):  # what is not qualified names too many of theirs
+            found = await self._in_dependencies(spelled)
+        if not found:
+            raise await self._unknown(spelled, similar)
+        kept = _preferred(found, prefer)
+        if len(kept) > 1:
+            raise self._several(spelled, [symbol for _, symbol in kept], capped)
+        backend, symbol = kept[0]
+        self._hand_out([symbol.place])
+        left = [one for one in found if one not in kept]
+        others = f" ({count(len(left), 'other symbol')} of that name)" if left else ""
+        anchor = self._anchor(symbol.place.path, symbol.place.span.start)
+        return Named(backend, symbol, news("resolved", f"{spelled.strip()} is {anchor}{others}"))
+
+    async def hints(self, spelled: str) -> list[str]:
+        """Where else `spelled`, no symbol of the workspace, is: in dependencies, in the text."""
+        name = spelled.strip()
+        said = []
+        found = [symbol for _, symbol in await self._in_dependencies(name)]
+        if not _QUALIFIED.search(name):
+            found = [symbol for symbol in found if symbol.kind not in MEMBERS]
+        if found:
+            shown = found[:_LIKE]
+            self._hand_out(symbol.place for symbol in shown)
+            listed = [f"{s.name} {self._anchor(s.place.path, s.place.span.start)}" for s in shown]
+            more = [f"and {len(found) - _LIKE} more"] if len(found) > _LIKE else []
+            said.append(f"dependencies have {', '.join([*listed, *more])}")
+        for backend in self._sessions.backends:
+            matches = await text_matches(backend, name)
+            if matches.first:
+                shown_path = self._sessions.workspace.display_path(matches.first.path)
+                inside = f" (in {matches.first.container})" if matches.first.container else ""
+                least = "at least " if matches.least else ""
+                more_text = f", {least}{matches.total - 1:,} more" if matches.total > 1 else ""
+                said.append(f"as text: {shown_path}:{matches.first.span.start.line}{inside}{more_text}")
+        return said
+
+    async def in_dependencies(self, backend: Backend, name: str) -> list[Symbol]:
+        """The symbols of dependencies that are called `name`."""
+        files = await self._sessions.dependency_files(backend)
+        return await dependency_symbols(backend, files, name_for(backend, name)) if files else []
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _in_dependencies(self, name: str) -> list[tuple[Backend, Symbol]]:
+        found = []
+        for backend in self._sessions.backends:
+            try:
+                found += [(backend, symbol) for symbol in await self.in_dependencies(backend, name)]
+            except LspMcpError:
+                continue  # the question is about the workspace; that it has none is true
+        return found
+
+    async def _search(self, backend: Backend, name: str) -> Found:
+        return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
+
+    def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
+        number = f"at least {len(found)}" if capped else f"{len(found)}"
+        return AnchorError(f"{quoted(name)} names {number} symbols; pass the anchor of one:{self._listed(found)}")
+
+    async def _unknown(self, spelled: str, similar: list[Symbol]) -> AnchorError:
+        """Nothing is called so: what is spelled nearly so, where its text stands, and what may hide it."""
+        backends = self._sessions.backends
+        name = spelled.strip()
+        words = re.findall(r"\w+", name)[::-1]
+        half = len(words[0]) // 2 if words else 0
+        for part in dict.fromkeys((*words, *(side for word in words[:1] for side in (word[:half], word[half:])))):
+            if len(part) > 1 and part != name:
+                for backend in backends:
+                    similar += (await self._search(backend, part)).symbols
+        near = nearest(name, (symbol for symbol in similar if symbol.kind != "constructor"))
+        use = Use(words[0]) if words else None
+        gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
+        why = "".join(f" ({gap.text})" for gap in gaps)
+        said = f"no symbol of the workspace is called {quoted(name)}{why}."
+        if near:
+            said += f" Similar:{self._listed(near, _LIKE)}"
+        hints = [] if near else await self.hints(name)
+        if not near and not hints:
+            said = f"{said.removesuffix('.')}, or anything like it."
+        return AnchorError("\n".join([said, *(f"{hint[:1].upper()}{hint[1:]}." for hint in hints)]))
+
+    def _listed(self, symbols: Sequence[Symbol], most: int = _LISTED) -> str:
+        shown = symbols[:most]
+        self._hand_out(symbol.place for symbol in shown)
+        listed = (
+            f"{self._anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}| {s.place.code[:_CODE]}" for s in shown
+        )
+        more = [f"and {len(symbols) - most} more"] if len(symbols) > most else []
+        return "".join(f"\n{line}" for line in [*listed, *more])
+
+
+def name_for(backend: Backend, spelled: str) -> str:
+    """The name in what a caller wrote, without the keywords of the languages of `backend` before it."""
+    keywords = {word for language in backend.adapter.languages for word in language.keywords}
+    overloads = backend.adapter.symbols.scope_separator
+    return bare_name(split_signature(spelled)[0] if overloads else spelled, keywords)
+
+
+def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Those whose names are spelled nearly as `name`, the nearest first."""
+    wanted = re.findall(r"\w+", name.casefold())
+    ranked: dict[tuple[Path, Point], tuple[float, int, Symbol]] = {}
+    for symbol in symbols:
+        own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]
+        alike = difflib.SequenceMatcher(None, ".".join(wanted), ".".join(own)).ratio()
+        if wanted and own and alike >= _ALIKE:
+            place = symbol.place.path, symbol.place.span.start
+            ranked.setdefault(place, (-alike, len(symbol.name), symbol))
+    found = sorted(ranked.values(), key=lambda one: one[:2])
+    return [symbol for worse, _, symbol in found if worse - found[0][0] <= _FARTHER]
+
+
+def check_name(name: str) -> None:
+    """Refuse to look for what no symbol is called: each word of it might be searched.
+
+    Raises:
+        AnchorError: it is too long.
+    """
+    if len(name) > _LONGEST_NAME:
+        raise AnchorError(f"{quoted(name)} is longer than the name of any symbol; pass {_LONGEST_NAME} at most.")
+
+
+def _preferred(found: list[tuple[Backend, Symbol]], prefer: Prefer) -> list[tuple[Backend, Symbol]]:
+    wanted = {"types": TYPES, "functions": FUNCTIONS}.get(prefer, ())
+    kept = [one for one in found if one[1].kind in wanted] or found
+    top = [one for one in kept if one[1].kind not in MEMBERS]
+    return top if len(top) == 1 else kept
+
+
+def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
+    """`found` without what is only called as a type in it: its constructors, and what brings those into another."""
+    types = [symbol.name for _, symbol in found if symbol.kind in TYPES]
+    inside = tuple(f"{name}{separator}" for name in types for separator in ("::", "."))
+    return [
+        (backend, symbol)
+        for backend, symbol in found
+        if symbol.kind in TYPES or not (types and (symbol.name.startswith(inside) or symbol.kind == "namespace"))
+    ]

@@ -1,0 +1,222 @@
+"""The tool `read_symbol` of the toolset `code`: the source of symbols, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.hierarchy import call_tree
+from lsp_mcp.features.hover import hover
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.scope import type_definition_places
+from lsp_mcp.features.symbol_text import SymbolText, enclosing_text, symbol_texts, text_at
+from lsp_mcp.features.symbols import FUNCTIONS, Symbol
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import Source, Sources
+from lsp_mcp.text import Point, Span
+from lsp_mcp.toolsets.answers import AnchorToolset
+from lsp_mcp.toolsets.by_name import Prefer
+from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+
+What = Literal["body", "signature", "type", "surroundings"]
+
+_MOST = 20  # symbols of one call
+_CALLEES = 50  # listed of one function
+_AROUND = 10  # lines shown before and after what no declaration holds
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read of one symbol."""
+
+    texts: Sequence[SymbolText]
+    hover: str = ""
+    callees: Sequence[Symbol] = ()
+
+    @property
+    def places(self) -> list[Place]:
+        """Those that are handed out as anchors."""
+        own = [Place(one.path, one.name, one.declared.text) for one in self.texts]
+        return [*own, *(callee.place for callee in self.callees)]
+
+
+class ReadingTools(AnchorToolset):
+    """What symbols are, in the words of their source."""
+
+    @tool(title="Read symbols", read_only=True)
+    async def read_symbol(
+        self,
+        call: Call,
+        symbols: Annotated[
+            list[str],
+            BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+            Field(min_length=1, max_length=_MOST, description="Names, anchors or FILE:LINE[:COL], of uses too"),
+        ],
+        what: Annotated[
+            What, Field(description="type: the definition of its type; surroundings: what the place is in")
+        ] = "body",
+        callees: Annotated[bool, Field(description="Add the signatures of what it calls")] = False,
+        max_bytes: Annotated[int, Field(ge=200, le=1_000_000), UNLISTED] = 20_000,
+        format: FormatChoice = None,
+    ) -> str:
+        """Read the source of symbols at their definitions, also in dependencies: comment and declaration, whole, with
+        line numbers and a hash for edit_symbol."""
+        found: list[tuple[str, _Read]] = []
+        sources: list[Source] = []
+        gaps: dict[Gap, None] = {}
+        for spelled in symbols:
+            try:
+                answered = await self._read(call, spelled, what, with_callees=callees)
+            except CallerError as error:
+                if len(symbols) == 1:
+                    raise
+                sources.append(Source(asked=spelled, problem=str(error)))
+                continue
+            found.append((spelled, answered[0]))
+            gaps.update(dict.fromkeys(answered[1]))
+            sources += [_source(spelled, one, answered[0], what, self._note(one)) for one in answered[0].texts]
+        shown, cut = _within(sources, max_bytes)
+        capped = [Gap("capped", f"{count(cut, 'line')} left out beyond max_bytes={max_bytes:,}")] if cut else []
+        read = len({spelled for spelled, one in found if one.texts})
+        return self._render(
+            call,
+            Sources(
+                message=f"Read {count(read, 'symbol')}." if read else "No source found.",
+                arguments=call.arguments,
+                gaps=[*gaps, *capped],
+                sources=shown,
+            ),
+        )
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _read(self, call: Call, spelled: str, what: What, *, with_callees: bool) -> tuple[_Read, tuple[Gap, ...]]:
+
+        async def ask(target: SymbolTarget) -> _Read:
+            backend, path, point = target.backend, target.path, target.identifier.start
+            texts = await _texts(backend, path, point, target.identifier, what)
+            own = texts[0].symbol if texts else None
+            said = ""
+            if own is None or (what == "type" and not texts):
+                # Of what is declared within a function its server knows the type, the text need not say it.
+                said = await hover(backend, Place(path, target.identifier, target.text))
+            called: list[Symbol] = []
+            if with_callees and own and own.kind in FUNCTIONS:
+                first = texts[0]
+                tree = await call_tree(backend, first.path, first.name.start, "outgoing", 1, _CALLEES)
+                called = [node.symbol for node in tree.found]
+            if not texts and said:
+                texts = [await text_at(backend, path, point)]
+            if not texts:
+                raise RefusedError("it sees no declaration of it")
+            return _Read(texts, said, called)
+
+        prefer: Prefer = "places" if what == "surroundings" else "any"
+        answered = await self._questions.about_symbol(
+            call, spelled, ask, places=lambda read: read.places, reach="file", prefer=prefer
+        )
+        target = answered.target
+        # Each source begins with its anchor.
+        said = f"{spelled.strip()} is {self._targets.anchor(target.path, target.identifier.start)}"
+        return answered.value, tuple(gap for gap in answered.gaps if gap.text != said)
+
+    def _note(self, one: SymbolText) -> tuple[str, ...]:
+        root = self._sessions.workspace.root
+        shared = ", ".join(symbol.name for symbol in one.shared_with)
+        return (
+            *([f"declared with {shared}"] if shared else []),
+            *(["dependency, read only"] if not one.path.is_relative_to(root) else []),
+        )
+
+
+async def _texts(backend: Backend, path: Path, point: Point, identifier: Span, what: What) -> list[SymbolText]:
+    match what:
+        case "type":
+            places = await type_definition_places(backend, path, point)
+            return [await text_at(backend, *place) for place in dict.fromkeys(places)]
+        case "surroundings":
+            inside = await enclosing_text(backend, path, identifier)
+            return [inside or await text_at(backend, path, point)]
+    return await symbol_texts(backend, path, point)
+
+
+def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequence[str]) -> Source:
+    declared, symbol = one.declared, one.symbol
+    span = declared.span
+    if what == "signature" and declared.body:
+        span = Span(span.start, declared.body.start)
+    outside = what == "surroundings" and symbol is None
+    lines = declared.text.numbered(span, _AROUND if outside else 0)
+    roles = [other.declared.body is not None for other in read.texts]
+    role = "" if len(set(roles)) < len(_ROLES) else _ROLES[declared.body is not None]
+    first = one is read.texts[0]
+    return Source(
+        asked=asked,
+        place=Place(one.path, one.name, declared.text),
+        name="outside of declarations" if outside else _whole_name(one),
+        kind=symbol.kind if symbol else "place" if outside else "local",
+        role=role,
+        hash=declared.hash if symbol else "",
+        lines=lines,
+        first=lines[0][0] if outside else span.start.line,
+        last=lines[-1][0] if outside else declared.span.end.line,
+        hover=read.hover if first else "",
+        callees=read.callees if first else (),
+        notes=notes,
+    )
+
+
+_ROLES = {True: "definition", False: "declaration"}
+
+
+def _whole_name(one: SymbolText) -> str:
+    """Its name after those of what it lies in, unless it has them itself."""
+    if one.symbol is None:
+        return one.declared.text.slice(one.name)
+    name = one.symbol.name
+    owners = [owner.name for owner in one.owners]
+    if owners and name.startswith(("(", f"{owners[-1]}")) and ")." in name:
+        owners = owners[:-1]
+    separator = "::" if any("::" in part for part in (name, *owners)) or _is_scoped(one) else "."
+    return separator.join([*owners, name])
+
+
+def _is_scoped(one: SymbolText) -> bool:
+    return any(owner.kind == "namespace" for owner in one.owners)
+
+
+def _within(sources: Sequence[Source], most: int) -> tuple[list[Source], int]:
+    """The sources with as many of their lines as `most` bytes hold, and how many lines are left out.
+
+    Each has a fair part of what those before it left; the end of a long one is shown too: what it returns stands there.
+    """
+    shown, cut, left = [], 0, most
+    for number, source in enumerate(sources):
+        share = left // (len(sources) - number)
+        size = [len(line.encode("utf-8", "surrogatepass")) for _, line in source.lines]
+        if sum(size) <= share:
+            left -= sum(size)
+            shown.append(source)
+            continue
+        head, tail, used = 0, len(size), 0
+        while head < tail:
+            # Three lines at the beginning for one at the end.
+            at_end = (head + len(size) - tail) % 4 == 3
+            wanted = size[tail - 1] if at_end else size[head]
+            if used + wanted > share:
+                break
+            used += wanted
+            head, tail = (head, tail - 1) if at_end else (head + 1, tail)
+        left -= used
+        cut += tail - head
+        gone = source.lines[head][0], source.lines[tail - 1][0]
+        shown.append(replace(source, lines=[*source.lines[:head], *source.lines[tail:]], left_out=gone))
+    return shown, cut
