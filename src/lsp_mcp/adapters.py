@@ -6,6 +6,7 @@ it is used.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import tomllib
 from functools import cache, cached_property
@@ -125,6 +126,13 @@ class Projects(_Data, frozen=True):
     # about it with this. Empty: it takes in none.
     left_out_refusal: str = ""
     open_to_load: bool = False  # the server knows a project only while one of its files is open
+
+    def ignores(self, file: Path, root: Path) -> bool:
+        """Whether `file` lies in a folder below `root` that holds no project."""
+        if not file.is_relative_to(root):
+            return False
+        folders = file.relative_to(root).parts[:-1]
+        return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in self.ignored_folders)
 
 
 class Compilation(_Data, frozen=True):
@@ -278,6 +286,18 @@ class Tests(_Data, frozen=True):
     implicit_pattern: str = ""
 
 
+class WordCheck(_Data, frozen=True):
+    """How the answers of the server are compared with the text. See `features.word_check`."""
+
+    request: str = "textDocument/definition"  # tells what a place means, without guessing
+    location_fields: tuple[str, ...] = ()  # of an element of the answer: its `Location`s; empty: it is one itself
+    id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
+    by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
+    grouped: bool = False  # the references of a method are those of all methods that it must be called like
+    # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.
+    exact: bool = False
+
+
 class Settings(_Data, frozen=True):
     """The answer to `workspace/configuration`."""
 
@@ -339,6 +359,7 @@ class Adapter(_Data, frozen=True):
     hierarchy: Hierarchy | None = None
     actions: Actions = Actions()
     tests: Tests = Tests()
+    word_check: WordCheck = WordCheck()
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
     toolsets: tuple[str, ...] = ()  # vocabularies of the server's own

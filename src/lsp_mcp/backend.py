@@ -30,10 +30,18 @@ State = Literal["missing", "starting", "indexing", "running", "stopped"]
 
 @dataclass(frozen=True)
 class Use:
-    """What a use of a symbol looks like to somebody who only reads text."""
+    """What a use of a symbol looks like to somebody who only reads text.
+
+    `files` are those that may have one that nobody has explained; None: every file with the word.
+    """
 
     identifier: str
     folder: Path | None = None  # a file elsewhere must name this folder too, to import the symbol from it
+    files: frozenset[Path] | None = None
+
+    def may_be_in(self, path: Path) -> bool:
+        """Whether `path`, which has the word, may have an unexplained use."""
+        return self.files is None or path in self.files
 
 
 Reach = Literal["text", "file", "workspace"]
@@ -136,6 +144,10 @@ class Backend(Protocol):
     @property
     def request_timeout(self) -> float:
         """How long one answer is waited for, seconds, unless a request says otherwise."""
+
+    @property
+    def check_seconds(self) -> float:
+        """How long an answer that changes nothing is compared with the text, seconds, if it took no longer itself."""
 
     @property
     def words(self) -> Words:

@@ -25,6 +25,7 @@ GapKind = Literal[
     # News: nothing is missing, but the reader should know that …
     "restarted",  # the server was started again
     "unsaved",  # the answer is for the text of buffers, not of files
+    "added",  # these places the server itself has left out
     "resolved",  # an anchor moved, or a name was taken for this anchor
     "overrides",  # a method is one of several that calls may lead to
     "elsewhere",  # where what was not found stands besides

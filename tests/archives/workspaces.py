@@ -23,6 +23,8 @@ from nvim.neovims import find_nvim, neovim
 CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
 """Called with a tool's name and its arguments; the answer's text, compact unless `format` says otherwise."""
 
+TO_THE_END = 60.0  # seconds for which answers are compared with the text: on a slow machine they are the same
+
 Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 """Called with the workspace root."""
 
@@ -38,7 +40,7 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
 
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
-        sessions = Sessions(Workspace(root), [adapter], {})
+        sessions = Sessions(Workspace(root), [adapter], {"": SessionOptions(check_seconds=TO_THE_END)})
         settings = ToolSettings(toolsets=tuple(toolsets))
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
         sessions.begin()
@@ -60,7 +62,7 @@ def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
         async with neovim(root, servers=(backend,), env={"LSP_MCP_TEST_ONE_ROOT": "1"}) as nvim:
-            neovims = Neovims(Workspace(root), [adapter], SessionOptions(), str(nvim.socket))
+            neovims = Neovims(Workspace(root), [adapter], SessionOptions(check_seconds=TO_THE_END), str(nvim.socket))
             settings = ToolSettings(toolsets=tuple(toolsets))
             tools = {tool.name: tool for tool in offered_tools(ToolContext(neovims.code, settings))}
             neovims.begin()

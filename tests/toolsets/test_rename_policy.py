@@ -46,7 +46,9 @@ async def renaming(
 ) -> AsyncIterator[Rename]:
     """The tool, over a server that renames by `changes`."""
     edit = {"documentChanges": changes, "changeAnnotations": annotations or {}}
-    rules = {"textDocument/rename": [["answer", edit]]}
+    # What it renames comes from elsewhere under another name: no other place has to be explained.
+    elsewhere = {"uri": (fake.root / "elsewhere.txt").as_uri(), "range": text_edit(fake.root)["edits"][0]["range"]}
+    rules = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}
     fake.script({"rules": rules, "capabilities": {"renameProvider": True}})
     sessions = Sessions(Workspace(fake.root), [fake.adapter(ADAPTER)], {}, **settings)
     tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}

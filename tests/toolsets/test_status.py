@@ -13,7 +13,7 @@ skip_without("gopls")
 FILES = {
     "go.mod": "module example.com/status\n\ngo 1.24\n",
     "a.go": "package status\n\nfunc Greet() {}\n\nfunc calls() { Greet() }\n",
-    "broken.go": "package status\n\nfunc broken() { Greet( }\n",
+    "broken.go": "package status\n\n} Greet()\n",
 }
 HIDDEN = {"kind": "syntax_error", "hides": True, "files": ["broken.go"]}
 
@@ -28,7 +28,7 @@ def test_what_a_caller_was_told_is_told_again_in_a_few_words_and_as_data(tmp_pat
     async def question(ask: Ask) -> None:
         answers = [await ask("find_symbol_references_by_anchor", symbol_anchor="go://a.go#3:6") for _ in range(2)]
         first, second = (answer["status"] for answer in answers)
-        assert first.startswith("files with errors may have more uses of Greet: broken.go (expected operand")
+        assert first.startswith("files with errors may have more uses of Greet: broken.go (expected declaration")
         assert second == "as before: 1 file with errors may have more uses of Greet"
         assert [answer["gaps"] for answer in answers] == [[HIDDEN], [HIDDEN]]
 
@@ -54,7 +54,7 @@ def test_a_rename_that_could_miss_a_use_tells_all_of_the_reason_each_time(tmp_pa
         for _ in range(2):
             preview = await ask("rename_symbol_by_anchor", **rename, apply=False)
             assert preview["gaps"] == [HIDDEN]
-        with pytest.raises(RefusedError, match=r"broken\.go \(expected operand.*allow_partial=true"):
+        with pytest.raises(RefusedError, match=r"broken\.go \(expected declaration.*allow_partial=true"):
             await ask("rename_symbol_by_anchor", **rename)
         assert "Hello" not in (tmp_path / "a.go").read_text()
 

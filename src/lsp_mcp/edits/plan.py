@@ -6,7 +6,7 @@ A plan is bound to the texts it was made from: `apply` refuses it if a file hold
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
@@ -38,12 +38,16 @@ class FileChange:
     def without(self, left_out: Collection[TextChange]) -> FileChange | None:
         """The same with these changes left out; None if no other is left."""
         kept = tuple(change for change in self.changes if change not in left_out)
+        return self.with_changes(kept) if kept else None
+
+    def with_changes(self, changes: Iterable[TextChange]) -> FileChange:
+        """The same with `changes`, which don't overlap, in place of its own."""
+        ordered = tuple(sorted(changes, key=lambda change: change.span))
         pieces, copied = [], 0
-        for change in kept:
+        for change in ordered:
             pieces += [self.before.content[copied : self.before.point_offset(change.span.start)], change.new_text]
             copied = self.before.point_offset(change.span.end)
-        after = "".join([*pieces, self.before.content[copied:]])
-        return FileChange(self.path, self.before, after, kept) if kept else None
+        return FileChange(self.path, self.before, "".join([*pieces, self.before.content[copied:]]), ordered)
 
 
 @dataclass(frozen=True)

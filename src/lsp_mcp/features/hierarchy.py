@@ -28,7 +28,6 @@ Ends = Callable[[Path, str], bool]
 """Called with the file and the name, as the server gives it, of a function that a walk need not go beyond."""
 
 _AT_ONCE = 8  # requests in flight
-_MOST_USES = 10_000  # looked at to see where calls are
 
 
 @dataclass(frozen=True)
@@ -312,7 +311,7 @@ class _Walk:
         place = await self._locator.place(_location(callee))
         if place is None:
             return []
-        uses = await references(self.backend, place.path, place.span.start, _MOST_USES)
+        uses = await references(self.backend, place.path, place.span.start)
         there = {(use.path, use.span.start) for use in uses.places}
         return [site for site in sites if (site.path, site.span.start) in there]
 

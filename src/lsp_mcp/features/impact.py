@@ -103,15 +103,15 @@ class _Impact:
         self._named = Named(backend, self._containers)
 
     async def of(self, path: Path, point: Point) -> Impact:
-        found = await references(self._backend, path, point, _MOST_USES)
-        if not found.total:
+        found = await references(self._backend, path, point)
+        if not found.places:
             raise RefusedError("it sees no symbol there")
         declared = await self._declared(path, point)
         symbol = await self._symbol(path, point, declared)
         told = Impact(symbol)
-        if found.total > len(found.places):
-            told.gaps.append(Gap("capped", f"capped at {len(found.places):,} of {found.total:,} uses"))
-        uses = [use for use in found.places if (use.path, use.span.start) not in declared]
+        if len(found.places) > _MOST_USES:
+            told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
+        uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
         told.uses = await self._with_containers(uses, told)
         tree = await self._callers(path, point, symbol, told)
         await self._sort(tree, told)

@@ -83,6 +83,11 @@ def distinct_by_file(locations: Iterable[Json], root: Path) -> list[list[Json]]:
     return [[by_file[file][start] for start in sorted(by_file[file])] for file in sorted(by_file)]
 
 
+def in_reading_order(places: Iterable[Place], root: Path) -> list[Place]:
+    """`places` below `root` first, then by file and place."""
+    return sorted(places, key=lambda place: (not place.path.is_relative_to(root), str(place.path), place.span))
+
+
 class Locator:
     """Makes places of the `Location`s in one answer of `backend`; each file is looked at once."""
 

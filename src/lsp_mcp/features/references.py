@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.generic_members import MoreUses, generic_member_uses
 from lsp_mcp.features.other_builds import uses_in_other_builds
-from lsp_mcp.features.places import Locator, Place, distinct_by_file
+from lsp_mcp.features.places import Locator, Place, distinct_by_file, in_reading_order
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
@@ -19,17 +19,25 @@ from lsp_mcp.uris import path_uri
 
 @dataclass(frozen=True)
 class References:
-    """The first `places` in order of file and line, how many there are, and how many were dropped as gone."""
+    """All places, in order of file and line, and how many were dropped as gone."""
 
-    places: list[Place]
-    total: int
+    places: tuple[Place, ...]
     dropped: int
     gaps: tuple[Gap, ...] = ()
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
 
+    @property
+    def sites(self) -> frozenset[tuple[Path, Point]]:
+        """Where the places begin."""
+        return frozenset((place.path, place.span.start) for place in self.places)
 
-async def references(backend: Backend, path: Path, point: Point, limit: int) -> References:
-    """The uses of the symbol at `point` of `path`, the first `limit` of them as places.
+    def joined_by(self, more: Iterable[Place], root: Path) -> References:
+        """The same with `more` places; those below `root` come first."""
+        return replace(self, places=tuple(in_reading_order((*self.places, *more), root)))
+
+
+async def references(backend: Backend, path: Path, point: Point) -> References:
+    """The uses of the symbol at `point` of `path`.
 
     Raises:
         PathError: the file cannot be read, or is of no language of this server.
@@ -49,19 +57,14 @@ async def references(backend: Backend, path: Path, point: Point, limit: int) -> 
     result += other.locations
     found: list[Place] = []
     dropped = 0
-    files = distinct_by_file(result, backend.root)
     locator = Locator(backend)
     identifier = text.identifier_at(point) if backend.adapter.changes.goes_by_mtime else None
     name = text.slice(identifier) if identifier else ""
-    for locations in files:
-        for place in await locator.places(locations, name) if len(found) < limit else ():
-            if len(found) == limit:
-                break
-            if place:
-                found.append(place)
-            else:
-                dropped += 1
-    return References(found, sum(map(len, files)) - dropped, dropped, more.gaps, frozenset(other.searched))
+    for locations in distinct_by_file(result, backend.root):
+        places = await locator.places(locations, name)
+        found += filter(None, places)
+        dropped += places.count(None)
+    return References(tuple(found), dropped, more.gaps, frozenset(other.searched))
 
 
 async def _both(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, MoreUses]) -> tuple[Any, MoreUses]:

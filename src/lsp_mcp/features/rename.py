@@ -16,10 +16,10 @@ from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.text import Span, Text
+from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
-_MOST_USES = 10_000  # looked at for what a rename misses
+_MOST_NAMES = 10_000  # looked at for clashes
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,30 @@ class Renaming:
     doubts: tuple[Doubt, ...] = ()
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
     told: Gap | None = None  # what is lost with the old name
+
+    def joined_by(self, places: Iterable[Place], new_name: str) -> Renaming:
+        """The same with `new_name` at `places` too, which the plan does not touch."""
+        by_file: dict[Path, list[Place]] = {}
+        for place in places:
+            by_file.setdefault(place.path, []).append(place)
+        steps: list[Step] = []
+        for step in self.plan.steps:
+            more = by_file.pop(step.path, []) if isinstance(step, FileChange) else []
+            steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
+        new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
+        # A server's edit may go on to rename a file: until then it has its old name.
+        return replace(self, plan=replace(self.plan, steps=tuple(_in_order((*new, *steps)))))
+
+    @property
+    def sites(self) -> frozenset[tuple[Path, Point]]:
+        """Where the plan changes text."""
+        changes = (step for step in self.plan.steps if isinstance(step, FileChange))
+        return frozenset((step.path, change.span.start) for step in changes for change in step.changes)
+
+
+def _extended(step: FileChange, places: Iterable[Place], new_name: str) -> FileChange:
+    added = (TextChange(place.span, place.text.slice(place.span), new_name) for place in places)
+    return step.with_changes((*step.changes, *added))
 
 
 async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
@@ -116,7 +140,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is named too.
     """
-    uses = (await references(backend, path, identifier.start, _MOST_USES)).places
+    uses = (await references(backend, path, identifier.start)).places
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [
@@ -137,14 +161,14 @@ async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, ne
     """What has the new name already, where the renamed symbol has its own."""
     # A server may give a definition's declaration as its definition.
     definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
-    named = (await workspace_symbols(backend, name, _MOST_USES)).symbols
+    named = (await workspace_symbols(backend, name, _MOST_NAMES)).symbols
     separator = backend.adapter.symbols.scope_separator
     scopes = {
         _scope(symbol.name, separator)
         for symbol in named
         if (symbol.place.path, symbol.place.span.start) in definitions
     }
-    others = (await workspace_symbols(backend, new_name, _MOST_USES)).symbols if scopes else []
+    others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if scopes else []
     return [
         Doubt(symbol.place, f"{symbol.name} is there already")
         for symbol in others

@@ -18,7 +18,6 @@ from lsp_mcp.features.references import references
 from lsp_mcp.waiting import phase
 
 _AT_ONCE = 8  # symbols asked about
-_MOST_USES = 200  # looked at for one symbol: more than that are uses
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
 
@@ -105,7 +104,7 @@ def _only_in(pattern: str, places: Sequence[Place]) -> bool:
 
 async def _users(backend: Backend, one: Container) -> list[Place] | None:
     """The uses of `one` outside of itself; None for a method without any that a caller of an interface's may mean."""
-    found = await references(backend, one.place.path, one.place.span.start, _MOST_USES)
+    found = await references(backend, one.place.path, one.place.span.start)
     own = one.place.path
     uses = [use for use in found.places if use.path != own or not one.holds(use.span.start)]
     if uses or one.kind != "method":

@@ -56,6 +56,7 @@ class SessionOptions:
     env: Mapping[str, str] | None = None
     ready_timeout: float = 30.0  # seconds to wait for the workspace to be known
     request_timeout: float = 60.0  # seconds to wait for one answer
+    check_seconds: float = 0.1  # that an answer may be compared with the text, if it took no longer itself
     database: Path | None = None  # the compilation database to use; None: the one that is found
     shared_index: bool = False  # the index lies where an editor's server keeps it
 
@@ -184,6 +185,11 @@ class Session:
     def request_timeout(self) -> float:
         """See `Backend.request_timeout`."""
         return self._options.request_timeout
+
+    @property
+    def check_seconds(self) -> float:
+        """See `Backend.check_seconds`."""
+        return self._options.check_seconds
 
     def state(self) -> State:
         """See `Backend.state`."""

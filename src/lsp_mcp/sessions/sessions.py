@@ -19,6 +19,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
+from lsp_mcp.features.word_check import WordChecks
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.apply import Done, apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
@@ -65,6 +66,7 @@ class Sessions:
         self._memories = WeakSet([self.memory])  # of all clients
         self.reported = Reported()
         self.checks = Checks()
+        self.word_checks = WordChecks()
         self._files = host.files if host else Files()
         self._options = options
         ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
@@ -194,6 +196,7 @@ class Sessions:
         for task in (self._dependencies, *(listing for _, listing in self._dependency_files.values())):
             if task:
                 task.cancel()
+        await self.word_checks.close()
         await asyncio.gather(*(session.close() for session in (*self._sessions, *self._others)))
         self._hub.close()
 

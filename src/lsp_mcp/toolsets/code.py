@@ -20,6 +20,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
+from lsp_mcp.toolsets.questions import Check
 from lsp_mcp.toolsets.renaming import ask_rename, told_of_text
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -144,23 +145,30 @@ class CodeTools(AnchorToolset):
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
-            return await references.references(*at, limit), await overrides(*at)
+            return await references.references(*at), await overrides(*at)
 
+        root = self._sessions.workspace.root
+        check = Check[tuple[references.References, Overrides]](
+            sites=lambda found: found[0].sites,
+            joined=lambda found, more: (found[0].joined_by(more, root), found[1]),
+            searched=lambda found: found[0].searched,
+        )
         answered = await self._questions.about_symbol(
-            call, symbol_anchor, ask, places=lambda found: found[0].places, searched=lambda found: found[0].searched
+            call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
         )
         uses, family = answered.value
+        shown, total = uses.places[:limit], len(uses.places)
         gaps = [*answered.gaps, *uses.gaps, *self._told_of(family)]
-        if not uses.total and not uses.dropped and not hiding(gaps):
+        if not total and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
-        message = found(uses.total, "reference", gaps)
+        message = found(total, "reference", gaps)
         return self._render(
             call,
             ReferenceList(
                 message=f"{message} for the symbol anchor.",
                 arguments=call.arguments,
-                gaps=[*gaps, *dropped(uses.dropped), *capped(len(uses.places), uses.total)],
-                places=uses.places,
+                gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total)],
+                places=list(shown),
                 with_code=include_code,
             ),
         )
@@ -185,7 +193,7 @@ class CodeTools(AnchorToolset):
         if not new_name.strip():
             raise CallerError("new_name is empty; pass a valid identifier.")
 
-        asking = partial(self._questions.about_symbol, call, symbol_anchor, searched=lambda renaming: renaming.searched)
+        asking = partial(self._questions.about_symbol, call, symbol_anchor)
         renamed = await ask_rename(asking, self._targets, new_name)
         by_text = await renamed.by_text(new_name)
         if include_uncompiled:

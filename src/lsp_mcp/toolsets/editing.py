@@ -28,7 +28,6 @@ from lsp_mcp.toolsets.deltas import Looked
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
-_MOST_USES = 10_000
 _LISTED = 10  # uses that keep a symbol from being deleted
 
 
@@ -137,7 +136,7 @@ class SymbolEditTools(ChangingToolset):
 
     async def _uses(self, target: SymbolTarget, texts: Sequence[SymbolText]) -> list[Place]:
         """The uses outside the declarations themselves."""
-        found = await references(target.backend, target.path, target.identifier.start, _MOST_USES)
+        found = await references(target.backend, target.path, target.identifier.start)
         return [
             use
             for use in found.places

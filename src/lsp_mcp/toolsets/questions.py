@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lsp_mcp.backend import Backend, Reach, Scope, Use
+from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.asking import settled
+from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.scope import outside_use
+from lsp_mcp.features.word_check import Claim
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.context import TasksOn
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.waiting import within
 
 Value = TypeVar("Value")
-_MOST_USES = 1_000  # symbols whose way of being used elsewhere is remembered
+_MOST_CHECKING = 5.0  # seconds, for an answer that took as long itself
+_SHARE = 0.75  # of the time that a call has left: what nobody could explain is told, not a timeout
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,26 @@ class SymbolAnswer(Generic[Value]):
     gaps: tuple[Gap, ...]
 
 
-def _no_places(_: object) -> Iterable[Place]:
-    return ()
-
-
 def _nothing(_: object) -> frozenset[Path]:
     return frozenset()
+
+
+@dataclass(frozen=True)
+class Check(Generic[Value]):
+    """How an answer is compared with the text: see `features.word_check`.
+
+    `sites` are the places that it has, `joined` the same answer with those that it lacks. If it is `thorough`, the
+    answer may take as long as the call has. `searched` are files that it takes in though the build leaves them out.
+    """
+
+    sites: Callable[[Value], Collection[Site]]
+    joined: Callable[[Value, Sequence[Place]], Value]
+    thorough: bool = False
+    searched: Callable[[Value], frozenset[Path]] = _nothing
+
+
+def _no_places(_: object) -> Iterable[Place]:
+    return ()
 
 
 class Questions:
@@ -51,7 +69,6 @@ class Questions:
     def __init__(self, targets: Targets, tasks_on: TasksOn | None) -> None:
         self._targets = targets
         self._tasks_on = tasks_on
-        self._uses: dict[tuple[Path, Point], tuple[int, Use | None]] = {}  # with the generation they were found in
 
     async def about_symbol(
         self,
@@ -61,14 +78,14 @@ class Questions:
         *,
         places: Callable[[Value], Iterable[Place]] = _no_places,
         reach: Reach = "workspace",
-        searched: Callable[[Value], frozenset[Path]] = _nothing,
+        check: Check[Value] | None = None,
         prefer: Prefer = "any",
     ) -> SymbolAnswer[Value]:
         """The answer of `ask` about the symbol that `symbol_anchor`, an anchor or a name, stands for.
 
-        `places` gives those of the answer that are handed out as anchors; `reach` is what the answer depends on,
-        `searched` which files it takes in though the build leaves them out; `prefer` what the tool is about, if a
-        name means several symbols.
+        `places` gives those of the answer that are handed out as anchors; `reach` is what the answer depends on. With
+        `check` an answer about the workspace is compared with the text; `prefer` is what the tool is about, if a name
+        means several symbols.
 
         Raises:
             AnchorError, PathError: see `Targets.handle` and `Targets.target`.
@@ -76,7 +93,7 @@ class Questions:
         """
         handle = await self._targets.handle(call, symbol_anchor, prefer)
         find = partial(self._targets.target, handle)
-        return await self.about(call, handle.backend, find, ask, places=places, reach=reach, searched=searched)
+        return await self.about(call, handle.backend, find, ask, places=places, reach=reach, check=check)
 
     async def about(
         self,
@@ -87,28 +104,26 @@ class Questions:
         *,
         places: Callable[[Value], Iterable[Place]] = _no_places,
         reach: Reach = "workspace",
-        searched: Callable[[Value], frozenset[Path]] = _nothing,
+        check: Check[Value] | None = None,
     ) -> SymbolAnswer[Value]:
         """The same about the symbol that `find` finds, of `backend`, which is ready."""
 
-        async def ask_target() -> tuple[SymbolTarget, Value]:
+        async def ask_target() -> tuple[SymbolTarget, Value, Sequence[Gap]]:
             target = await find()
+            began = time.monotonic()
             try:
-                return target, await ask(target)
+                value = await ask(target)
             except RefusedError as error:
                 raise await self.refused(target, error) from None
-
-        async def gaps(found: tuple[SymbolTarget, Value]) -> list[Gap]:
-            target, value = found
             if reach != "workspace":
-                return await target.backend.gaps(Scope(reach, target.path))
-            return await self._use_gaps(target, searched(value))
+                return target, value, await target.backend.gaps(Scope(reach, target.path))
+            return target, *await self._checked(target, value, check, time.monotonic() - began)
 
-        answered = await settled(backend, ask_target, gaps)
-        target, value = answered.value
+        answered = await settled(backend, ask_target)
+        target, value, gaps = answered.value
         self._targets.hand_out_readable(places(value))
         await self.tell_tasks(call, target.path, target.identifier.start, target.name)
-        return SymbolAnswer(target, value, (*answered.gaps, *target.resolved))
+        return SymbolAnswer(target, value, (*answered.gaps, *gaps, *target.resolved))
 
     async def refused(self, target: SymbolTarget, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""
@@ -122,19 +137,19 @@ class Questions:
         if self._tasks_on and (line := await self._tasks_on(path, point, name)):
             call.remark(line)
 
-    async def _use_gaps(self, target: SymbolTarget, searched: frozenset[Path]) -> list[Gap]:
-        """What could hide uses of the target from its server."""
-        backend, path, point = target.backend, target.path, target.identifier.start
-        scope = Scope(path=path, use=Use(target.name), unsearched=target.unsearched, searched=searched)
-        gaps = await backend.gaps(scope)
-        if not hiding(gaps):
-            return gaps
-        # How it can be used there at all is worth asking only now, and once while nothing changes.
-        generation = backend.generation
-        known = self._uses.get((path, point))
-        if known is None or known[0] != generation:
-            known = generation, await outside_use(backend, path, point, target.name)
-            self._uses[path, point] = known
-            if len(self._uses) > _MOST_USES:
-                del self._uses[next(iter(self._uses))]
-        return gaps if known[1] == scope.use else await backend.gaps(replace(scope, use=known[1]))
+    async def _checked(
+        self, target: SymbolTarget, value: Value, check: Check[Value] | None, took: float
+    ) -> tuple[Value, Sequence[Gap]]:
+        """`value` with what the text adds to it, and what it lacks for all that."""
+        backend, name, at = target.backend, target.name, (target.path, target.identifier.start)
+        if not name.isidentifier():
+            return value, await backend.gaps(Scope(path=target.path))
+        word_check = self._targets.sessions.word_checks.of(backend)
+        if check is None:
+            return value, await word_check.possible(Claim(name, at, (), target.unsearched))
+        claim = Claim(name, at, check.sites(value), target.unsearched, check.searched(value))
+        seconds = max(backend.check_seconds, min(took, _MOST_CHECKING))
+        if check.thorough:
+            seconds = within(backend.request_timeout) * _SHARE
+        checked = await word_check.check(claim, seconds, thorough=check.thorough)
+        return (check.joined(value, checked.missing) if checked.missing else value), checked.gaps

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError
@@ -14,14 +15,21 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.rename_by_text import ByText, changed_by_text
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
-from lsp_mcp.toolsets.questions import SymbolAnswer
+from lsp_mcp.toolsets.questions import Check, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 
 _UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # what the text may speak for instead
 _PLACES = 5  # of changes by text listed for each file
 _DOUBTS = 5  # places listed that a rename may get wrong
-Asking = Callable[[Callable[[SymbolTarget], Awaitable[rename.Renaming]]], Awaitable[SymbolAnswer[rename.Renaming]]]
-"""Called with what to ask about a symbol; the answer about the one that the caller means."""
+
+
+class Asking(Protocol):
+    """Called with what to ask about a symbol; the answer about the one that the caller means."""
+
+    async def __call__(
+        self, ask: Callable[[SymbolTarget], Awaitable[rename.Renaming]], /, *, check: Check[rename.Renaming]
+    ) -> SymbolAnswer[rename.Renaming]:
+        """What `ask` says of it, compared with the text as `check` says."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,13 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     async def ask(target: SymbolTarget) -> rename.Renaming:
         return await rename.rename(target.backend, target.path, target.identifier, new_name, prepare=prepare)
 
-    answered = await asking(ask)
+    check = Check[rename.Renaming](
+        sites=lambda renaming: renaming.sites,
+        joined=lambda renaming, places: renaming.joined_by(places, new_name),
+        thorough=True,
+        searched=lambda renaming: renaming.searched,
+    )
+    answered = await asking(ask, check=check)
     target, renaming = answered.target, answered.value
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")

@@ -5,7 +5,6 @@ Pure: `ProjectMap` is built from a list of files and their contents, by the rule
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -93,7 +92,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
     joined: dict[Path, frozenset[Path]] = {}
     aliases: list[tuple[str, Path]] = []
     for file in files:
-        if file.name == rules.marker and not ignored(file, rules, root):
+        if file.name == rules.marker and not rules.ignores(file, root):
             content = read(file)
             name = re.search(rules.name_pattern, content)
             projects.append(
@@ -103,7 +102,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
                     frozenset(re.split(r'[\s"()]+', content)),
                 )
             )
-        elif rules.joined_by and file.name == rules.joined_by and not ignored(file, rules, root):
+        elif rules.joined_by and file.name == rules.joined_by and not rules.ignores(file, root):
             content = read(file)
             joined[file.parent] = folders_named_in(file, content)
         else:
@@ -130,11 +129,3 @@ def folders_named_in(file: Path, content: str) -> frozenset[Path]:
             del words[0]  # a keyword: a folder may have the same name
         folders.update(Path(os.path.normpath(file.parent / word)) for word in words)
     return frozenset(folders)
-
-
-def ignored(file: Path, rules: Projects, root: Path) -> bool:
-    """Whether `file` lies in a folder that holds no project, by the rules."""
-    if not file.is_relative_to(root):
-        return False
-    folders = file.relative_to(root).parts[:-1]
-    return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in rules.ignored_folders)

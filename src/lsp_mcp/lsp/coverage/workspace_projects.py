@@ -21,7 +21,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
 from lsp_mcp.lsp.coverage.import_check import ImportCheck
 from lsp_mcp.lsp.coverage.private_join import PrivateJoin
-from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, ignored, map_projects
+from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, map_projects
 from lsp_mcp.lsp.coverage.sources import Sources
 from lsp_mcp.lsp.coverage.word_search import WordSearch
 from lsp_mcp.prose import count, first_few
@@ -350,6 +350,9 @@ class WorkspaceProjects:
 
     async def _users(self, use: Use, scope: Hashable, files: Collection[str]) -> tuple[str, ...]:
         """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
+        if use.files is not None:
+            listed = frozenset(files)
+            return tuple(sorted(file for path in use.files if (file := str(path)) in listed))
         users = await self._words.files_with(use.identifier, scope, files)
         if use.folder is None or not users:
             return users
@@ -391,7 +394,7 @@ class WorkspaceProjects:
             assert self._rules
             marker, rules = self._rules.marker, self._rules
             self._folders_by_project = {
-                project: [folder for folder in folders if not ignored(folder / marker, rules, self._root)]
+                project: [folder for folder in folders if not rules.ignores(folder / marker, self._root)]
                 for project, folders in self._sources.folders().items()
             }
         return self._folders_by_project

@@ -149,8 +149,10 @@ class PackageRequests:
             return await self._own_error(scope.path) if scope.path else []
         if scope.use is None:
             return []
-        word, errors = scope.use.identifier, await self._errors()
-        bad = {path: error for path, error in errors.items() if self._has(path, word, part=scope.path is None)}
+        use, errors = scope.use, await self._errors()
+        word = use.identifier
+        doubted = {path: error for path, error in errors.items() if use.may_be_in(path)}
+        bad = {path: error for path, error in doubted.items() if self._has(path, word, part=scope.path is None)}
         return error_gaps(word, bad, self._workspace.display_path)
 
     async def _own_error(self, path: Path) -> list[Gap]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Scope
+from lsp_mcp.backend import Scope, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.compilation.build import Build
@@ -164,12 +164,14 @@ class Reopening:
         left_out = {*await self._left_out_with(use.identifier, part=scope.path is None)} if use else set()
         # What was read since the question was asked is not in its answer.
         later = scope.unsearched | (left_out & {*self._background.pending}) if use else frozenset()
-        gaps = self._build.gaps(sorted(left_out - later), sorted(later), use) if scope.reach != "text" else []
+        now = [path for path in sorted(left_out - later) if use and use.may_be_in(path)]
+        later = frozenset(path for path in later if use and use.may_be_in(path))
+        gaps = self._build.gaps(now, sorted(later), use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if use and scope.reach == "workspace":
-            gaps += await self._inactive(use.identifier)
-            bad = await self._build.files.having(use.identifier, self._errors)
+            gaps += await self._inactive(use)
+            bad = [p for p in await self._build.files.having(use.identifier, self._errors) if use.may_be_in(p)]
             gaps += error_gaps(use.identifier, {path: self._errors[path] for path in bad}, display_path)
         if unread := [path for path in sorted(self._unread) if use or scope.reach == "workspace" or path == scope.path]:
             text = f"{self._adapter.name} has not read {self._build.named(unread)} in time"
@@ -192,10 +194,10 @@ class Reopening:
         told = self._has_read if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
-    async def _inactive(self, word: str) -> list[Gap]:
-        """Where `word` stands in code that is not compiled, or may do so."""
-        gaps = []
-        if conditional := await self._conditional_with(word):
+    async def _inactive(self, use: Use) -> list[Gap]:
+        """Where its word stands in code that is not compiled, or may do so."""
+        gaps, word = [], use.identifier
+        if conditional := [path for path in await self._conditional_with(word) if use.may_be_in(path)]:
             text = f"not searched for {word} between #if and #endif: {self._build.named(conditional)}"
             brief = f"not searched for {word} between #if and #endif: {count(len(conditional), 'file')}"
             gaps.append(Gap("not_searched", text, tuple(conditional), brief=brief, about="conditional"))
@@ -203,7 +205,7 @@ class Reopening:
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
             lines = self._inactive_lines(path, word, self._documents.present(path), connection)
-            if lines:
+            if lines and use.may_be_in(path):
                 listed = first_few([str(line) for line in lines])
                 text = f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
                 gaps.append(Gap("not_compiled", text, (path,)))

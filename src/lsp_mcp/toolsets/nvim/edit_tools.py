@@ -97,9 +97,7 @@ class EditTools(NvimToolset):
             return await SymbolTarget(session, asked.path, text, identifier).loaded()
 
         targets = Targets(asked.sessions)
-        asking = partial(
-            Questions(targets, None).about, call, session, find, searched=lambda renaming: renaming.searched
-        )
+        asking = partial(Questions(targets, None).about, call, session, find)
         renamed = await ask_rename(asking, targets, new_name, prepare=prepare_first)
         if apply_edits:
             renamed.refuse_partial("or look at the edits without apply_edits and hand them to lsp_apply_edit.")

@@ -1,0 +1,142 @@
+"""What many places mean, as a server says: `Definitions`, which remembers the answers while nothing changes.
+
+By textDocument/definition (LSP 3.17), or what the adapter names in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, PointError, RefusedError
+from lsp_mcp.features.scope import locations
+from lsp_mcp.text import Point, Text
+from lsp_mcp.uris import path_uri, uri_path
+
+Site = tuple[Path, Point]
+"""Where an identifier begins."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One symbol that a place may mean: where it is declared and defined, and the server's own name for it, if any."""
+
+    sites: frozenset[Site]
+    id: str = ""
+
+
+Meaning = frozenset[Symbol]
+"""What a place means; several symbols if one hands on the name of another, or it is not sure; none if nobody knows."""
+
+_AT_ONCE = 4  # requests in flight
+
+
+class Definitions:
+    """Where one server says that things are defined.
+
+    What it said is forgotten when anything changes that it could depend on: a file that is not the place's own can
+    make its word mean something else.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._generation = -1
+        self._known: dict[Site, Meaning] = {}
+        self._texts: dict[Path, Text | None] = {}
+        self._opened: dict[Path, Path] = {}  # one open file, by folder
+
+    def known(self, site: Site) -> Meaning | None:
+        """What the server has said of `site`, empty if it knows nothing there; None if it was not asked."""
+        self._forget_if_changed()
+        return self._known.get(site)
+
+    async def of(self, site: Site) -> Meaning:
+        """What the identifier at `site` means.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        self._forget_if_changed()
+        if (known := self._known.get(site)) is not None:
+            return known
+        generation = self._generation
+        found = await self._ask(site)
+        if generation == self._backend.generation == self._generation:
+            self._known[site] = found
+        return found
+
+    async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
+        """Ask about all sites, a few groups at once and the groups in this order. Raises as `of`."""
+        left = iter(groups)
+
+        async def ask() -> None:
+            for group in left:
+                for site in group:
+                    await self.of(site)
+
+        asking = [asyncio.ensure_future(ask()) for _ in range(_AT_ONCE)]
+        try:
+            await asyncio.gather(*asking)
+        finally:
+            for one in asking:
+                one.cancel()
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _ask(self, site: Site) -> Meaning:
+        path, point = site
+        try:
+            if (self._backend.adapter.word_check.by_folder and self._is_open_beside(path)) and (
+                found := await self._request(path, await self._backend.text(path), point)
+            ):
+                return found
+            text = await self._backend.open(path)
+            self._opened[path.parent] = path
+            return await self._request(path, text, point)
+        except (PathError, PointError):
+            return frozenset()
+
+    def _is_open_beside(self, path: Path) -> bool:
+        other = self._opened.get(path.parent)
+        return other is not None and self._backend.version(other) is not None
+
+    async def _request(self, path: Path, text: Text, point: Point) -> Meaning:
+        rules = self._backend.adapter.word_check
+        position = text.point_position(point, self._backend.encoding)
+        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        try:
+            result = await self._backend.request(rules.request, params)
+        except RefusedError:
+            return frozenset()
+        if not rules.location_fields:
+            return frozenset([Symbol(frozenset([await self._site(one)])) for one in locations(result)])
+        return frozenset([await self._symbol(one) for one in result or []])
+
+    async def _symbol(self, element: Any) -> Symbol:
+        rules = self._backend.adapter.word_check
+        there = [element[field] for field in rules.location_fields if element.get(field)]
+        return Symbol(frozenset([await self._site(one) for one in there]), str(element.get(rules.id_field) or ""))
+
+    async def _site(self, location: Json) -> Site:
+        path, start = uri_path(location["uri"]), location["range"]["start"]
+        text = await self._text(path)
+        # Of a file that cannot be read any place is as good as another: nobody has an answer there.
+        return path, text.position_point(start, self._backend.encoding) if text else Point(1, 1)
+
+    async def _text(self, path: Path) -> Text | None:
+        if path not in self._texts:
+            try:
+                self._texts[path] = await self._backend.text(path)
+            except PathError:
+                self._texts[path] = None
+        return self._texts[path]
+
+    def _forget_if_changed(self) -> None:
+        if self._generation != self._backend.generation:
+            self._generation = self._backend.generation
+            self._known.clear()
+            self._texts.clear()

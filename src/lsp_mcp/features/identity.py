@@ -1,0 +1,112 @@
+"""What a symbol is for whoever looks for its name in texts: `identity`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.features.definitions import Definitions, Meaning, Site, Symbol
+from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.places import text_or_none
+from lsp_mcp.features.symbols import Symbol as Outlined
+from lsp_mcp.text import Point, Span
+from lsp_mcp.words import visibility
+
+_FUNCTIONS = ("method", "constructor", "function")
+_TYPES = ("class", "struct", "interface", "enum", "type_parameter")
+_MEMBERS = ("method", "constructor", "property", "field", "enum_member")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One symbol called `name`.
+
+    `sites` are where it is defined and declared, as far as a server leads there, `ids` its names for it. Outside of
+    `local`, a stretch of a file, nobody can mean it.
+    """
+
+    name: str
+    sites: frozenset[Site]
+    role: visibility.Role = "unknown"
+    owner: str = ""
+    local: tuple[Path, Span] | None = None
+    ids: frozenset[str] = frozenset()
+
+    def is_meant_by(self, symbol: Symbol) -> bool:
+        """Whether the server means it by `symbol`."""
+        return symbol.id in self.ids or not self.sites.isdisjoint(symbol.sites)
+
+    @property
+    def seen_as(self) -> visibility.Symbol:
+        """What matters to who can see it."""
+        files = tuple(sorted({path for path, _ in self.sites}))
+        return visibility.Symbol(self.name, files, self.role, self.owner)
+
+
+async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
+    """What stands at `at`; None if no declaration of it spells `name`: then it has that name in its own file only.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    meaning = await definitions.of(at)
+    ids = frozenset(symbol.id for symbol in meaning if symbol.id)
+    sites = {site for symbol in meaning for site in symbol.sites}
+    for one in () if ids else tuple(sites):
+        for other in sites_of(await definitions.of(one)):
+            # A definition may lead to its declaration, and that back; an embedded field leads to its type for good.
+            if one in sites_of(await definitions.of(other)):
+                sites.add(other)
+    spelled = {site for site in sites if await _spells(backend, site, name)}
+    if sites and not spelled:
+        return None
+    if not spelled:
+        return Identity(name, frozenset({at}))
+    whole = Identity(name, frozenset(spelled), ids=ids)
+    for path, point in sorted(spelled):
+        try:
+            outline = await document_symbols(backend, path)
+        except LspMcpError:
+            continue
+        above = _above(outline, point)
+        if above and above[-1].place.span.start == point:
+            return _outlined(whole, above)
+        function = next((s for s in above if s.kind in _FUNCTIONS and s.extent), None)
+        if len(spelled) == 1 and function and function.extent:
+            return replace(whole, role="local", local=(path, function.extent))
+    return whole
+
+
+def sites_of(meaning: Meaning) -> frozenset[Site]:
+    """Where anything that it may be is declared or defined."""
+    return frozenset(site for symbol in meaning for site in symbol.sites)
+
+
+async def _spells(backend: Backend, site: Site, name: str) -> bool:
+    path, point = site
+    text = await text_or_none(backend, path)
+    return text is not None and text.content.startswith(name, text.point_offset(point))
+
+
+def _above(outline: Collection[Outlined], point: Point) -> list[Outlined]:
+    """The symbols around `point`, the outermost first; the last is the one called so there, if the outline has it."""
+    for symbol in outline:
+        if symbol.place.span.start == point:
+            return [symbol]
+        if below := _above(symbol.children, point):
+            return [symbol, *below]
+        if symbol.extent and symbol.extent.start <= point < symbol.extent.end:
+            return [symbol]
+    return []
+
+
+def _outlined(whole: Identity, above: list[Outlined]) -> Identity:
+    symbol, owner = above[-1], above[-2] if len(above) > 1 else None
+    is_member = symbol.kind in _MEMBERS or (owner is not None and owner.kind in _TYPES)
+    role: visibility.Role = "member" if is_member else "type" if symbol.kind in _TYPES else "value"
+    words = re.findall(r"\w+", owner.name) if is_member and owner else []
+    return replace(whole, role=role, owner=words[-1] if words else "")
