@@ -27,6 +27,6 @@ def test_what_the_tool_table_says_is_off_by_default_is_what_needs_the_flag() -> 
 
 def test_every_flag_in_the_readme_exists() -> None:
     flags = set(re.findall(r"^\| `(--[\w-]+)", README, re.M))
-    known = {option for parameter in main.params for option in parameter.opts}
+    known = {option for parameter in main.params for option in (*parameter.opts, *parameter.secondary_opts)}
     assert flags
     assert flags <= known

@@ -14,9 +14,10 @@ from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableErro
 from lsp_mcp.features import document_symbol, references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.overrides import Overrides, overrides
+from lsp_mcp.features.roles import Role, in_role
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol, flat
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
@@ -137,11 +138,15 @@ class CodeTools(AnchorToolset):
         self,
         call: Call,
         symbol_anchor: SymbolAnchor,
+        role: Annotated[Role, Field(description="What they do with it")] = "all",
+        path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
+        offset: Annotated[int, Field(ge=0, description="Leave out so many"), UNLISTED] = 0,
         limit: Limit = 100,
         include_code: Code = True,
         format: FormatChoice = None,
     ) -> str:
         """Find every use of one symbol in the workspace, exactly, its declaration included."""
+        keep = self._keep(None, path)
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
@@ -157,17 +162,32 @@ class CodeTools(AnchorToolset):
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
         )
         uses, family = answered.value
-        shown, total = uses.places[:limit], len(uses.places)
         gaps = [*answered.gaps, *uses.gaps, *self._told_of(family)]
-        if not total and not uses.dropped and not hiding(gaps):
+        if not uses.places and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
-        message = found(total, "reference", gaps)
+        target = answered.target
+        there = [place for place in uses.places if keep("", place.path)]
+        chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
+        if chosen.unknown:
+            where = first_few(
+                [f"{self._sessions.workspace.display_path(one.path)} {one.span.start.line}" for one in chosen.unknown]
+            )
+            text = (
+                f"of {count(len(chosen.unknown), 'use')} {target.backend.name} does not tell reads from writes: {where}"
+            )
+            gaps.append(Gap("unverified", text, tuple({one.path for one in chosen.unknown})))
+        total, shown = len(chosen.places), chosen.places[offset : offset + limit]
+        kind = {"all": "reference", "test": "use"}.get(role, role)
+        of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path else ""
+        message = f"{found(total, kind, gaps)}{' in tests' if role == 'test' else ''}{of_all} for the symbol anchor"
+        if offset:
+            message += f", but for the first {offset:,}"
         return self._render(
             call,
             ReferenceList(
-                message=f"{message} for the symbol anchor.",
+                message=f"{message}.",
                 arguments=call.arguments,
-                gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total)],
+                gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total - offset)],
                 places=list(shown),
                 with_code=include_code,
             ),

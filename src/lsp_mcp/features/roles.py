@@ -1,0 +1,106 @@
+"""What each use of a symbol does with it: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.hierarchy import call_tree
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.scope import definition_places
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+Role = Literal["all", "read", "write", "call", "test"]
+_KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of which nothing is said
+# A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
+_CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
+_FOLLOWING = 500  # characters
+_AT_ONCE = 8  # requests under way
+_MOST_FILES = 200  # asked about
+_MOST_CALLERS = 10_000
+
+
+@dataclass(frozen=True)
+class InRole:
+    """The places that have the role, and those of which nobody says what they do."""
+
+    places: tuple[Place, ...]
+    unknown: tuple[Place, ...] = ()
+
+
+async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[Place], role: Role) -> InRole:
+    """Those of `places`, the uses of the symbol at `point` of `path` by file, that have `role`.
+
+    A declaration that sets a value counts as a write, as the server says; one without is neither.
+
+    Raises:
+        RefusedError: the server does not tell, or the symbol cannot be called.
+        UnavailableError: as `Backend.request`.
+    """
+    if role == "all":
+        return InRole(tuple(places))
+    if role == "test":
+        return InRole(tuple(place for place in places if _is_in_test(backend.adapter, place)))
+    if role == "call":
+        tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
+        sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
+        return InRole(
+            tuple(place for place in places if (place.path, place.span.start) in sites and _CALLED.match(_after(place)))
+        )
+    if not backend.capabilities.get("documentHighlightProvider"):
+        raise RefusedError(f"{backend.name} does not tell reads from writes; ask with role=all")
+    declared = set(await definition_places(backend, path, point))
+    found = await _of_kind(backend, places, _KINDS[role])
+    return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))
+
+
+def _after(place: Place) -> str:
+    """What follows the place in its text."""
+    start = place.text.point_offset(place.span.end)
+    return place.text.content[start : start + _FOLLOWING]
+
+
+def _is_in_test(adapter: Adapter, place: Place) -> bool:
+    tests = adapter.tests
+    if tests.file_pattern:
+        return re.search(tests.file_pattern, place.path.name) is not None
+    if not tests.name_pattern:
+        raise RefusedError(f"which uses are tests is not known for {adapter.name}; pass path= for the folder of tests")
+    return re.search(tests.name_pattern, place.container) is not None
+
+
+async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRole:
+    files = [list(group) for _, group in groupby(places, key=lambda place: place.path)]
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def kinds(uses: Sequence[Place]) -> dict[Point, int]:
+        async with room:
+            text = await backend.open(uses[0].path)
+            found: dict[Point, int] = {}
+            for use in uses:
+                if use.span.start in found:
+                    continue  # one answer has all uses in the file
+                params = {
+                    "textDocument": {"uri": path_uri(use.path)},
+                    "position": text.point_position(use.span.start, backend.encoding),
+                }
+                for one in await backend.request("textDocument/documentHighlight", params) or []:
+                    found[text.range_span(one["range"], backend.encoding).start] = one.get("kind") or 1
+                found.setdefault(use.span.start, 1)
+            return found
+
+    told = await asyncio.gather(*map(kinds, files[:_MOST_FILES]))
+    known = {(uses[0].path, at): one for uses, found in zip(files, told, strict=False) for at, one in found.items()}
+    has = {place: known.get((place.path, place.span.start), 1) for place in places}
+    return InRole(
+        tuple(place for place in places if has[place] == kind), tuple(place for place in places if has[place] == 1)
+    )
