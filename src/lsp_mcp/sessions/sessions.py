@@ -11,7 +11,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Report
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
@@ -20,6 +20,7 @@ from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
 from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.features.word_check import WordChecks
+from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.nvim.apply import Done, apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
@@ -106,6 +107,24 @@ class Sessions:
                 f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
             )
         return self._sessions
+
+    async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
+        """The backends of a question that names no file, those that can be had; what those that cannot leave out.
+
+        Raises:
+            UnavailableError: none can be had.
+        """
+        ready: list[Backend] = []
+        missing: list[tuple[Backend, UnavailableError]] = []
+        for backend in await self.asked():
+            try:
+                await backend.ready(report)
+                ready.append(backend)
+            except UnavailableError as error:
+                missing.append((backend, error))
+        if not ready:
+            raise missing[0][1]
+        return ready, [_left_out(backend, error) for backend, error in missing]
 
     def session(self, adapter: Adapter) -> Session:
         """The session of `adapter`, begun now if there was none; only who names it, or a file in it, asks it."""
@@ -278,6 +297,12 @@ class Sessions:
             raise RefusedError(f"{' '.join(command[:2])}: {output.strip()[:_REASON]}")
         listed = map(Path, dict.fromkeys(line for line in output.split("\n") if line.startswith("/")))
         return tuple(path for path in listed if not path.is_relative_to(self.workspace.root))
+
+
+def _left_out(backend: Backend, error: UnavailableError) -> Gap:
+    languages = _and([language.name for language in backend.adapter.languages])
+    text = f"not searched: {languages}, because {error}"
+    return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.name)
 
 
 def _and(words: Sequence[str]) -> str:

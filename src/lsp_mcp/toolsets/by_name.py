@@ -77,9 +77,8 @@ class Names:
         found: list[tuple[Backend, Symbol]] = []
         similar: list[Symbol] = []
         capped = False
-        backends = await self._sessions.asked()
+        backends, left_out = await self._sessions.ready(call.report)
         for backend in backends:
-            await backend.ready(call.report)
             name = name_for(backend, spelled)
             search = await self._search(backend, name)
             capped |= search.capped
@@ -93,7 +92,7 @@ class Names:
         if not found and _QUALIFIED.search(spelled):  # what is not qualified names too many of theirs
             found = await self._in_dependencies(spelled)
         if not found:
-            raise await self._unknown(spelled, similar)
+            raise await self._unknown(spelled, similar, backends, left_out)
         kept = _preferred(found, prefer)
         if len(kept) > 1:
             raise self._several(spelled, [symbol for _, symbol in kept], capped)
@@ -150,9 +149,10 @@ class Names:
         number = f"at least {len(found)}" if capped else f"{len(found)}"
         return AnchorError(f"{quoted(name)} names {number} symbols; pass the anchor of one:{self._listed(found)}")
 
-    async def _unknown(self, spelled: str, similar: list[Symbol]) -> AnchorError:
+    async def _unknown(
+        self, spelled: str, similar: list[Symbol], backends: Sequence[Backend], left_out: Sequence[Gap]
+    ) -> AnchorError:
         """Nothing is called so: what is spelled nearly so, where its text stands, and what may hide it."""
-        backends = self._sessions.backends
         name = spelled.strip()
         words = re.findall(r"\w+", name)[::-1]
         half = len(words[0]) // 2 if words else 0
@@ -163,7 +163,7 @@ class Names:
         near = nearest(name, (symbol for symbol in similar if symbol.kind != "constructor"))
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
-        why = "".join(f" ({gap.text})" for gap in gaps)
+        why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
         said = f"no symbol of the workspace is called {quoted(name)}{why}."
         if near:
             said += f" Similar:{self._listed(near, _LIKE)}"

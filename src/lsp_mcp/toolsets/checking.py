@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,10 +37,12 @@ class CheckTools(AnchorToolset):
         """Find compile errors without a build: new, fixed and remaining since the last check, in changed files and all
         that depends on them. Call it after edits."""
         below = await self._below(path or "")
-        gaps: list[Gap] = []
         deltas: list[Delta] = []
         compared = True
-        backends = await self._sessions.asked() if below is None or below.is_dir() else [self._sessions.for_path(below)]
+        backends: Sequence[Backend] = [] if below is None or below.is_dir() else [self._sessions.for_path(below)]
+        gaps: list[Gap] = []
+        if not backends:
+            backends, gaps = await self._sessions.ready(call.report)
         for backend in backends:
             before = self._sessions.checks.before(call.client.key, backend)
             looked = await look(call, backend, self._also(backend, below))

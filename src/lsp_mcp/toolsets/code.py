@@ -97,9 +97,9 @@ class CodeTools(AnchorToolset):
         check_name(name)
         keep = self._keep(kind, path)
         symbols: list[Symbol] = []
-        gaps: list[Gap] = []
+        backends, gaps = await self._sessions.ready(call.report)
         total = 0
-        for backend in await self._sessions.asked():
+        for backend in backends:
             plain = name_for(backend, name)
             answered = await self._search(call, backend, plain, limit, keep, include_hover=include_hover)
             symbols += answered.value.symbols

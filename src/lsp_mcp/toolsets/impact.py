@@ -191,9 +191,9 @@ class ImpactTools(AnchorToolset):
         below = self._below(path)
         every: list[Container] = []
         by_tests: list[Container] = []
-        gaps: list[Gap] = []
+        backends, gaps = await self._sessions.ready(call.report)
         asked = exported = implicit = 0
-        for backend in await self._sessions.asked():
+        for backend in backends:
             files = await asyncio.to_thread(_sources, below, backend)
             if len(files) > _MOST_FILES:
                 gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
