@@ -131,6 +131,19 @@ def test_a_flood_of_calls_of_one_client_does_not_hold_up_another(desk: Desk) -> 
         assert answered < flood, "the other client waited for all of them"
 
 
+def test_edits_of_two_clients_at_once_are_made_one_after_the_other(desk: Desk) -> None:
+    with desk.client() as one, desk.client() as other:
+        for number in range(3):
+            for client, name in ((one, "One"), (other, "Two")):
+                arguments = {"symbol_anchor": f"{name}{number or ''}", "new_name": f"{name}{number + 1}"}
+                params = {"name": "rename_symbol_by_anchor", "arguments": arguments}
+                client.send({"id": 7, "method": "tools/call", "params": params})
+            for client in (one, other):
+                result = client.receive()["result"]
+                assert not result.get("isError"), answer(result)
+        assert (desk.root / "a.go").read_text() == SOURCES["a.go"].replace("One", "One3").replace("Two", "Two3")
+
+
 def test_many_doors_at_once_start_one_daemon(desk: Desk) -> None:
     with ThreadPoolExecutor(12) as pool:
         words = ("call", REFERENCES[0], "symbol_anchor=One", "--format", "compact")

@@ -63,6 +63,7 @@ class Sessions:
         self.workspace = workspace
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
         self.host = host
+        self.editing = asyncio.Lock()  # one edit after the other, whichever client asks for it
         self.memory = AnchorMemory()
         self._memories = WeakSet([self.memory])  # of all clients
         self.reported = Reported()

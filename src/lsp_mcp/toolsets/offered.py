@@ -92,7 +92,11 @@ def offered_tools(context: ToolContext) -> list[Tool]:
     ]
     # What a user adds to the read-only methods may change anything.
     added = bool(settings.allowed_methods)
-    return [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
+    tools = [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
+    return [
+        replace(tool, turn=context.sessions.editing) if tool.toolset == "code" and not tool.read_only else tool
+        for tool in tools
+    ]
 
 
 def lua_tools(context: ToolContext) -> LuaTools | None:

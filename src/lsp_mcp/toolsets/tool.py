@@ -5,10 +5,12 @@ The MCP server and the command line offer the same tools through this.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import inspect
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
@@ -20,7 +22,7 @@ from lsp_mcp.backend import Report
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.text import Base
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
-from lsp_mcp.waiting import bounded
+from lsp_mcp.waiting import bounded, phase
 
 
 class _Unlisted:
@@ -95,6 +97,7 @@ class Tool:
     passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
     base: Base = 1
     toolset: str = ""  # the name of the one that it is offered in
+    turn: asyncio.Lock | None = None  # held during a call: edits are made one after the other, each of the true text
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -141,12 +144,24 @@ class Tool:
         call.format = values.get("format") or call.format
         values.pop("format", None)
         try:
-            async with bounded(self.timeout, self.name, call.report) as call.report:
+            async with bounded(self.timeout, self.name, call.report) as call.report, self._turn():
                 return await self.method(call, **values)
         except LspMcpError as error:
             # Whoever says it, a server for example: what the caller sent is not sent back whole.
             error.args = (without_long_echoes(str(error), arguments),)
             raise
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        if self.turn is None:
+            yield
+            return
+        with phase(lambda: "another edit is being made"):
+            await self.turn.acquire()
+        try:
+            yield
+        finally:
+            self.turn.release()
 
     def _check(self, arguments: dict[str, Any]) -> BaseModel:
         known = list(self.model.model_fields)
