@@ -292,6 +292,8 @@ class WordCheck(_Data, frozen=True):
     request: str = "textDocument/definition"  # tells what a place means, without guessing
     location_fields: tuple[str, ...] = ()  # of an element of the answer: its `Location`s; empty: it is one itself
     id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
+    alias_field: str = ""  # of such an element: matches `alias_pattern` if it is only another name for the others
+    alias_pattern: str = ""
     by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
     grouped: bool = False  # the references of a method are those of all methods that it must be called like
     # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.

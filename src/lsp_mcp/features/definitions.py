@@ -6,11 +6,13 @@ By textDocument/definition (LSP 3.17), or what the adapter names in its place.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.features.scope import locations
@@ -33,6 +35,14 @@ Meaning = frozenset[Symbol]
 """What a place means; several symbols if one hands on the name of another, or it is not sure; none if nobody knows."""
 
 _AT_ONCE = 4  # requests in flight
+
+
+def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
+    """Those of `elements`, what a server says of one place, that its word names: not what an alias stands for."""
+    if not rules.alias_field:
+        return elements
+    aliases = [one for one in elements if re.search(rules.alias_pattern, str(one.get(rules.alias_field) or ""))]
+    return aliases or elements
 
 
 class Definitions:
@@ -114,7 +124,7 @@ class Definitions:
             return frozenset()
         if not rules.location_fields:
             return frozenset([Symbol(frozenset([await self._site(one)])) for one in locations(result)])
-        return frozenset([await self._symbol(one) for one in result or []])
+        return frozenset([await self._symbol(one) for one in spelled(result or [], rules)])
 
     async def _symbol(self, element: Any) -> Symbol:
         rules = self._backend.adapter.word_check

@@ -22,6 +22,7 @@ from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
+from lsp_mcp.words.lexing import occurrences
 
 log = logging.getLogger(__name__)
 
@@ -212,13 +213,14 @@ class Reopening:
         return gaps
 
     def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
-        """The lines of `text`, from 1, on which `word` stands in what the preprocessor leaves out of `path`."""
+        """The lines of `text`, from 1, with `word` in code that the preprocessor leaves out of `path`."""
         regions = connection.notifications.inactive[path]
         known = self._lines.get((path, word))
         if known and known[0] is text and known[1] is regions:
             return known[2]
         spans = [text.range_span(region, connection.encoding) for region in regions]
-        inactive = (w.start for w in text.words(word) if any(s.start <= w.start <= s.end for s in spans))
+        words = occurrences(text, word, self._adapter.language_of(path))
+        inactive = (w.start for w in words if any(s.start <= w.start <= s.end for s in spans))
         lines = sorted({point.line for point in inactive})
         self._lines[path, word] = text, regions, lines
         if len(self._lines) > _MOST_KNOWN:
