@@ -26,6 +26,12 @@ ADAPTER = """
 [workspace]
 dependency_folder_names = ["third_party"]
 """
+LOOKS_AT_ALL = """
+[diagnostics]
+command = "look"
+command_field = "Files"
+command_covers = "workspace"
+"""
 
 
 @pytest.fixture
@@ -42,15 +48,20 @@ def fake(tmp_path: Path) -> FakeWorkspace:
 
 @contextlib.asynccontextmanager
 async def renaming(
-    fake: FakeWorkspace, changes: list[Json], annotations: Json | None = None, **settings: Any
+    fake: FakeWorkspace,
+    changes: list[Json],
+    annotations: Json | None = None,
+    adapter: str = ADAPTER,
+    rules: Json | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Rename]:
     """The tool, over a server that renames by `changes`."""
     edit = {"documentChanges": changes, "changeAnnotations": annotations or {}}
     # What it renames comes from elsewhere under another name: no other place has to be explained.
     elsewhere = {"uri": (fake.root / "elsewhere.txt").as_uri(), "range": text_edit(fake.root)["edits"][0]["range"]}
-    rules = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}
-    fake.script({"rules": rules, "capabilities": {"renameProvider": True}})
-    sessions = Sessions(Workspace(fake.root), [fake.adapter(ADAPTER)], {}, **settings)
+    renames = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}
+    fake.script({"rules": renames | (rules or {}), "capabilities": {"renameProvider": True}})
+    sessions = Sessions(Workspace(fake.root), [fake.adapter(adapter)], {}, **settings)
     tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}
 
     async def rename(**arguments: Any) -> Json:
@@ -140,3 +151,26 @@ async def test_what_an_edit_leaves_behind_is_told(fake: FakeWorkspace, monkeypat
             answer = await rename()
     (left,) = [path.name for path in fake.root.iterdir() if path.name.startswith(".lsp-mcp-")]
     assert f"old files that could not be removed, delete them: {left}" in answer["status"]
+
+
+@bounded
+async def test_a_server_that_cannot_say_what_a_rename_makes_wrong_does_not_stop_it_and_the_answer_says_so(
+    fake: FakeWorkspace,
+) -> None:
+    rules = {"workspace/executeCommand": [["refuse", -32603, "cannot look now"]]}
+    async with renaming(fake, [text_edit(fake.root / "a.txt", 3)], adapter=LOOKS_AT_ALL, rules=rules) as rename:
+        assert "not tried" not in (await rename(apply=False))["status"]
+        assert "not tried before it was written, so run check" in (await rename())["status"]
+    assert (fake.root / "a.txt").read_text() == "new\n"
+
+
+@bounded
+async def test_an_error_that_is_there_whatever_the_name_is_does_not_stop_a_rename(fake: FakeWorkspace) -> None:
+    start = {"line": 0, "character": 0}
+    error = {"range": {"start": start, "end": start}, "severity": 1, "message": "always wrong"}
+    published = {"uri": (fake.root / "a.txt").as_uri(), "diagnostics": [error]}
+    message = {"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": published}
+    rules = {"workspace/executeCommand": [["send", message]]}
+    async with renaming(fake, [text_edit(fake.root / "a.txt", 3)], adapter=LOOKS_AT_ALL, rules=rules) as rename:
+        assert (await rename())["status"] == "complete"
+    assert (fake.root / "a.txt").read_text() == "new\n"

@@ -218,12 +218,13 @@ class CodeTools(AnchorToolset):
         by_text = await renamed.by_text(new_name)
         if include_uncompiled:
             renamed = renamed.with_text(by_text, self._targets)
-        plan, gaps = renamed.plan, renamed.gaps
-        if apply and not allow_partial:
-            renamed.refuse_partial(
+        if apply:
+            way_out = (
                 f"{'' if include_uncompiled else told_of_text(by_text)}"
                 "preview with apply=false, or accept it with allow_partial=true and check those places."
             )
+            renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=allow_partial)
+        plan, gaps = renamed.plan, renamed.gaps
         if apply:
             told = self._sessions.remarks(await self._context.apply(self._sessions, plan, confirmed=confirmed))
         else:

@@ -1,4 +1,4 @@
-"""How every tool renames: one question, one set of refusals (`ask_rename`, `Renamed.refuse_partial`)."""
+"""How every tool renames: one question, one set of refusals (`ask_rename`, `Renamed.checked`)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Protocol
 
 from lsp_mcp.edits.plan import EditPlan
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import RefusedError, UnavailableError
 from lsp_mcp.features import rename
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.problems import Problem
 from lsp_mcp.features.rename_by_text import ByText, changed_by_text
+from lsp_mcp.features.rename_errors import can_be_tried, errors_made
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.toolsets.questions import Check, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
+from lsp_mcp.waiting import phase
 
 _UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # what the text may speak for instead
 _PLACES = 5  # of changes by text listed for each file
+_ERRORS = 3  # listed that a rename makes
 _DOUBTS = 5  # places listed that a rename may get wrong
 
 
@@ -62,7 +66,34 @@ class Renamed:
             kept.append(news("applied", text))
         return Renamed(self.target, changed.plan, kept)
 
-    def refuse_partial(self, way_out: str) -> None:
+    async def checked(self, targets: Targets, new_name: str, way_out: str, *, allow_partial: bool = False) -> Renamed:
+        """The same, which may be written: with what its server says is wrong then, if that is accepted.
+
+        What the server cannot tell in time is news and no reason to refuse: it has made this rename, and every use is
+        explained; in a workspace that it cannot check in time nothing could be renamed any more.
+
+        Raises:
+            RefusedError: uses may be missed, or it makes errors, and the caller does not `allow_partial`.
+        """
+        if not allow_partial:
+            self._refuse_partial(way_out)
+        backend, plan = self.target.backend, self.plan
+        if not can_be_tried(backend, plan):
+            return self
+        try:
+            with phase(lambda: f"{backend.name}: looking what the rename makes wrong"):
+                errors = await errors_made(backend, plan, self.target.name, new_name)
+        except (RefusedError, UnavailableError) as error:
+            text = f"not tried before it was written, so run check ({error})"
+            return Renamed(self.target, plan, [*self.gaps, news("applied", text)])
+        if not errors:
+            return self
+        tried = Renamed(self.target, plan, [*self.gaps, _errors_gap(targets, errors)])
+        if not allow_partial:
+            tried._refuse_partial(way_out)
+        return tried
+
+    def _refuse_partial(self, way_out: str) -> None:
         """Refuse to do it as long as uses may be missed.
 
         Raises:
@@ -111,6 +142,16 @@ def told_of_text(changed: ByText) -> str:
     files = count(len({place.path for place in changed.places}), "file")
     places = count(len(changed.places), "occurrence")
     return f"rename its {places} in {files} by the text alone too, with include_uncompiled=true, "
+
+
+def _errors_gap(targets: Targets, errors: Sequence[Problem]) -> Gap:
+    """What a rename makes wrong, by lines: those are the same before and after, unlike characters."""
+    listed = [
+        f"{targets.anchor(one.place.path, None)}{one.place.span.start.line}: {one.message}" for one in errors[:_ERRORS]
+    ]
+    more = [f"and {len(errors) - _ERRORS:,} more"] if len(errors) > _ERRORS else []
+    files = tuple(dict.fromkeys(one.place.path for one in errors))
+    return Gap("doubt", f"it makes {count(len(errors), 'new error')}: {'; '.join([*listed, *more])}", files)
 
 
 def _by_file(places: Sequence[Place], targets: Targets) -> str:

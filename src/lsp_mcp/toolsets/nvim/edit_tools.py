@@ -100,7 +100,8 @@ class EditTools(NvimToolset):
         asking = partial(Questions(targets, None).about, call, session, find)
         renamed = await ask_rename(asking, targets, new_name, prepare=prepare_first)
         if apply_edits:
-            renamed.refuse_partial("or look at the edits without apply_edits and hand them to lsp_apply_edit.")
+            way_out = "or look at the edits without apply_edits and hand them to lsp_apply_edit."
+            renamed = await renamed.checked(targets, new_name, way_out)
             return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
         edit = as_workspace_edit(renamed.plan, session.version, self._base)
         tell = partial(asked.sessions.reported.take, call.client.key)
