@@ -78,6 +78,8 @@ class Visibility(_Data, frozen=True):
     import_pattern: str  # an import declaration with its strings; {comment} and {string} are those of `Lexing`
     library_pattern: str  # a path that leads to nothing in a workspace, unless there is a project that it begins with
     after_imports_pattern: str = "(?!)"  # where no import can follow any more
+    import_name_pattern: str = ""  # one import of a declaration; groups `path`, {string}, and `alias`, its name
+    library_name_pattern: str = ""  # of the path of a library's import: group `name`, what it is surely called
     private_files: str = ""  # names of files whose declarations and imports are nobody's else
     type_pattern: str = ""  # with {name}, in the text that declares it: it may be a type, whatever a server says it is
     private_names: str = ""  # names that only the files of the same folder can use

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
-from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.words.lexing import Occurrences
 from lsp_mcp.words.visibility import Symbol
 from lsp_mcp.words.workspace_words import FilesWith
@@ -91,6 +91,9 @@ class Words(Protocol):
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `files` that may mean `symbol` by its name; the others cannot, whatever stands in them."""
+
+    async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
+        """Those of `spans`, where its name stands in `path`, that may be `symbol`: no name of another package's."""
 
 
 @dataclass(frozen=True)

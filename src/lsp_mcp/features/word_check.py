@@ -161,8 +161,11 @@ class WordCheck:
             if projects and projects.ignores(path, backend.root):
                 continue
             if text := await text_or_none(backend, path):
-                spans = backend.words.occurrences(path, text, claim.name)
-                found += [Place(path, span, text) for span in spans if (path, span.start) not in has]
+                spans = [
+                    span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
+                ]
+                spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
+                found += [Place(path, span, text) for span in spans]
         if local:
             found = [place for place in found if local[1].start <= place.span.start < local[1].end]
         return found

@@ -116,6 +116,10 @@ class Packages:
         wanted = {*folders, _EVERYWHERE}
         return any(not wanted.isdisjoint(self._folders(path)) for path in imports)
 
+    def is_library(self, path: str) -> bool:
+        """Whether an import of `path` surely leads to a library, and to nothing of the workspace."""
+        return not self._folders(path)
+
     def has(self, folder: str) -> bool:
         """Whether files of `folder` are known."""
         return folder in self._shared or folder in self._private

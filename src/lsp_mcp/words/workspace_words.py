@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Visibility
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.text import Text
+from lsp_mcp.text import Span, Text
 from lsp_mcp.words.index import WordIndex
 from lsp_mcp.words.kept_index import Buffers, KeptIndex
 from lsp_mcp.words.lexing import Occurrences, occurrences
 from lsp_mcp.words.packages import Importing, Imports, Packages
+from lsp_mcp.words.qualified import qualified
 from lsp_mcp.words.visibility import Symbol, may_declare, seeing
 
 _MOST_OCCURRENCES = 20_000  # places remembered
@@ -167,6 +168,13 @@ class WorkspaceWords:
             self._seeing[asked, symbol] = seen
         return seen
 
+    async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
+        """See `Words.that_can_mean`."""
+        rules, packages = self._adapter.visibility, None if self._kept.unknown() else await self._packages_now()
+        if not (spans and rules and packages):
+            return list(spans)
+        return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
+
     # --- inside ------------------------------------------------------------------------------------
 
     async def _prepare(self) -> None:
@@ -191,6 +199,23 @@ class WorkspaceWords:
         again = await asyncio.to_thread(self._declaring, bases | elsewhere, symbol.name, dict(self._buffers()))
         found = await includes.that_include(again) if again else frozenset[Path]()
         return asked if found is None else reached | found
+
+    def _meaning(
+        self, packages: Packages, rules: Visibility, spans: Collection[Span], text: Text, path: Path, symbol: Symbol
+    ) -> list[Span]:
+        of_packages = qualified(text, spans, rules, self._adapter.language_of(path), packages.is_library)
+        homes = {str(declared.parent) for declared in symbol.declared}
+        # What is called by the name of a package is no member; what is not may be a type that is embedded, and a field.
+        is_known = all(map(packages.has, homes))
+        return [
+            span
+            for span in spans
+            if span not in of_packages
+            or not (
+                (symbol.role == "member" and text.content.startswith("(", text.point_offset(span.end)))
+                or (is_known and not packages.imports_any((of_packages[span],), homes))
+            )
+        ]
 
     def _declaring(self, files: Collection[Path], name: str, buffers: Mapping[Path, Text]) -> list[Path]:
         """Those of `files` that may declare `name`."""
