@@ -39,7 +39,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "words": [
         {"workspace_words"},
         {"visibility", "kept_index"},
-        {"packages", "saved"},
+        {"packages", "qualified", "saved"},
         {"index", "lexing"},
     ],
     "toolsets": [
