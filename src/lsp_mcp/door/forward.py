@@ -19,7 +19,12 @@ Json = dict[str, Any]
 
 
 class RefusedError(Exception):
-    """There is no daemon, or it does not serve this client; the message says why."""
+    """There is no daemon, or it does not serve this client: the message says why.
+
+    `is_told`: the daemon says that; whoever tries without it hears the same.
+    """
+
+    is_told = False
 
 
 class Line:
@@ -47,7 +52,9 @@ class Line:
             self.close()
         if not answer.get("serves"):
             self.close()
-            raise RefusedError(str(answer.get("refused") or "the daemon ended before it served; see its log"))
+            refusal = RefusedError(str(answer.get("refused") or "the daemon ended before it served; see its log"))
+            refusal.is_told = "refused" in answer
+            raise refusal
         self.writing: frozenset[str] = frozenset(answer.get("writing", ()))  # the tools that change something
 
     def _introduced(self, asked: Asked, *, resumed: bool) -> Json:

@@ -20,7 +20,8 @@ def serve(words: Sequence[str]) -> int | None:
     try:
         line = Line(asked)
     except RefusedError as error:
-        sys.stderr.write(f"lsp-mcp: not shared with other sessions: {error}\n")
+        if not error.is_told:
+            sys.stderr.write(f"lsp-mcp: not shared with other sessions: {error}\n")
         return None
     return _call(line) if asked.call else Forwarding(asked, line).run()
 
