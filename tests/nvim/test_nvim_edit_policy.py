@@ -138,7 +138,7 @@ async def test_a_dependencys_source_is_written_by_no_tool(tmp_path: Path) -> Non
 @bounded
 async def test_what_a_rename_may_miss_keeps_lsp_rename_from_applying_it(tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)
-    broken = "package a\n\nfunc broken() { Target( }\n"
+    broken = "package a\n\n} Target()\n"  # parsed no further, so nobody can tell what it is
     write(tmp_path / "broken.go", broken)
     path, line, character = GO.definition
     place = {"document": of(path), "line": line, "character": character, "new_name": "Renamed"}
