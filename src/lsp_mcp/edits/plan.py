@@ -106,6 +106,19 @@ class EditPlan:
         return sum(len(step.changes) for step in self.steps if isinstance(step, FileChange))
 
 
+def in_order(steps: Iterable[Step]) -> Iterator[Step]:
+    """`steps` with neighbouring changes of texts sorted by file: gopls 0.24 sends them in another order each time."""
+    changes: list[FileChange] = []
+    for step in (*steps, None):
+        if isinstance(step, FileChange):
+            changes.append(step)
+            continue
+        yield from sorted(changes, key=lambda change: change.path)
+        changes.clear()
+        if step:
+            yield step
+
+
 def plan_workspace_edit(
     edit: Json,
     read: Callable[[Path], Text],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.edits.plan import EditPlan, plan_workspace_edit
+from lsp_mcp.edits.plan import EditPlan, in_order, plan_workspace_edit
 from lsp_mcp.errors import PathError
 from lsp_mcp.features.places import text_or_none
 from lsp_mcp.text import Text
@@ -28,7 +29,8 @@ async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
             raise PathError(f"{path} is not there or cannot be read as text")
         return text
 
-    return plan_workspace_edit(merged, read, backend.encoding, backend.version)
+    plan = plan_workspace_edit(merged, read, backend.encoding, backend.version)
+    return replace(plan, steps=tuple(in_order(plan.steps)))
 
 
 def merge(edits: Sequence[Json]) -> Json:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, plan_workspace_edit
+from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order, plan_workspace_edit
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
@@ -50,7 +50,7 @@ class Renaming:
             steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
         new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
         # A server's edit may go on to rename a file: until then it has its old name.
-        return replace(self, plan=replace(self.plan, steps=tuple(_in_order((*new, *steps)))))
+        return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))))
 
     @property
     def sites(self) -> frozenset[tuple[Path, Point]]:
@@ -94,7 +94,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
-    plan = replace(plan, steps=tuple(_in_order(plan.steps)))
+    plan = replace(plan, steps=tuple(in_order(plan.steps)))
     strangers += left_behind
     lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
     told = news("applied", f"{renamed.owner} is no {lost} without {renamed.name}") if renamed and lost else None
@@ -178,19 +178,6 @@ async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, ne
 
 def _scope(name: str, separator: str) -> str:
     return name.rpartition(separator)[0] if separator else ""
-
-
-def _in_order(steps: Iterable[Step]) -> Iterator[Step]:
-    """`steps` with neighbouring changes of texts sorted by file: gopls 0.24 sends them in another order each time."""
-    changes: list[FileChange] = []
-    for step in (*steps, None):
-        if isinstance(step, FileChange):
-            changes.append(step)
-            continue
-        yield from sorted(changes, key=lambda change: change.path)
-        changes.clear()
-        if step:
-            yield step
 
 
 async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:
