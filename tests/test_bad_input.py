@@ -108,19 +108,12 @@ def says(error: str, *parts: str) -> None:
     "anchor",
     [
         "go://",
-        "go://a.go",
-        "go://a.go#",
-        "go://a.go#3",
         "go://a.go#3:",
         "go://a.go#3:6:6",
         "go://a.go#3:6 Greet",
         "go://a.go#-3:6",
         "go://a.go#3.5:6",
-        "go://a.go#三:6",
-        "go://a.go#99999999999999999999:1",
-        "a.go#3:6",
         "#3:6",
-        "go:a.go#3:6",
         "://a.go#3:6",
         "go://#3:6",
         "go://%FF.go#3:6",
@@ -132,6 +125,21 @@ def test_a_malformed_anchor(server: Connected, tool: str, anchor: str) -> None:
     says(server.error(tool, symbol_anchor=anchor, **arguments), repr(anchor))
 
 
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("go://a.go", "a.go names a file, not a symbol"),
+        ("go://a.go#", "a.go names a file, not a symbol"),
+        ("go://a.go#三:6", "a.go declares no '三:6'"),
+        ("go://a.go#99999999999999999999:1", "line 99999999999999999999 is not in the document"),
+    ],
+)
+@pytest.mark.parametrize("tool", [USES, RENAME])
+def test_an_address_that_names_no_symbol(server: Connected, tool: str, address: str, told: str) -> None:
+    arguments = {"new_name": "New"} if tool == RENAME else {}
+    says(server.error(tool, symbol_anchor=address, **arguments), told)
+
+
 @pytest.mark.parametrize("anchor", ["go://a.go#0:6", "go://a.go#3:0"])
 def test_an_anchor_that_counts_from_0(server: Connected, anchor: str) -> None:
     says(server.error(USES, symbol_anchor=anchor), "counts from 0", "LINE and CHAR from 1")
@@ -139,7 +147,7 @@ def test_an_anchor_that_counts_from_0(server: Connected, anchor: str) -> None:
 
 @pytest.mark.parametrize("anchor", ["", "  "])
 def test_an_empty_anchor(server: Connected, anchor: str) -> None:
-    says(server.error(USES, symbol_anchor=anchor), "symbol_anchor is empty; pass go://FILE#LINE:CHAR, or a name")
+    says(server.error(USES, symbol_anchor=anchor), "symbol_anchor is empty; pass Type.Method, FILE:LINE or go://FILE")
 
 
 def test_an_anchor_past_the_end_of_the_file(server: Connected) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.features.generic_members import MoreUses, generic_member_uses
+from lsp_mcp.features.generic_members import generic_member_uses
 from lsp_mcp.features.other_builds import uses_in_other_builds
 from lsp_mcp.features.places import Locator, Place, distinct_by_file, in_reading_order
 from lsp_mcp.gaps import Gap
@@ -50,8 +48,8 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         "position": text.point_position(point, backend.encoding),
         "context": {"includeDeclaration": True},
     }
-    more_uses = generic_member_uses(backend, path, point)
-    asked, more = await _both(backend.request("textDocument/references", params), more_uses)
+    asked = await backend.request("textDocument/references", params)
+    more = await generic_member_uses(backend, path, point)
     result: list[Json] = [*(asked or []), *more.locations]
     other = await uses_in_other_builds(backend, path, point, result)
     result += other.locations
@@ -65,10 +63,3 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         found += filter(None, places)
         dropped += places.count(None)
     return References(tuple(found), dropped, more.gaps, frozenset(other.searched))
-
-
-async def _both(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, MoreUses]) -> tuple[Any, MoreUses]:
-    """What both give, asked for at once; neither goes on when the other has failed."""
-    tasks = asyncio.ensure_future(one), asyncio.ensure_future(other)
-    await asyncio.gather(*tasks, return_exceptions=True)
-    return tasks[0].result(), tasks[1].result()

@@ -70,12 +70,15 @@ def parse_address(spelled: str, is_source: IsSource) -> list[Address]:
 
 def _readings(line: str, is_source: IsSource) -> list[Address]:
     scheme = _SCHEME.match(line)
+    if "://" in line and not scheme and line.startswith(":"):
+        return []
     start = scheme.end() if scheme else 0
     for token in _TOKEN.finditer(line, start):
         if not is_source(token[0]):
             continue
         found = next((match for place in _PLACE if (match := place.match(line, token.end()))), None)
-        if found is None:
+        # Programs print more behind a place; of what begins as an anchor, all must mean something.
+        if found is None or (scheme and (found.end() < len(line) or found.groupdict().get("message"))):
             continue
         files = [token[0]]
         if token.start() > start:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,7 +73,7 @@ class Documents:
         self._versions = itertools.count(1)  # never the same twice: a server's late word on a closed document is known
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self._editor_versions = EditorVersions(self._versions.__next__)
-        self.awaited: set[Path] = set()  # somebody waits until the server has read these: they stay open
+        self._awaited: Counter[Path] = Counter()  # how many wait until the server has read these: they stay open
         # What the server is shown in place of what is there; whether only for that reason it is open.
         self._shown: dict[Path, tuple[Text, bool]] = {}
 
@@ -146,7 +147,7 @@ class Documents:
         document = self._open.get(path)
         if document and version >= document.version:
             document.is_read = True
-            if document.passing and path not in self.awaited:
+            if document.passing and not self._awaited[path]:
                 self.close(path)
 
     # --- opening and closing -----------------------------------------------------------------------
@@ -195,6 +196,18 @@ class Documents:
         wire_version, serial = self._editor_versions.reread(path, version)
         self._holder.reread(path, wire_version)
         return serial
+
+    @contextmanager
+    def awaiting(self, path: Path) -> Iterator[None]:
+        """Keep `path` open while somebody waits until the server has read it; then close it if it was only for that."""
+        self._awaited[path] += 1
+        try:
+            yield
+        finally:
+            self._awaited[path] -= 1
+            if not self._awaited[path]:
+                del self._awaited[path]
+            self.close_if_only_read(path)
 
     def close_if_only_read(self, path: Path) -> None:
         """Close `path` if nobody has asked about it: it is open only because of `open_to_read`."""
@@ -340,6 +353,6 @@ class Documents:
             self._notify("textDocument/didClose", {"textDocument": {"uri": path_uri(path)}})
 
     def _close_surplus(self) -> None:
-        idle = [path for path, document in self._open.items() if not document.pinned and path not in self.awaited]
+        idle = [path for path, document in self._open.items() if not document.pinned and not self._awaited[path]]
         for path in idle[: max(0, len(idle) - MAX_OPEN)]:
             self.close(path)

@@ -239,17 +239,13 @@ class Reopening:
         connection = await self._lifetime.live()
         is_told = path in self._documents and not self._documents.is_uncertain(path)
         read_now = read_told if is_told else read_again
-        self._documents.awaited.add(path)
         try:
             async with asyncio.timeout(self._timeout):
-                with connection.waited_for():
+                with self._documents.awaiting(path), connection.waited_for():
                     if await read_now(path, self._documents, connection.notifications.diagnostics):
                         self._has_read.add(path)
         except TimeoutError:
             log.warning("%s did not read %s in time", self._adapter.name, path)
-        finally:
-            self._documents.awaited.discard(path)
-            self._documents.close_if_only_read(path)
 
     async def _renew(self) -> None:
         # Each one that is opened again is parsed again.
@@ -272,17 +268,14 @@ class Reopening:
             async with room:
                 is_told = path in sent and path in self._documents and not self._documents.is_uncertain(path)
                 read_now = read_told if is_told else read_again
-                self._documents.awaited.add(path)
                 try:
-                    if await read_now(path, self._documents, connection.notifications.diagnostics):
-                        self._has_read.add(path)
+                    with self._documents.awaiting(path):
+                        if await read_now(path, self._documents, connection.notifications.diagnostics):
+                            self._has_read.add(path)
                     waiting.discard(path)
                 except PathError:
                     unreadable.append(path)
                     waiting.discard(path)
-                finally:
-                    self._documents.awaited.discard(path)
-                    self._documents.close_if_only_read(path)
 
         try:
             # Not all that is left of the call: an answer that says what it lacks is worth more than none.
