@@ -73,7 +73,7 @@ async def test_a_file_without_the_name_that_should_stand_there_is_read_again_onc
     ghosts = [{"uri": path.as_uri(), "range": stretch} for path in (a, b)]
     fake.script({"rules": {"textDocument/references": [["answer", ghosts]]}})
     async with fake.session(BY_MTIME) as session:
-        uses = (await settled(session, lambda: references(session, a, Point(1, 1), 10))).value
+        uses = (await settled(session, lambda: references(session, a, Point(1, 1)))).value
     assert [place.path for place in uses.places] == [a, b], "of an open document the server has the text"
     opened = [params["textDocument"]["uri"].rpartition("/")[2] for params in fake.params("textDocument/didOpen")]
     assert opened == ["a.txt", "b.txt"]
@@ -89,7 +89,7 @@ async def test_files_without_the_name_that_should_stand_there_replace_the_server
     fake.script({"rules": {"textDocument/references": [["answer", ghosts]]}})
     async with fake.session(BY_MTIME) as session:
         for _ in range(2):
-            uses = await settled(session, lambda: references(session, origin, Point(1, 1), 10))
+            uses = await settled(session, lambda: references(session, origin, Point(1, 1)))
             assert [place.path for place in uses.value.places] == paths
             assert not uses.gaps
     assert len(fake.pids()) == 2

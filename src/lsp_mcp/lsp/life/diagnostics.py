@@ -43,7 +43,7 @@ class Diagnostics:
         except PathError:
             return
         version = params.get("version")
-        if version is None and self._clears_closed and self.raw.get(path):
+        if version is None and self._clears_closed:
             return  # it is closed, and what was said of its text is as true as before
         self.raw[path] = params["diagnostics"]
         self.unparsed.pop(path, None)
