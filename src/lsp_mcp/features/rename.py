@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order, plan_workspace_edit
-from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
-from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.places import Place
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import path_uri
 
 _MOST_NAMES = 10_000  # looked at for clashes
 
@@ -88,13 +89,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
     renamed = await renamed_symbol(backend, path, identifier.start)
     left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
-    texts = {touched: await text_or_none(backend, touched) for touched in set(_touched(edit))}
-    plan = plan_workspace_edit(edit, lambda file: _known(texts, file), backend.encoding, backend.version)
-    plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    plan, strangers = _without_strangers(await plan_of(backend, [edit]), text.slice(identifier), new_name)
     if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
-    plan = replace(plan, steps=tuple(in_order(plan.steps)))
     strangers += left_behind
     lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
     told = news("applied", f"{renamed.owner} is no {lost} without {renamed.name}") if renamed and lost else None
@@ -190,21 +188,3 @@ async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> 
     if range_ and text.range_span(range_, backend.encoding) != identifier:
         offered = text.slice(text.range_span(range_, backend.encoding))
         raise RefusedError(f"it would change {offered[:80]!r} instead of that word")
-
-
-def _touched(edit: Json) -> Iterator[Path]:
-    """Every file that a `WorkspaceEdit` names."""
-    for uri in edit.get("changes") or {}:
-        yield uri_path(uri)
-    for change in edit.get("documentChanges") or []:
-        document = change.get("textDocument") or {}
-        for uri in (document.get("uri"), change.get("uri"), change.get("oldUri"), change.get("newUri")):
-            if uri:
-                yield uri_path(uri)
-
-
-def _known(texts: dict[Path, Text | None], path: Path) -> Text:
-    text = texts.get(path)
-    if text is None:
-        raise PathError(f"{path} is not there or cannot be read as text")
-    return text

@@ -23,12 +23,19 @@ def diff_lines(plan: EditPlan, shown: Callable[[Path], str], anchor: AnchorTo) -
                 yield from lines[:_LINES]
                 if len(lines) > _LINES:
                     yield f"and {len(lines) - _LINES:,} more lines"
-            case CreateFile():
-                yield f"created {shown(step.path)}"
-            case RenameFile():
-                yield f"moved {shown(step.old)} → {shown(step.new)}"
-            case DeleteFile():
-                yield f"deleted {shown(step.path)}"
+            case _:
+                yield file_line(step, shown)
+
+
+def file_line(step: CreateFile | RenameFile | DeleteFile, shown: Callable[[Path], str]) -> str:
+    """What a step does with a whole file."""
+    match step:
+        case CreateFile():
+            return f"created {shown(step.path)}"
+        case RenameFile():
+            return f"moved {shown(step.old)} → {shown(step.new)}"
+        case DeleteFile():
+            return f"deleted {shown(step.path)}"
 
 
 def _diff(before: Text, after: Text) -> Iterator[str]:

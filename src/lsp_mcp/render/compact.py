@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 
-from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import (
@@ -33,7 +33,7 @@ from lsp_mcp.render.answers import (
     Sources,
     UnusedList,
 )
-from lsp_mcp.render.changes import diff_lines
+from lsp_mcp.render.changes import diff_lines, file_line
 from lsp_mcp.render.impact import bare_places, impact_lines, places_with_code
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.render.source_lines import source_lines
@@ -167,12 +167,8 @@ def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
                 yield anchor(step.path, None)
                 for (old, new), group in groupby(step.changes, key=lambda one: (one.old_text, one.new_text)):
                     yield f"{' '.join(_at(one.span.start) for one in group)}: {old!r} → {new!r}"
-            case CreateFile():
-                yield f"created {shown(step.path)}"
-            case RenameFile():
-                yield f"moved {shown(step.old)} → {shown(step.new)}"
-            case DeleteFile():
-                yield f"deleted {shown(step.path)}"
+            case _:
+                yield file_line(step, shown)
 
 
 def _quoted(text: str, indent: str) -> Iterable[str]:

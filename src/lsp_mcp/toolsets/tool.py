@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -192,9 +192,15 @@ def tool(
     return mark
 
 
-def declared_tools(toolset: type) -> list[Tool]:
+def declared_tools(toolset: type) -> tuple[Tool, ...]:
     """The tools that a toolset's class declares, in the order in which they are written; bound to nothing yet."""
-    return [
+    return _declared(toolset)
+
+
+@cache
+def _declared(toolset: type) -> tuple[Tool, ...]:
+    """Their models take tens of milliseconds to make: once, however many clients there are."""
+    return tuple(
         Tool(
             name=name,
             title=mark.title,
@@ -208,7 +214,7 @@ def declared_tools(toolset: type) -> list[Tool]:
         )
         for name, function in vars(toolset).items()
         if isinstance(mark := getattr(function, _MARK, None), _Mark)
-    ]
+    )
 
 
 class Lists(Protocol):
