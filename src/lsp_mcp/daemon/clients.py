@@ -58,9 +58,9 @@ class Clients:
         self._since = time.time()
 
     @property
-    def connected(self) -> int:
-        """How many clients there are."""
-        return len(self._doors)
+    def connected(self) -> bool:
+        """Whether anybody is connected, introduced or not."""
+        return bool(self._tasks)
 
     async def idle(self, timeout: float) -> None:
         """Return once nobody was connected for `timeout` seconds."""

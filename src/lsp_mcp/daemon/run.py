@@ -119,8 +119,11 @@ async def _serve(
         idle = asyncio.create_task(clients.idle(flags.idle_timeout))
         await asyncio.wait([idle, stopping], return_when=asyncio.FIRST_COMPLETED)
         idle.cancel()
-        if _withdraw(name) and not clients.connected:
+        # A client that came just now keeps us, and others must go on finding us.
+        if stopping.done() or (not clients.connected and _withdraw(name)):
             break
+    if stopping.done():
+        _withdraw(name)
     server.close()
     clients.end()
     await stdio.end(running)

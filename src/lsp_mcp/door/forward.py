@@ -82,11 +82,12 @@ class Line:
         self._socket.sendall(line)
 
     def read(self) -> bytes:
-        """The next message; empty when the daemon has ended."""
+        """The next message; empty when the daemon has ended, also within one."""
         try:
-            return self._stream.readline()
+            line = self._stream.readline()
         except OSError:
             return b""
+        return line if line.endswith(b"\n") else b""
 
     def end_input(self) -> None:
         """Say that the client sends nothing more."""
