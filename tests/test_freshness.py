@@ -90,6 +90,13 @@ class Model:
             found += [(path, 7 + i) for path, count in self.uses.items() for i in range(count)]
         return sorted(found)
 
+    def expected_status(self) -> str:
+        """How the status begins: uses whose import leads nowhere are named, for they may be of this function."""
+        written = sum(self.uses.values())
+        if self.named == "ex.com/lib" or not written:
+            return "complete"
+        return f"unverified: {written} occurrence{'s' if written > 1 else ''} of Target in "
+
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_250_edits_and_questions_in_a_row_get_no_stale_answer(tmp_path: Path, seed: int) -> None:
@@ -111,8 +118,8 @@ def test_250_edits_and_questions_in_a_row_get_no_stale_answer(tmp_path: Path, se
                 stale.append((number, what, str(error)))
                 continue
             places = [(r["location"]["file"], r["location"]["line"]) for r in answer["references"]]
-            if sorted(places) != model.expected() or not answer["status"].startswith("complete"):
-                stale.append((number, what, answer["status"], places, model.expected()))
+            if sorted(places) != model.expected() or not answer["status"].startswith(model.expected_status()):
+                stale.append((number, what, answer["status"], places, model.expected(), model.expected_status()))
             anchor = next(r["anchor"] for r in answer["references"] if r["location"]["file"] == "lib.go")
         assert stale == []
 
