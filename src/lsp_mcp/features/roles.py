@@ -53,9 +53,7 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     if role == "call":
         tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
         sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
-        return InRole(
-            tuple(place for place in places if (place.path, place.span.start) in sites and _CALLED.match(_after(place)))
-        )
+        return InRole(tuple(place for place in places if (place.path, place.span.start) in sites and is_called(place)))
     if not backend.capabilities.get("documentHighlightProvider"):
         raise RefusedError(f"{backend.name} does not tell reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
@@ -63,10 +61,10 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))
 
 
-def _after(place: Place) -> str:
-    """What follows the place in its text."""
+def is_called(place: Place) -> bool:
+    """Whether what follows the place in its text makes it look like a call; a function's declaration does, too."""
     start = place.text.point_offset(place.span.end)
-    return place.text.content[start : start + _FOLLOWING]
+    return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
 
 
 def _is_in_test(adapter: Adapter, place: Place) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 from functools import partial
@@ -30,13 +30,17 @@ _MOST_NAMED = 3  # places or files of a gap that are told
 
 @dataclass(frozen=True)
 class Claim:
-    """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`."""
+    """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`.
+
+    `counts` says of which places at all it should have said so.
+    """
 
     name: str
     at: Site
     sites: Collection[Site]
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that it takes in all the same
+    counts: Callable[[Place], bool] = lambda place: True
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the text adds to an answer: the places that are `missing` in it, and what it lacks for all that."""
+    """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too."""
 
     missing: tuple[Place, ...] = ()
     gaps: tuple[Gap, ...] = ()
@@ -120,7 +124,6 @@ class WordCheck:
             asked = len(occurrences) - len(verdicts.unasked)
             text = f"of {count(len(occurrences), 'other occurrence')} of {claim.name} {asked:,} were looked at"
             gaps.append(news("unverified", text))
-        gaps += self._added(verdicts.missing)
         return Checked(verdicts.missing, tuple(gaps))
 
     async def possible(self, claim: Claim) -> list[Gap]:
@@ -156,7 +159,7 @@ class WordCheck:
             left = [path for path in left if path in visible]
         has = set(claim.sites)
         projects = backend.adapter.projects
-        found = []
+        found: list[Place] = []
         for path in left:
             if projects and projects.ignores(path, backend.root):
                 continue
@@ -165,7 +168,7 @@ class WordCheck:
                     span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
                 ]
                 spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
-                found += [Place(path, span, text) for span in spans]
+                found += filter(claim.counts, [Place(path, span, text) for span in spans])
         if local:
             found = [place for place in found if local[1].start <= place.span.start < local[1].end]
         return found
@@ -236,13 +239,6 @@ class WordCheck:
                     return True
         return False
 
-    def _added(self, places: Sequence[Place]) -> list[Gap]:
-        if not places:
-            return []
-        shown = first_few([_shown(place, self._backend.root) for place in places], _MOST_NAMED)
-        text = f"added {count(len(places), 'place')} that {self._backend.name} itself left out: {shown}"
-        return [news("added", text, files=_files(places))]
-
     def _unknown(self, name: str, places: Sequence[Place]) -> list[Gap]:
         if not places:
             return []
@@ -255,6 +251,15 @@ class WordCheck:
             return []
         text = f"unverified: {_number(name, places)}; they are being looked at, ask again"
         return [Gap("unverified", text, _files(places), about="unasked")]
+
+
+def added(backend: Backend, places: Sequence[Place]) -> list[Gap]:
+    """What is said of an answer that `places` were joined to."""
+    if not places:
+        return []
+    shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {shown}"
+    return [news("added", text, files=_files(places))]
 
 
 async def _leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:

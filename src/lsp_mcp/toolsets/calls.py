@@ -19,7 +19,7 @@ from lsp_mcp.render.answers import CallPath, Hierarchy
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import CallersCheck, counted, node_places, tree_gaps
 
 Value = TypeVar("Value")
 _LONGEST_WAY = 20  # calls
@@ -63,11 +63,15 @@ class CallTools(AnchorToolset):
             family = await overrides(*at) if direction == "callers" else Overrides()
             return tree, tree.roots[0].symbol if tree.roots else None, family
 
+        check = CallersCheck[tuple[Tree, Symbol | None, Overrides]](
+            depth or 1, lambda found: found[0], lambda found, tree: (tree, *found[1:])
+        )
         answered = await self._questions.about_symbol(
             call,
             symbol,
             ask,
             places=lambda found: node_places(found[0].found),
+            check=check,
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if direction == "callees" else "workspace",
         )

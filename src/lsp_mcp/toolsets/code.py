@@ -21,7 +21,7 @@ from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
-from lsp_mcp.toolsets.questions import Check
+from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.renaming import ask_rename, told_of_text
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -153,7 +153,7 @@ class CodeTools(AnchorToolset):
             return await references.references(*at), await overrides(*at)
 
         root = self._sessions.workspace.root
-        check = Check[tuple[references.References, Overrides]](
+        check = PlacesCheck[tuple[references.References, Overrides]](
             sites=lambda found: found[0].sites,
             joined=lambda found, more: (found[0].joined_by(more, root), found[1]),
             searched=lambda found: found[0].searched,

@@ -13,9 +13,10 @@ from lsp_mcp.features.hierarchy import Tree, call_tree, type_tree
 from lsp_mcp.gaps import hiding
 from lsp_mcp.render.answers import Hierarchy
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor
+from lsp_mcp.toolsets.questions import Check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import CallersCheck, counted, node_places, tree_gaps
 
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
 Walk = Callable[[SymbolTarget], Awaitable[Tree]]
@@ -82,10 +83,18 @@ class HierarchyTools(AnchorToolset):
     ) -> str:
         field = "callers" if direction == "incoming" else "callees"
         walk = partial(_call_tree, direction=direction, depth=depth, limit=limit)
-        return await self._answer(call, symbol_anchor, {field: walk}, limit, with_code=with_code)
+        check = CallersCheck[dict[str, Tree]](depth, lambda trees: trees[field], lambda _, tree: {field: tree})
+        return await self._answer(call, symbol_anchor, {field: walk}, limit, check=check, with_code=with_code)
 
     async def _answer(
-        self, call: Call, symbol_anchor: str, walks: dict[str, Walk], limit: int, *, with_code: bool
+        self,
+        call: Call,
+        symbol_anchor: str,
+        walks: dict[str, Walk],
+        limit: int,
+        *,
+        check: Check[dict[str, Tree]] | None = None,
+        with_code: bool,
     ) -> str:
 
         async def ask(target: SymbolTarget) -> dict[str, Tree]:
@@ -98,6 +107,7 @@ class HierarchyTools(AnchorToolset):
             places=lambda trees: node_places(node for tree in trees.values() for node in tree.found),
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if "callees" in walks else "workspace",
+            check=check,
         )
         target, trees, gaps = answered.target, answered.value, list(answered.gaps)
         unsure = bool(hiding(gaps))

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.word_check import Claim
+from lsp_mcp.features.word_check import Claim, WordCheck, added
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
@@ -41,18 +41,42 @@ def _nothing(_: object) -> frozenset[Path]:
     return frozenset()
 
 
-@dataclass(frozen=True)
-class Check(Generic[Value]):
-    """How an answer is compared with the text: see `features.word_check`.
+class Check(Protocol[Value]):
+    """How an answer is compared with the text."""
 
-    `sites` are the places that it has, `joined` the same answer with those that it lacks. If it is `thorough`, the
-    answer may take as long as the call has. `searched` are files that it takes in though the build leaves them out.
+    async def __call__(
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+    ) -> tuple[Value, Sequence[Gap]]:
+        """`value`, which may take `seconds` more, with what it lacks by the text, and the gaps that are left."""
+
+    @property
+    def thorough(self) -> bool:
+        """Whether the answer may take as long as the call has."""
+
+
+@dataclass(frozen=True)
+class PlacesCheck(Generic[Value]):
+    """The check of an answer that consists of places of the symbol: see `features.word_check`.
+
+    `sites` are the places that it has, `joined` the same answer with those that it lacks. `searched` are files that it
+    takes in though the build leaves them out.
     """
 
     sites: Callable[[Value], Collection[Site]]
     joined: Callable[[Value, Sequence[Place]], Value]
     thorough: bool = False
     searched: Callable[[Value], frozenset[Path]] = _nothing
+
+    async def __call__(
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+    ) -> tuple[Value, Sequence[Gap]]:
+        """See `Check`."""
+        at = target.path, target.identifier.start
+        claim = Claim(target.name, at, self.sites(value), target.unsearched, self.searched(value))
+        checked = await word_check.check(claim, seconds, thorough=self.thorough)
+        if checked.missing:
+            value = self.joined(value, checked.missing)
+        return value, [*checked.gaps, *added(target.backend, checked.missing)]
 
 
 def _no_places(_: object) -> Iterable[Place]:
@@ -147,9 +171,7 @@ class Questions:
         word_check = self._targets.sessions.word_checks.of(backend)
         if check is None:
             return value, await word_check.possible(Claim(name, at, (), target.unsearched))
-        claim = Claim(name, at, check.sites(value), target.unsearched, check.searched(value))
         seconds = max(backend.check_seconds, min(took, _MOST_CHECKING))
         if check.thorough:
             seconds = within(backend.request_timeout) * _SHARE
-        checked = await word_check.check(claim, seconds, thorough=check.thorough)
-        return (check.joined(value, checked.missing) if checked.missing else value), checked.gaps
+        return await check(word_check, target, value, seconds)

@@ -17,7 +17,7 @@ from lsp_mcp.features.rename_by_text import ByText, changed_by_text
 from lsp_mcp.features.rename_errors import can_be_tried, errors_made
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
-from lsp_mcp.toolsets.questions import Check, SymbolAnswer
+from lsp_mcp.toolsets.questions import Check, PlacesCheck, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.waiting import phase
 
@@ -118,7 +118,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     async def ask(target: SymbolTarget) -> rename.Renaming:
         return await rename.rename(target.backend, target.path, target.identifier, new_name, prepare=prepare)
 
-    check = Check[rename.Renaming](
+    check = PlacesCheck[rename.Renaming](
         sites=lambda renaming: renaming.sites,
         joined=lambda renaming, places: renaming.joined_by(places, new_name),
         thorough=True,

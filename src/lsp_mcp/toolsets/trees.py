@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
 from lsp_mcp.features.hierarchy import Node, Tree
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.toolsets.answers import dropped
+from lsp_mcp.toolsets.symbols import SymbolTarget
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class CallersCheck(Generic[Value]):
+    """The `Check` of an answer that has a tree of callers, `depth` calls away: see `features.call_check`."""
+
+    depth: int
+    tree: Callable[[Value], Tree]
+    joined: Callable[[Value, Tree], Value]
+    thorough: bool = False
+
+    async def __call__(
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+    ) -> tuple[Value, Sequence[Gap]]:
+        """See `Check`."""
+        tree, gaps = await checked_callers(
+            word_check, target.backend, self.tree(value), self.depth, target.unsearched, seconds
+        )
+        return self.joined(value, tree), gaps
 
 
 def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
