@@ -1,6 +1,7 @@
 """What many places mean, as a server says: `Definitions`, which remembers the answers while nothing changes.
 
-By textDocument/definition (LSP 3.17), or what the adapter names in its place.
+By textDocument/definition (LSP 3.17), or what the adapter names in its place; or by another request that answers with
+places.
 """
 
 from __future__ import annotations
@@ -46,14 +47,15 @@ def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
 
 
 class Definitions:
-    """Where one server says that things are defined.
+    """Where one server says that things are defined; or, by another `request`, what it relates them to.
 
     What it said is forgotten when anything changes that it could depend on: a file that is not the place's own can
     make its word mean something else.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, request: str = "") -> None:
         self._backend = backend
+        self._other_request = request
         self._generation = -1
         self._known: dict[Site, Meaning] = {}
         self._texts: dict[Path, Text | None] = {}
@@ -119,9 +121,11 @@ class Definitions:
         position = text.point_position(point, self._backend.encoding)
         params = {"textDocument": {"uri": path_uri(path)}, "position": position}
         try:
-            result = await self._backend.request(rules.request, params)
+            result = await self._backend.request(self._other_request or rules.request, params)
         except RefusedError:
             return frozenset()
+        if self._other_request:  # to be related to nothing is an answer
+            return frozenset([Symbol(frozenset([await self._site(one) for one in locations(result)]))])
         if not rules.location_fields:
             return frozenset([Symbol(frozenset([await self._site(one)])) for one in locations(result)])
         return frozenset([await self._symbol(one) for one in spelled(result or [], rules)])

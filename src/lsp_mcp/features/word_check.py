@@ -25,6 +25,7 @@ from lsp_mcp.text import Point
 log = logging.getLogger(__name__)
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
+LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
 _MOST_NAMED = 3  # places or files of a gap that are told
 
 
@@ -89,6 +90,7 @@ class WordCheck:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._definitions = Definitions(backend)
+        self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
         self._learning: dict[object, _Learning] = {}  # by what is asked about
 
     async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
@@ -110,6 +112,9 @@ class WordCheck:
         doubts = hiding(await self._gaps(claim, {place.path for place in occurrences}))
         doubted = {place.path for place in occurrences if _covering(doubts, place.path)}
         occurrences = _in_order(occurrences, symbol, claim, doubted)
+        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
+            left_out = [place for place in occurrences if place.path in doubted]
+            await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
         await self._learn(claim, occurrences[:_MOST_ASKED], seconds)
         verdicts = await self._verdicts(claim, symbol, occurrences)
         is_exact = backend.adapter.word_check.exact and not thorough
@@ -117,7 +122,7 @@ class WordCheck:
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         gaps += await self._gaps(claim, open_files)
         # A reason that was there before is one still, though the server may not say it again.
-        gaps += [gap for gap in _without(gaps, doubts) if any(_covering([gap], path) for path in open_files)]
+        gaps += [gap for gap in without(gaps, doubts) if any(_covering([gap], path) for path in open_files)]
         gaps += self._unknown(claim.name, [p for p in verdicts.unknown if not _covering(hiding(gaps), p.path)])
         gaps += self._unasked(claim.name, [p for p in unproven if not _covering(hiding(gaps), p.path)])
         if len(verdicts.unasked) > len(unproven):
@@ -293,7 +298,7 @@ def _covering(gaps: Iterable[Gap], path: Path) -> list[Gap]:
     return [gap for gap in gaps if path in gap.files or not set(gap.files).isdisjoint(path.parents)]
 
 
-def _without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
+def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
     """Those of `gaps` whose files none of those `known` is about."""
     files = {file for gap in known for file in gap.files}
     return [gap for gap in gaps if files.isdisjoint(gap.files)]

@@ -16,7 +16,7 @@ from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor
 from lsp_mcp.toolsets.questions import Check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import CallersCheck, counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import CallersCheck, TypesCheck, counted, node_places, tree_gaps
 
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
 Walk = Callable[[SymbolTarget], Awaitable[Tree]]
@@ -69,7 +69,7 @@ class HierarchyTools(AnchorToolset):
             ["supertypes", "subtypes"] if direction == "both" else [direction]
         )
         walks: dict[str, Walk] = {way: partial(_type_tree, direction=way, depth=depth, limit=limit) for way in ways}
-        return await self._answer(call, symbol_anchor, walks, limit, with_code=include_code)
+        return await self._answer(call, symbol_anchor, walks, limit, check=TypesCheck(), with_code=include_code)
 
     async def _calls(
         self,

@@ -19,6 +19,7 @@ from lsp_mcp.render.answers import ImplementationList
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped, dropped
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.toolsets.trees import ImplementationsCheck
 from lsp_mcp.workspace import Workspace
 
 _FEW = 3  # dependencies that are named
@@ -59,7 +60,8 @@ class ImplementationTools(AnchorToolset):
         def places(found: Implementations) -> Iterable[Place]:
             return (one.symbol.place for one in (*found.below, *found.above))
 
-        answered = await self._questions.about_symbol(call, symbol, ask, places=places)
+        check = ImplementationsCheck(below=direction != "up", above=direction != "down")
+        answered = await self._questions.about_symbol(call, symbol, ask, places=places, check=check)
         found, gaps = answered.value, [*answered.gaps, *answered.value.gaps, *dropped(answered.value.dropped)]
         if found.unasked:
             gaps.append(Gap("capped", f"overrides of {count(found.unasked, 'method')} not asked for"))

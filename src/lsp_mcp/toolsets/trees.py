@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
 from lsp_mcp.features.hierarchy import Node, Tree
+from lsp_mcp.features.implementation_check import checked_implementations
+from lsp_mcp.features.implementations import Implementation, Implementations
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.word_check import WordCheck
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.word_check import Claim, WordCheck
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.toolsets.answers import dropped
@@ -36,6 +39,59 @@ class CallersCheck(Generic[Value]):
             word_check, target.backend, self.tree(value), self.depth, target.unsearched, seconds
         )
         return self.joined(value, tree), gaps
+
+
+@dataclass(frozen=True)
+class ImplementationsCheck:
+    """The `Check` of implementations, asked `below` and `above`: see `features.implementation_check`."""
+
+    below: bool
+    above: bool
+    thorough: bool = False
+
+    async def __call__(
+        self, word_check: WordCheck, target: SymbolTarget, value: Implementations, seconds: float, /
+    ) -> tuple[Implementations, Sequence[Gap]]:
+        """See `Check`."""
+        backend, unsearched = target.backend, target.unsearched
+        if not backend.adapter.symbols.implementation_goes_up:
+            claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
+            return value, await word_check.possible(claim)
+        return await checked_implementations(
+            word_check, backend, value, unsearched, seconds, below=self.below, above=self.above
+        )
+
+
+@dataclass(frozen=True)
+class TypesCheck:
+    """The same of trees of types, by the name of the direction; a type that is found joins those next to the root."""
+
+    thorough: bool = False
+
+    async def __call__(
+        self, word_check: WordCheck, target: SymbolTarget, value: dict[str, Tree], seconds: float, /
+    ) -> tuple[dict[str, Tree], Sequence[Gap]]:
+        """See `Check`."""
+        root = next((root for tree in value.values() for root in tree.roots), None)
+        below, above = (
+            [Implementation(node.symbol) for node in functions(value[field].found).values()] if field in value else []
+            for field in ("subtypes", "supertypes")
+        )
+        symbol = (
+            root.symbol if root else Symbol(target.name, "type", Place(target.path, target.identifier, target.text))
+        )
+        check = ImplementationsCheck(below="subtypes" in value, above="supertypes" in value)
+        found, gaps = await check(word_check, target, Implementations(symbol, below, above), seconds)
+        more = {"subtypes": found.below[len(below) :], "supertypes": found.above[len(above) :]}
+        return {field: _with_types(tree, more[field]) for field, tree in value.items()}, gaps
+
+
+def _with_types(tree: Tree, more: Sequence[Implementation]) -> Tree:
+    nodes = tuple(Node(one.symbol) for one in more)
+    roots = tuple(
+        replace(root, children=(*root.children, *(() if number else nodes))) for number, root in enumerate(tree.roots)
+    )
+    return replace(tree, roots=roots)
 
 
 def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
