@@ -379,15 +379,13 @@ def test_a_writer_that_is_in_the_way_too_long_in_postgresql_is_said(
 ) -> None:
     monkeypatch.setattr("lsp_mcp.board.store._BUSY_TIMEOUT", 10)
     url = postgres.database()
-    with opened(url) as one, opened(url) as two:
-        world = World(one)
-
-        def work(at: Any) -> None:
-            with pytest.raises(UnavailableError, match="lock timeout"):
-                two.write(lambda other: tasks.create(other, "x"))
-            tasks.create(at, "y")
-
-        one.write(work)
+    with opened(url) as store, psycopg.connect(url) as other:
+        world = World(store)
+        other.execute("LOCK TABLE changes")
+        with pytest.raises(UnavailableError, match=r"lock timeout\. Nothing was changed"):
+            store.write(lambda at: tasks.create(at, "x"))
+        other.rollback()
+        store.write(lambda at: tasks.create(at, "y"))
         assert world.titles() == ["y"]
 
 

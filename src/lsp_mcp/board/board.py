@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 
 from lsp_mcp.board import agents, fields, stages
+from lsp_mcp.board.engines import THREADS
 from lsp_mcp.board.following import follower
 from lsp_mcp.board.processes import new_name
 from lsp_mcp.board.store import PERSON, Actor, Store, Transaction, Work
@@ -23,7 +24,6 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-_THREADS = 4
 _MOST_AT_ONCE = 500  # events that a listener may be behind
 _MOST_REFS = 100  # in one activity
 _BEAT = 20.0  # seconds between two signs of life
@@ -63,7 +63,7 @@ class Board:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.process = new_name()
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="board")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="board")
         self._listeners: set[Listener] = set()
         self._follower = follower(store)
         self._seq = 0  # the last change that listeners were told of
@@ -183,6 +183,7 @@ class Board:
                 log.warning("no sign of life can be given on the board: %s", error)
 
     async def _alive(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._threads, self.store.check)
         if await self.read(lambda at: agents.are_others(at, self.process)):
             await self.write(lambda at: agents.beat(at, self.process))
 
@@ -205,8 +206,9 @@ def _newest(at: Transaction) -> int:
 
 
 def _since(at: Transaction, seq: int) -> list[dict[str, Any]] | None:
-    oldest = at.connection.execute(sa.select(sa.func.min(changes.c.seq))).scalar() or 0
-    if seq + 1 < oldest:
-        return None
     rows = at.connection.execute(sa.select(changes).where(changes.c.seq > seq).order_by(changes.c.seq)).mappings()
-    return [dict(row) for row in rows]
+    found = [dict(row) for row in rows]
+    if found and found[0]["seq"] == seq + 1:
+        return found
+    oldest = at.connection.execute(sa.select(sa.func.min(changes.c.seq))).scalar() or 0
+    return None if seq + 1 < oldest else found

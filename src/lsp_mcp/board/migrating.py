@@ -16,11 +16,13 @@ from lsp_mcp.board import tables
 from lsp_mcp.errors import ConfigError
 
 _VERSION_TABLE = "board_version"
+SCHEMA = sa.table(_VERSION_TABLE, sa.column("version_num", sa.String))
+VERSION = SCHEMA.c.version_num
 _LOCK = 4_217_001  # of PostgreSQL's advisory locks: one process migrates at a time
 
 
-def migrate(engine: Engine) -> None:
-    """Create what is missing; nothing happens to a database that is up to date.
+def migrate(engine: Engine) -> str:
+    """Create what is missing; nothing happens to a database that is up to date. Returns its version.
 
     Raises:
         ConfigError: it is of a newer version, or another program's; it is left as it is.
@@ -28,10 +30,12 @@ def migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     scripts = ScriptDirectory.from_config(config)
+    if engine.dialect.name != "sqlite":
+        engine = engine.execution_options(isolation_level="READ COMMITTED")  # what others did is seen behind the lock
     with engine.connect() as connection:
         if _is_newest(connection, scripts):
             _set_mode(connection)
-            return
+            return str(scripts.get_current_head())
         connection.rollback()
         # Looked at again where nobody else can create the tables in between.
         if engine.dialect.name == "sqlite":
@@ -45,6 +49,7 @@ def migrate(engine: Engine) -> None:
         else:
             connection.commit()
         _set_mode(connection)
+    return str(scripts.get_current_head())
 
 
 def _set_mode(connection: Connection) -> None:

@@ -4,73 +4,50 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import shlex
-import sqlite3
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from lsp_mcp.board import fields, tables
-from lsp_mcp.board.migrating import migrate
+from lsp_mcp.board import tables
+from lsp_mcp.board.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_engine
+from lsp_mcp.board.migrating import SCHEMA, VERSION, migrate
+from lsp_mcp.board.transaction import PERSON, Actor, Transaction, Work, together
 from lsp_mcp.errors import ConfigError, UnavailableError
-from lsp_mcp.private_files import make_private_file, make_private_folder, open_private, private_folder, tighten_file
+from lsp_mcp.private_files import open_private
+
+__all__ = ["CHANNEL", "CONNECT", "OUR_FOLDERS", "PERSON", "Actor", "Store", "Transaction", "Work"]
 
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-_BUSY_TIMEOUT = 10_000  # milliseconds that SQLite waits for another writer
+_BUSY_TIMEOUT = 10_000  # milliseconds that a writer waits for others
 _MOST_CHANGES = 20_000  # rows that are kept to catch up on
 _PRUNE_EVERY = 500
 _MOST_ACTIVITY = 64 * 1024  # bytes of the file, which then begins anew
-OUR_FOLDERS = ("lsp-mcp", ".lsp-mcp")  # in git's folder, and in a workspace root
+_MOST_TOGETHER = 32  # writes that SQLite makes safe at once
+_MOST_TAKEN = 5  # attempts to find a key that nobody has
+_LONGEST_PAUSE = 0.1  # seconds before a write is tried again that others were in the way of
 CHANNEL = "lsp_mcp_board"  # of PostgreSQL's NOTIFY
-CONNECT = 10  # seconds for a connection to PostgreSQL
-_LOCK = 4_217_002  # of PostgreSQL's advisory locks: who writes
-_READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+_LOCK = 4_217_002  # of PostgreSQL's advisory locks: who records changes
+_READ_ONLY = {"postgresql_readonly": True}
 _BROKEN = ("malformed", "not a database")  # SQLite's words
-
-
-@dataclass(frozen=True)
-class Actor:
-    """Who does something: an agent, or a person (who has no id)."""
-
-    name: str
-    id: str | None = None
-
-
-PERSON = Actor("you")
-
-
-@dataclass
-class Transaction:
-    """What one transaction works with; what it changes is committed as a whole, or not at all."""
-
-    connection: Connection
-    actor: Actor
-    now: str = field(default_factory=fields.now)
-    changes: int = 0  # how many it has recorded
-
-    def change(self, action: str, kind: str, ref: str, text: str = "") -> None:
-        """Record for all who follow that this was done."""
-        self.connection.execute(
-            sa.insert(tables.changes).values(
-                at=self.now, who=self.actor.name, agent=self.actor.id, action=action, kind=kind, ref=ref, text=text
-            )
-        )
-        self.changes += 1
-
-
-Work = Callable[[Transaction], Result]
+# PostgreSQL's SQLSTATEs: changed by another since it was read; locks in a circle; a key that is taken, or gone; ours,
+# for a schema that is another release's.
+_CHANGED, _CIRCLE, _TAKEN, _DIVISION = "40001", "40P01", "23", "22012"
+_ENDED = ("08", "57P")  # and those that come when a connection ends
 
 
 class Store:
@@ -84,16 +61,18 @@ class Store:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         self._writing = threading.Lock()
+        self._waiting: deque[_Write] = deque()
+        self._recorded = secrets.randbelow(_PRUNE_EVERY)  # changes; many processes do not all forget at once
         # Not by SQLAlchemy's own reading of a URL: a folder's name may have a `?`.
         self.file = Path(url.removeprefix("sqlite:///")) if self.is_sqlite else None
         try:
-            self._engine = _sqlite_engine(self.file) if self.file else _postgres_engine(url)
+            self._engine = sqlite_engine(self.file, _BUSY_TIMEOUT) if self.file else postgres_engine(url, _BUSY_TIMEOUT)
         except (OSError, SQLAlchemyError) as error:
             raise ConfigError(f"the board {self.shown} cannot be opened: {_words(error)}") from None
         # A reader sees one moment there too, however many questions it asks; and it cannot write.
         self._reading = self._engine if self.file else self._engine.execution_options(**_READ_ONLY)
         try:
-            migrate(self._engine)
+            self._schema = migrate(self._engine)
         except ConfigError as error:
             self._engine.dispose()
             raise ConfigError(f"the board {self.shown} cannot be opened: {error}") from None
@@ -109,40 +88,228 @@ class Store:
         return str(self.file) if self.file else sa.make_url(self.url).render_as_string(hide_password=True)
 
     def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """What `work` returns; it changes nothing. Raises as `write`."""
-        return self._run(self._reading, work, actor, "BEGIN" if self.is_sqlite else None)
+        """What `work` returns; it changes nothing. A connection that was lost is made again, once.
+
+        Raises:
+            LspMcpError: what `work` raises.
+            UnavailableError: the database is gone.
+        """
+        begin, end = ("BEGIN", "ROLLBACK") if self.is_sqlite else (None, None)
+        for is_last in (False, True):
+            try:
+                with self._connected(self._reading) as connection:
+                    if begin and end:
+                        connection.exec_driver_sql(begin)
+                    try:
+                        return work(Transaction(connection, actor))
+                    finally:
+                        if end:
+                            with suppress(SQLAlchemyError):
+                                connection.exec_driver_sql(end)
+            except DBAPIError as error:
+                if is_last or not error.connection_invalidated:
+                    raise self._unavailable(error) from None
+        raise AssertionError("unreachable")
 
     def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
         """What `work` returns, once all that it changed is safely stored.
 
+        `work` may run several times, each time on what is there by then: only what its last run did counts.
+
         Raises:
             LspMcpError: what `work` raises; nothing was changed.
-            UnavailableError: the database is gone, full or read-only; nothing was changed.
+            UnavailableError: the database is gone, full or read-only; nothing was changed, or the message says that
+                this is not known.
         """
+        if not self.file:
+            return self._write_to_postgres(work, actor)
+        write = _Write(work, actor)
+        self._waiting.append(write)
+        # What waits for the disk waits together: whoever is first in line makes all of it safe at once.
+        while not write.is_done:
+            with self._writing:
+                if not write.is_done:
+                    self._make_safe([self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))])
+                    # SQLite's own last write to its files comes before others can see what was committed.
+                    tell_followers(self.file, b"\n")
+        return write.outcome()  # type: ignore[no-any-return]
 
-        def announced(at: Transaction) -> Result:
-            if not self.is_sqlite:
-                # One writer at a time there too, or changes would not be committed in the order of their numbers.
-                at.connection.execute(sa.text(f"SET LOCAL lock_timeout = {_BUSY_TIMEOUT}"))
-                at.connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-            result = work(at)
-            if at.changes:
-                _prune(at)
-                if not self.is_sqlite:
-                    at.connection.execute(sa.text(f"NOTIFY {CHANNEL}"))
-            return result
+    def check(self) -> None:
+        """See whether this program may still use the database.
 
-        # Of this process one at a time: those that wait in line do so here, in order, not in SQLite's busy loop.
-        with self._writing:
-            result = self._run(self._engine, announced, actor, "BEGIN IMMEDIATE" if self.is_sqlite else None)
-        if self.file:
-            # SQLite's own last write to its files comes before others can see what was committed.
-            tell_followers(self.file, b"\n")
-        return result
+        Raises:
+            UnavailableError: a newer release has changed its tables, or it is gone.
+        """
+        if self.read(lambda at: at.connection.execute(sa.select(VERSION)).scalar()) != self._schema:
+            raise self._of_another_release()
 
     def close(self) -> None:
         """End all connections."""
         self._engine.dispose()
+
+    # --- SQLite ------------------------------------------------------------------------------------
+
+    def _make_safe(self, writes: list[_Write]) -> None:
+        """Carry out several in one transaction, each as a whole or not at all; all of them are done after that."""
+        if len(writes) > 1:
+            try:
+                self._commit_to_file(writes)
+            except (DBAPIError, UnavailableError) as error:
+                log.debug("writes are tried one by one: %s", error)
+            else:
+                return
+        for write in writes:
+            self._make_one_safe(write)
+            write.is_done = True
+
+    def _make_one_safe(self, write: _Write) -> None:
+        for write.attempt in range(_MOST_TAKEN):
+            try:
+                self._commit_to_file([write])
+            except IntegrityError as error:
+                write.fail(error)  # a key that is taken: the next run finds another
+            except DBAPIError as error:
+                write.fail(self._unavailable(error))
+                return
+            except UnavailableError as error:
+                write.fail(error)
+                return
+            else:
+                return
+
+    def _commit_to_file(self, writes: list[_Write]) -> None:
+        with self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                if connection.execute(sa.select(VERSION)).scalar() != self._schema:
+                    raise self._of_another_release()
+                for write in writes:
+                    connection.exec_driver_sql("SAVEPOINT one")
+                    try:
+                        self._carry_out(connection, write)
+                    except DBAPIError:
+                        raise
+                    except BaseException as error:  # noqa: BLE001 (whoever waits for it gets it)
+                        connection.exec_driver_sql("ROLLBACK TO one")
+                        write.fail(error)
+                    connection.exec_driver_sql("RELEASE one")
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                with suppress(SQLAlchemyError):  # a disk that is full has ended it already
+                    connection.exec_driver_sql("ROLLBACK")
+                raise
+        for write in writes:
+            write.is_done = True
+
+    def _carry_out(self, connection: Connection, write: _Write) -> None:
+        at = Transaction(connection, write.actor, write.attempt)
+        write.succeed(write.work(at))
+        for statement in (*at.recorded(), *self._forgetting(at)):
+            connection.execute(statement)
+
+    # --- PostgreSQL --------------------------------------------------------------------------------
+
+    def _write_to_postgres(self, work: Work[Result], actor: Actor) -> Result:
+        until = time.monotonic() + _BUSY_TIMEOUT / 1000
+        attempt, was_lost = 0, False
+        while True:
+            try:
+                return self._commit_to_postgres(work, actor, attempt)
+            except DBAPIError as error:
+                code = _code(error)
+                if code == _DIVISION:
+                    raise self._of_another_release() from None
+                if code.startswith(_TAKEN) and attempt >= _MOST_TAKEN:
+                    raise
+                is_lost = error.connection_invalidated and not was_lost
+                was_lost = was_lost or is_lost
+                is_changed = code.startswith((_CHANGED, _CIRCLE, _TAKEN)) and time.monotonic() < until
+                if not (is_lost or is_changed):
+                    raise self._unavailable(error) from None
+            attempt += 1
+            # Those who were in each other's way do not come back at the same time.
+            time.sleep(secrets.randbelow(1_000) / 1_000 * min(_LONGEST_PAUSE, 0.002 * 2 ** min(attempt, 10)))
+
+    def _commit_to_postgres(self, work: Work[Result], actor: Actor, attempt: int) -> Result:
+        with self._connected(self._engine) as connection:
+            at = Transaction(connection, actor, attempt)
+            result = work(at)
+            statements = [*at.taken(), *at.recorded(self._turn()), *self._forgetting(at)]
+            try:
+                together(connection, statements, commit=True)
+            except DBAPIError as error:
+                if not (error.connection_invalidated or _code(error).startswith(_ENDED)):
+                    raise
+                _give_up(connection)
+                if not self._has(at):
+                    raise self._unavailable(error, is_known=False) from None
+            return result
+
+    @contextmanager
+    def _connected(self, engine: Engine) -> Iterator[Connection]:
+        """A connection; what fails on it is rolled back."""
+        with engine.connect() as connection:
+            try:
+                yield connection
+            except BaseException as error:
+                if isinstance(error, DBAPIError) and error.connection_invalidated:
+                    _give_up(connection)
+                with suppress(SQLAlchemyError):
+                    connection.rollback()
+                raise
+
+    def _turn(self) -> sa.CTE:
+        """Changes are committed in the order of their numbers, listeners are told, and the schema is the one we know.
+
+        The lock is held from here to the end of the transaction, which comes in the same go.
+        """
+        known = sa.select(sa.func.count()).select_from(SCHEMA).where(VERSION.in_([self._schema])).scalar_subquery()
+        lock = sa.literal(_LOCK, sa.BigInteger)
+        return sa.select(
+            sa.func.pg_advisory_xact_lock(lock), sa.func.pg_notify(CHANNEL, ""), 1 / sa.cast(known, sa.Integer)
+        ).cte("turn")
+
+    def _has(self, at: Transaction) -> bool:
+        """Whether what a transaction recorded is there; asked on another connection, once it has no turn any more."""
+        if not at.changes:
+            return False
+        first = at.changes[0]
+        try:
+            with self._engine.connect() as connection:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
+                connection.rollback()
+                columns = tables.changes.c
+                same = [columns[name] == value for name, value in first.items()]
+                return connection.execute(sa.select(columns.seq).where(*same)).first() is not None
+        except DBAPIError as error:
+            log.info("whether a change was stored cannot be asked: %s", error)
+            return False
+
+    # --- both --------------------------------------------------------------------------------------
+
+    def _forgetting(self, at: Transaction) -> list[sa.Executable]:
+        """Forget the oldest changes, now and then."""
+        self._recorded += len(at.changes)
+        if not at.changes or self._recorded % _PRUNE_EVERY >= len(at.changes):
+            return []
+        number = tables.changes.c.seq
+        newest = sa.select(sa.func.max(number)).scalar_subquery()
+        return [sa.delete(tables.changes).where(number <= newest - _MOST_CHANGES)]
+
+    def _unavailable(self, error: SQLAlchemyError, *, is_known: bool = True) -> UnavailableError:
+        what = (
+            "Nothing was changed"
+            if is_known
+            else "It is not known whether the change was stored: look before you repeat it, unless the call "
+            "had an idempotency key; with the same one it is stored once"
+        )
+        return UnavailableError(f"the board {self.shown} cannot be used: {_words(error)}. {what}{self._rescue(error)}.")
+
+    def _of_another_release(self) -> UnavailableError:
+        return UnavailableError(
+            f"the board {self.shown} has the tables of another release of lsp-mcp by now (this one knows version "
+            f"{self._schema}). Nothing was changed: update lsp-mcp (pipx upgrade lsp-mcp) and start it again."
+        )
 
     def _rescue(self, error: SQLAlchemyError) -> str:
         """What to do about a broken file, as the end of a sentence."""
@@ -152,59 +319,30 @@ class Store:
         program = f"{shlex.quote(sys.executable)} -m lsp_mcp.board.rescue"
         return f"; what is readable of it comes into a new file with: {program} {file} {new}"
 
-    def _run(self, engine: Engine, work: Work[Result], actor: Actor, begin: str | None) -> Result:
-        try:
-            with engine.connect() as connection:
-                if begin:
-                    connection.exec_driver_sql(begin)
-                try:
-                    result = work(Transaction(connection, actor))
-                except BaseException:
-                    with suppress(SQLAlchemyError):  # a disk that is full has ended it already
-                        connection.exec_driver_sql("ROLLBACK") if begin else connection.rollback()
-                    raise
-                connection.exec_driver_sql("COMMIT") if begin else connection.commit()
-                return result
-        except IntegrityError:
-            raise
-        except (OperationalError, DatabaseError) as error:
-            raise UnavailableError(
-                f"the board {self.shown} cannot be used: {_words(error)}. Nothing was changed{self._rescue(error)}."
-            ) from None
 
+@dataclass
+class _Write:
+    """A write that waits for its turn, and what came of it."""
 
-def _postgres_engine(url: str) -> Engine:
-    return sa.create_engine(
-        url.replace("postgresql://", "postgresql+psycopg://", 1),
-        pool_pre_ping=True,
-        connect_args={"connect_timeout": CONNECT},
-    )
+    work: Work[Any]
+    actor: Actor
+    attempt: int = 0
+    is_done: bool = False
+    result: Any = None
+    error: BaseException | None = None
 
+    def succeed(self, result: Any) -> None:
+        self.result, self.error = result, None
 
-def _sqlite_engine(file: Path) -> Engine:
-    # Who chose another place may share its folder; the file itself is for one user, since what agents read is a prompt.
-    private_folder(file.parent) if file.parent.name in OUR_FOLDERS else make_private_folder(file.parent)
-    make_private_file(file)  # SQLite gives its other files the same rights
-    for suffix in ("-wal", "-shm", "-journal"):
-        tighten_file(file.with_name(f"{file.name}{suffix}"))
-    engine = sa.create_engine(
-        sa.URL.create("sqlite", database=str(file)),
-        connect_args={"timeout": _BUSY_TIMEOUT / 1000, "check_same_thread": False},
-    )
+    def fail(self, error: BaseException) -> None:
+        """This run of it came to nothing."""
+        self.result, self.error = None, error
 
-    @event.listens_for(engine, "connect")
-    def prepare(connection: sqlite3.Connection, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin and end where we say
-        for pragma in ("synchronous=FULL", "foreign_keys=ON", f"busy_timeout={_BUSY_TIMEOUT}"):
-            connection.execute(f"PRAGMA {pragma}")
-        # SQLite's own knows only the letters of ASCII.
-        connection.create_function("lower", 1, _lower, deterministic=True)
-
-    return engine
-
-
-def _lower(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
+    def outcome(self) -> Any:
+        """What the work returned; what it raised is raised."""
+        if self.error:
+            raise self.error
+        return self.result
 
 
 def activity_file(database: Path) -> Path:
@@ -227,13 +365,17 @@ def tell_followers(database: Path, line: bytes) -> None:
         log.debug("others are not told: %s", error)
 
 
-def _prune(at: Transaction) -> None:
-    """Forget the oldest changes, now and then."""
-    newest = at.connection.execute(sa.select(sa.func.max(tables.changes.c.seq))).scalar() or 0
-    if newest % _PRUNE_EVERY < at.changes and newest > _MOST_CHANGES:
-        at.connection.execute(sa.delete(tables.changes).where(tables.changes.c.seq <= newest - _MOST_CHANGES))
+def _give_up(connection: Connection) -> None:
+    """It is lost, and so are the others in the pool, which are as old."""
+    connection.invalidate()
+    connection.engine.dispose(close=False)
 
 
 def _words(error: Exception) -> str:
     """The database's own words."""
     return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+
+
+def _code(error: DBAPIError) -> str:
+    """PostgreSQL's SQLSTATE; empty if it said none."""
+    return getattr(error.orig, "sqlstate", None) or ""
