@@ -8,16 +8,15 @@ import os
 import shutil
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
+from lsp_mcp.door import place
 from lsp_mcp.private_files import private_folder, write_private
 
 _ROOT = "root.txt"
 
 
 def cache_folder() -> Path:
-    """`LSP_MCP_CACHE`, else this user's cache folder; it need not exist."""
-    return Path(os.environ.get("LSP_MCP_CACHE") or user_cache_path("lsp-mcp"))
+    """See `door.place.cache_folder`."""
+    return Path(place.cache_folder())
 
 
 def checkout_folder(root: Path) -> Path:
@@ -28,11 +27,11 @@ def checkout_folder(root: Path) -> Path:
     """
     digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
     indexes = cache_folder() / "indexes"
-    place = indexes / f"{root.name}-{digest}"
-    for ours in (indexes, place):
+    kept = indexes / f"{root.name}-{digest}"
+    for ours in (indexes, kept):
         private_folder(ours)
-    _claim(place, root)
-    return place
+    _claim(kept, root)
+    return kept
 
 
 def _claim(place: Path, root: Path) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -19,81 +15,10 @@ from asking import skip_without
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.cli.options import _options
 from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, asked_of
-from mcp_process import BOUND, GO_ENV, PROGRAM, Raw
+from mcp_process import BOUND, PROGRAM
+from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
 
 skip_without("gopls")
-
-SOURCES = {
-    "go.mod": "module example.com/shared\n\ngo 1.23\n",
-    "a.go": "package shared\n\nfunc One() {}\n\nfunc Two() { One() }\n",
-}
-REFERENCES = ("find_symbol_references_by_anchor", {"symbol_anchor": "One", "format": "compact"})
-
-
-class Desk:
-    """A project, and the folder in which its daemons are found."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "project"
-        self.root.mkdir()
-        for name, text in SOURCES.items():
-            (self.root / name).write_text(text)
-        self.runtime = folder / "run"
-        self.runtime.mkdir(mode=0o700)
-        self.home = self.runtime / "lsp-mcp"
-        self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime)}
-
-    @contextmanager
-    def client(self, *flags: str, **env: str) -> Iterator[Raw]:
-        """A session that has been initialized."""
-        raw = Raw("--workspace-root", str(self.root), *flags, env={**self.env, **env})
-        try:
-            raw.initialize()
-            yield raw
-        finally:
-            raw.process.kill()
-            raw.process.wait()
-
-    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """`lsp-mcp WORDS` in the project."""
-        return subprocess.run(
-            [PROGRAM, *words],
-            cwd=self.root,
-            env={**os.environ, **GO_ENV, **self.env, **env},
-            capture_output=True,
-            text=True,
-            timeout=BOUND,
-            check=False,
-        )
-
-    def status(self) -> list[dict[str, Any]]:
-        """What `lsp-mcp daemon status` tells."""
-        return json.loads(self.run("daemon", "status", "--json").stdout)
-
-    def daemon(self) -> psutil.Process:
-        """The only one."""
-        (about,) = self.status()
-        return psutil.Process(about["pid"])
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    """Its daemons have ended at the end."""
-    made = Desk(tmp_path)
-    yield made
-    left = [psutil.Process(about["pid"]) for about in made.status()]
-    assert made.run("daemon", "stop").returncode == 0
-    _, alive = psutil.wait_procs(left, BOUND)
-    assert not alive
-    assert not list(made.home.glob("*.sock"))
-
-
-def answer(result: dict[str, Any]) -> str:
-    return "\n".join(block["text"] for block in result["content"])
-
-
-def ask(client: Raw) -> str:
-    return answer(client.call(REFERENCES[0], **REFERENCES[1]))
 
 
 def test_sessions_and_calls_share_one_language_server_and_have_anchors_of_their_own(desk: Desk) -> None:

@@ -48,29 +48,31 @@ class Serving(Protocol):
 class Clients:
     """Serves each connection as a session of its own."""
 
-    def __init__(self, identity: str, serving: Serving, stop: asyncio.Event) -> None:
-        self._identity = identity
+    def __init__(self, served: str, serving: Serving, stop: asyncio.Event) -> None:
+        self._served = served
         self._serving = serving
         self._stop = stop
         self._tasks: set[asyncio.Task[Any]] = set()
         self._doors: dict[asyncio.Task[Any], Json] = {}
         self._left = asyncio.Event()
         self._since = time.time()
+        self._used = asyncio.get_running_loop().time()  # when the last client left
 
     @property
     def connected(self) -> bool:
         """Whether anybody is connected, introduced or not."""
         return bool(self._tasks)
 
-    async def idle(self, timeout: float) -> None:
-        """Return once nobody was connected for `timeout` seconds."""
+    async def idle(self, timeout: Callable[[], float]) -> None:
+        """Return once nobody was connected for as many seconds as `timeout` says when the last has left."""
         while True:
             self._left.clear()
             if self._tasks:
                 await self._left.wait()
                 continue
             try:
-                async with asyncio.timeout(timeout):
+                # Who only looks whether we are there does not use us.
+                async with asyncio.timeout(self._used + timeout() - asyncio.get_running_loop().time()):
                     await self._left.wait()
             except TimeoutError:
                 if not self._tasks:
@@ -94,7 +96,8 @@ class Clients:
             log.exception("a session failed")
         finally:
             self._tasks.discard(task)
-            self._doors.pop(task, None)
+            if self._doors.pop(task, None):
+                self._used = asyncio.get_running_loop().time()
             self._left.set()
             writer.close()
 
@@ -115,7 +118,7 @@ class Clients:
             if hello["tell"] == "stop":
                 self._stop.set()
             return
-        if hello.get("identity") != self._identity:
+        if hello.get("served") != self._served:
             await answer({"refused": "the daemon of that name serves something else"})
             return
         self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
@@ -126,7 +129,17 @@ class Clients:
             async def report(_: float, __: float | None, message: str) -> None:
                 await answer({"progress": message})
 
-            await answer(await self._serving.call(flags, words, report, terminal=bool(hello.get("terminal"))))
+            calling = asyncio.ensure_future(
+                self._serving.call(flags, words, report, terminal=bool(hello.get("terminal")))
+            )
+            leaving = asyncio.ensure_future(reader.read(1))  # a door says nothing more
+            try:
+                await asyncio.wait([calling, leaving], return_when=asyncio.FIRST_COMPLETED)
+                if calling.done():
+                    await answer(calling.result())
+            finally:
+                for one in (calling, leaving):
+                    one.cancel()
             return
         try:
             session = self._serving.session(flags, _RESTARTED if hello.get("resumed") else "")
@@ -147,7 +160,6 @@ class Clients:
     def _about(self) -> Json:
         import psutil
 
-        version, root, *_ = self._identity.split("\0")
         process = psutil.Process()
         return {
             "pid": process.pid,
@@ -156,8 +168,8 @@ class Clients:
                 {"name": child.name(), "pid": child.pid, "rss": child.memory_info().rss}
                 for child in process.children(recursive=True)
             ],
-            "version": version,
-            "root": root,
+            "version": __version__,
+            "root": self._served.split("\0")[0],
             "since": self._since,
             "clients": list(self._doors.values()),
         }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import importlib
 import logging
 import os
@@ -12,7 +10,6 @@ import signal
 import socket
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,7 +20,7 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.serve import importing
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Session, refuse
 from lsp_mcp.door.asked import Asked, relevant
-from lsp_mcp.door.place import LISTENER, folder
+from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
@@ -38,17 +35,18 @@ def run(name: str, root: str, words: list[str]) -> None:
     """
     listening = socket.socket(fileno=LISTENER)
     shape = words[2:] if words[:2] == ["--workspace-root", root] else words
-    identity = Asked(shape, (), root, relevant(os.environ)).identity
+    served = Asked(shape, (), root, relevant(os.environ)).served
+    place = _Place(name)
     try:
         flags = parsed(words)
         running = flags.running()
     except (LspMcpError, click.ClickException) as error:
         why = error.format_message() if isinstance(error, click.ClickException) else str(error)
         log.error("%s", why)
-        _withdraw(name)
+        place.leave()
         refuse(listening, why)
         os._exit(1)
-    asyncio.run(_serve(name, listening, flags, running, identity, words))
+    asyncio.run(_serve(place, listening, flags, running, served, words))
 
 
 def parsed(words: Sequence[str]) -> ServerFlags:
@@ -100,7 +98,7 @@ class _Serving:
 
 
 async def _serve(
-    name: str, listening: socket.socket, flags: ServerFlags, running: Running, identity: str, words: Sequence[str]
+    place: _Place, listening: socket.socket, flags: ServerFlags, running: Running, served: str, words: Sequence[str]
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -112,34 +110,45 @@ async def _serve(
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
         stdio = importlib.import_module("lsp_mcp.server.stdio")
 
-    clients = Clients(identity, _Serving(running, words, serving), stop)
+    clients = Clients(served, _Serving(running, words, serving), stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
     while not stopping.done():
-        idle = asyncio.create_task(clients.idle(flags.idle_timeout))
+        idle = asyncio.create_task(clients.idle(lambda: flags.idle_timeout if place.is_found() else 0))
         await asyncio.wait([idle, stopping], return_when=asyncio.FIRST_COMPLETED)
         idle.cancel()
         # A client that came just now keeps us, and others must go on finding us.
-        if stopping.done() or (not clients.connected and _withdraw(name)):
+        if stopping.done() or (not clients.connected and place.leave()):
             break
     if stopping.done():
-        _withdraw(name)
+        place.leave()
     server.close()
     clients.end()
     await stdio.end(running)
     os._exit(0)
 
 
-def _withdraw(name: str) -> bool:
-    """Make sure that nobody finds us any more; False while a door is starting one and so may be coming."""
-    home = folder()
-    if home is None:
-        return True
-    with (Path(home) / f"{name}.lock").open("a") as lock:
+class _Place:
+    """Where doors find this daemon."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._home = folder()
+        self._socket = self._there()
+        if self._home:
+            remove_old(self._home)
+
+    def is_found(self) -> bool:
+        """Whether doors find it: somebody may have removed its folder."""
+        there = self._there()
+        return bool(there and self._socket and is_same(there, self._socket))
+
+    def leave(self) -> bool:
+        """See `withdraw`."""
+        return not self._home or withdraw(self._home, self._name, self._socket)
+
+    def _there(self) -> os.stat_result | None:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        with contextlib.suppress(FileNotFoundError):
-            (Path(home) / f"{name}.sock").unlink()
-    return True
+            return os.stat(os.path.join(self._home or "", f"{self._name}.sock"))  # noqa: PTH116, PTH118 (as the door)
+        except OSError:
+            return None

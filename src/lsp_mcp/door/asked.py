@@ -63,19 +63,18 @@ class Asked:
         self.environment = dict(environment)
         self.call = tuple(call)
         self.named = named
+        self.program = (__version__, build())  # when this was made: it may be upgraded under us
 
     @property
-    def identity(self) -> str:
-        """The same for all that can share one daemon: version, root, what runs, and the environment that it sees."""
+    def served(self) -> str:
+        """The same for all that one daemon can serve: root, what runs, and the environment that it sees."""
         variables = sorted(self.environment.items())
-        return "\0".join(
-            [__version__, self.root, build(), *self.shape, "", *(f"{name}={value}" for name, value in variables)]
-        )
+        return "\0".join([self.root, *self.shape, "", *(f"{name}={value}" for name, value in variables)])
 
     @property
     def name(self) -> str:
-        """Short, for file names. Two identities may have the same: a daemon compares identities too."""
-        data = self.identity.encode("utf-8", "surrogateescape")
+        """For file names: of the program and what is served. It is short, so a daemon compares `served` too."""
+        data = "\0".join([*self.program, self.served]).encode("utf-8", "surrogateescape")
         return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 

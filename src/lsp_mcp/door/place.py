@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -18,6 +19,8 @@ from lsp_mcp.door.asked import Asked
 _BACKLOG = 128
 _LOCK_TIMEOUT = 10  # seconds for others to start a daemon, which takes them milliseconds
 _TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
+_LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
+_LOGS = 10  # that are kept of daemons that have ended
 _OTHERS = 0o077
 LISTENER = 3  # the descriptor on which a daemon gets its listening socket
 
@@ -39,6 +42,17 @@ def folder() -> str | None:
     except OSError:
         return None
     return place if _is_ours(place) else None
+
+
+def cache_folder() -> str:
+    """Where this program keeps what it can make again: `LSP_MCP_CACHE`, else this user's; it need not exist."""
+    if named := os.environ.get("LSP_MCP_CACHE"):
+        return named
+    home = os.path.expanduser("~")
+    caches = os.environ.get("XDG_CACHE_HOME", "").strip()
+    if not os.path.isabs(caches):
+        caches = os.path.join(home, *(("Library", "Caches") if sys.platform == "darwin" else (".cache",)))
+    return os.path.join(caches, "lsp-mcp")
 
 
 def _is_ours(place: str) -> bool:
@@ -71,7 +85,7 @@ def daemons(home: str, question: dict[str, str], name: str | None = None) -> Ite
         path = os.path.join(home, file)
         connection = _connected(path)
         if connection is None:
-            _remove_left(home, found, path)
+            _remove_left(home, found)
             continue
         with connection, connection.makefile("rb") as answers:
             connection.settimeout(_TELL_TIMEOUT)
@@ -83,14 +97,11 @@ def daemons(home: str, question: dict[str, str], name: str | None = None) -> Ite
         yield found, about if isinstance(about, dict) else {}
 
 
-def _remove_left(home: str, name: str, path: str) -> None:
-    """Remove the socket of a daemon that was killed, unless a door is starting the next."""
-    with locked(home, name):
-        if there := _connected(path):
-            there.close()
-        else:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+def _listens(path: str) -> bool:
+    """Whether anybody listens at `path`, also if too many wait for that one already."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.setblocking(False)
+        return connection.connect_ex(path) not in (errno.ENOENT, errno.ECONNREFUSED)
 
 
 def _connected(path: str) -> socket.socket | None:
@@ -124,7 +135,9 @@ def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
 def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
     """Start the daemon, in a session of its own; it gets the socket, and logs into a file beside it."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    log = os.open(os.path.join(home, f"{asked.name}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    log = os.open(os.path.join(home, f"{asked.name}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    if os.fstat(log).st_size > _LONGEST_LOG:
+        os.truncate(log, 0)
     # Above those that it gets, so that none is overwritten before it is copied.
     copies = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in (nothing, log, listening.fileno())]
     try:
@@ -150,16 +163,108 @@ def locked(home: str, name: str) -> Iterator[None]:
     Raises:
         TimeoutError: somebody else holds the lock for 10 s.
     """
-    descriptor = os.open(os.path.join(home, f"{name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     before = signal.signal(signal.SIGALRM, _too_long)
+    descriptor = None
     try:
         signal.alarm(_LOCK_TIMEOUT)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        while descriptor is None:
+            descriptor = _lock(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX)
         signal.alarm(0)
         yield
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _lock(path: str, how: int) -> int | None:
+    """A descriptor that holds the lock `path`; None if that was removed before we had it.
+
+    Raises:
+        OSError: it cannot be had.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, how)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def withdraw(home: str, name: str, ours: os.stat_result | None) -> bool:
+    """Make sure that nobody finds the daemon called `name`, whose socket is `ours`, any more.
+
+    False while a door is starting one and so may be coming. Its log stays, and those of the last daemons that ended.
+    """
+    try:
+        descriptor = None
+        while descriptor is None:
+            descriptor = _lock(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # the folder is gone, or full: nobody can be starting one there
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            path = os.path.join(home, f"{name}.sock")
+            if ours and is_same(os.stat(path), ours):  # else it is another's: the folder was removed
+                os.unlink(path)
+                os.unlink(os.path.join(home, f"{name}.lock"))
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether these are of one socket: a number alone may be used again."""
+    return os.path.samestat(one, other) and one.st_mtime_ns == other.st_mtime_ns
+
+
+def remove_old(home: str) -> None:
+    """Remove what daemons have left that were killed, and old logs."""
+    for file in os.listdir(home):
+        name, _, extension = file.rpartition(".")
+        if extension in ("sock", "lock"):
+            _remove_left(home, name)
+    logs = [os.path.join(home, file) for file in os.listdir(home) if file.endswith(".log")]
+    ended = [log for log in logs if not os.path.exists(f"{log[:-4]}.sock")]
+    for log in sorted(ended, key=_changed)[:-_LOGS]:
+        with contextlib.suppress(OSError):
+            os.unlink(log)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _remove_left(home: str, name: str) -> None:
+    """Remove the socket and the lock of a daemon that was killed, unless a door is starting the next."""
+    path = os.path.join(home, f"{name}.sock")
+    try:
+        if _listens(path):
+            return
+        lock = os.path.join(home, f"{name}.lock")
+        descriptor = _lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return
+    if descriptor is None:
+        return
+    try:
+        if _listens(path):
+            return
+        for left in (path, lock):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left)
+    finally:
         os.close(descriptor)
 
 

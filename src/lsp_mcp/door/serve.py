@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from lsp_mcp.door.asked import asked_of
-from lsp_mcp.door.forward import Forwarding, Line, RefusedError
+from lsp_mcp.door.forward import Forwarding
+from lsp_mcp.door.greetings import Greetings
+from lsp_mcp.door.line import Line, RefusedError
+
+_INTERRUPTED = 130  # exit status, as shells have it
 
 
 def serve(words: Sequence[str]) -> int | None:
@@ -19,17 +25,29 @@ def serve(words: Sequence[str]) -> int | None:
         return None
     try:
         line = Line(asked)
+        if asked.call:
+            line.agree()
+            return _call(line)
+        greetings = Greetings(asked)
+        if not greetings.are_known:
+            line.agree()
+        return Forwarding(asked, line, greetings).run()
     except RefusedError as error:
         if not error.is_told:
             sys.stderr.write(f"lsp-mcp: not shared with other sessions: {error}\n")
         return None
-    return _call(line) if asked.call else Forwarding(asked, line).run()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads what is written, and that is not to be tried again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
 
 
 def _call(line: Line) -> int:
     """Print the outcome of the call that `line` was made for; its exit status."""
     at_terminal = sys.stderr.isatty()
-    while message := line.message():
+    while message := _next(line):
         if "progress" in message:
             if at_terminal:
                 sys.stderr.write(f"\r\x1b[K{message['progress'][:100]}")
@@ -48,3 +66,10 @@ def _call(line: Line) -> int:
         "before you call again\n"
     )
     return 1
+
+
+def _next(line: Line) -> dict[str, Any]:
+    try:
+        return line.message()
+    except (OSError, ValueError):
+        return {}  # it ended, within a message

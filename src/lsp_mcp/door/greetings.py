@@ -1,0 +1,122 @@
+"""What clients ask first, answered from a copy while the daemon starts: `Greetings`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.place import cache_folder
+
+_MOST = 100  # copies that are kept: of other workspace roots, flags and versions
+_MOST_ANSWERS = 30  # in one copy: three for each version of the protocol
+_META = "io.modelcontextprotocol/"
+_OURS = "LSP_MCP_"  # variables of this program, which may change what it offers
+Json = dict[str, Any]
+
+
+class Greetings:
+    """The answers to `initialize`, `server/discover` and `tools/list` that earlier clients got.
+
+    Of the same version and installation, for the same workspace root and the same flags. What a daemon offers follows
+    from these and from which languages lie in the root, so a copy that was used is compared with the daemon's answer.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        """Read what is kept, if anything can be read."""
+        own = sorted(f"{name}={value}" for name, value in asked.environment.items() if name.startswith(_OURS))
+        self._of = "\0".join([*asked.program, asked.root, str(asked.named), *asked.shape, "", *asked.client, "", *own])
+        data = self._of.encode("utf-8", "surrogateescape")
+        self._folder = os.path.join(cache_folder(), "greetings")
+        self._path = os.path.join(self._folder, f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}.json")
+        self._answers: dict[str, Any] = self._read()
+        self._version = ""  # of the protocol, as `initialize` asked for it
+
+    @property
+    def are_known(self) -> bool:
+        """Whether there is a copy of anything."""
+        return bool(self._answers)
+
+    def begun(self, initialize: Mapping[str, Any]) -> None:
+        """The client has sent this: requests that name no version of the protocol are of its version."""
+        params = initialize.get("params")
+        self._version = str(params.get("protocolVersion")) if isinstance(params, dict) else ""
+
+    def answer(self, request: Mapping[str, Any]) -> Json | None:
+        """The result of `request` by the copy; None if that does not have it."""
+        found = self._answers.get(self._key(request))
+        return found if isinstance(found, dict) else None
+
+    def learn(self, request: Mapping[str, Any], result: object) -> bool:
+        """Keep the daemon's own `result` of `request`; whether it differs from the copy."""
+        key = self._key(request)
+        if not key or not isinstance(result, dict) or self._answers.get(key) == result:
+            return False
+        if len(self._answers) == _MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[key] = result
+        with contextlib.suppress(OSError):  # a full disk: the next client waits for its daemon
+            self._write()
+        return True
+
+    def forget(self) -> None:
+        """Remove the copy: no daemon can be had that would say so."""
+        self._answers.clear()
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+
+    def _key(self, request: Mapping[str, Any]) -> str:
+        """What the answer depends on; empty if this is no question that has a copy, or is malformed."""
+        method, params = request.get("method"), request.get("params", {})
+        if request.get("jsonrpc") != "2.0" or not isinstance(params, dict) or type(request.get("id")) not in (int, str):
+            return ""
+        meta = params.get("_meta", {})
+        if not isinstance(meta, dict):
+            return ""
+        version: object = ""
+        if method == "initialize":
+            who = params.get("clientInfo")
+            named = isinstance(who, dict) and isinstance(who.get("name"), str) and isinstance(who.get("version"), str)
+            if named and isinstance(params.get("capabilities"), dict):
+                version = params.get("protocolVersion")
+        elif method in ("tools/list", "server/discover") and params.keys() <= {"_meta"}:
+            of_request = isinstance(meta.get(f"{_META}clientCapabilities"), dict)
+            version = meta.get(f"{_META}protocolVersion") if of_request else self._version
+        return f"{method} {version}" if version and isinstance(version, str) else ""
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                found = json.load(file)
+        except (OSError, ValueError):
+            return {}
+        is_ours = isinstance(found, dict) and found.get("of") == self._of
+        answers = found.get("answers") if is_ours else {}
+        return answers if isinstance(answers, dict) else {}
+
+    def _write(self) -> None:
+        os.makedirs(self._folder, 0o700, exist_ok=True)
+        draft = f"{self._path}.{os.getpid()}"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                json.dump({"of": self._of, "answers": self._answers}, file)
+            os.replace(draft, self._path)
+        except BaseException:
+            os.unlink(draft)
+            raise
+        there = [os.path.join(self._folder, name) for name in os.listdir(self._folder)]
+        for old in sorted(there, key=_changed)[:-_MOST]:
+            with contextlib.suppress(OSError):  # another door's, which removes it too
+                os.unlink(old)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0

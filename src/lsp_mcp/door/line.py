@@ -1,0 +1,123 @@
+"""A connection to a daemon, a message a line: `Line`."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from typing import Any
+
+from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.place import connect
+
+_HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
+_TRIES = 6  # daemons that are asked in a row; one that ends just now may have taken the connection
+Json = dict[str, Any]
+
+
+class RefusedError(Exception):
+    """There is no daemon, or it does not serve this client: the message says why.
+
+    `is_told`: the daemon says that; whoever tries without it hears the same.
+    """
+
+    is_told = False
+
+
+class Line:
+    """A connection to a daemon that has been asked to serve, and does so once it has agreed."""
+
+    def __init__(self, asked: Asked, *, resumed: bool = False) -> None:
+        """Connect, starting a daemon if there is none.
+
+        `resumed`: the client was served by another one before.
+
+        Raises:
+            RefusedError: that is not possible.
+        """
+        hello = {
+            "served": asked.served,
+            "flags": asked.client,
+            "call": asked.call,
+            "terminal": sys.stdout.isatty(),
+            "pid": os.getpid(),
+            "resumed": resumed,
+        }
+        self._asked = asked
+        self._hello = json.dumps(hello).encode() + b"\n"
+        self._has_agreed = False
+        self.writing: frozenset[str] = frozenset()  # the tools that change something, once it has agreed
+        self._connect()
+
+    def _connect(self) -> None:
+        to_daemon = connect(self._asked)
+        if to_daemon is None:
+            raise RefusedError("no daemon can be started")
+        self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
+
+    def agree(self) -> None:
+        """Wait until the daemon serves; idempotent.
+
+        Raises:
+            RefusedError: it does not.
+        """
+        if self._has_agreed:
+            return
+        answer: Json = {}
+        for last in (*[False] * (_TRIES - 1), True):
+            try:
+                self.send(self._hello)
+                self._socket.settimeout(_HELLO_TIMEOUT)
+                answer = self.message()
+                self._socket.settimeout(None)
+            except TimeoutError:
+                self.close()
+                raise RefusedError("the daemon does not answer; end it: lsp-mcp daemon stop") from None
+            except (OSError, ValueError):
+                answer = {}
+            if answer or last:
+                break
+            self.close()
+            self._connect()
+        if not answer.get("serves"):
+            self.close()
+            refusal = RefusedError(str(answer.get("refused") or "the daemon ended before it served; see its log"))
+            refusal.is_told = "refused" in answer
+            raise refusal
+        self.writing = frozenset(answer.get("writing", ()))
+        self._has_agreed = True
+
+    def message(self) -> Json:
+        """The next message, parsed; empty when the daemon has ended.
+
+        Raises:
+            ValueError: it is no JSON.
+            TimeoutError: it did not come in time.
+        """
+        found = json.loads(self._stream.readline() or b"{}")
+        return found if isinstance(found, dict) else {}
+
+    def send(self, line: bytes) -> None:
+        """Raises OSError: the daemon has ended."""
+        self._socket.sendall(line)
+
+    def read(self) -> bytes:
+        """The next message; empty when the daemon has ended, also within one."""
+        try:
+            line = self._stream.readline()
+        except OSError:
+            return b""
+        return line if line.endswith(b"\n") else b""
+
+    def end_input(self) -> None:
+        """Say that the client sends nothing more."""
+        try:
+            self._socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it has ended
+
+    def close(self) -> None:
+        """Idempotent."""
+        self._stream.close()
+        self._socket.close()

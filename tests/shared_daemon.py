@@ -1,0 +1,76 @@
+"""A project whose sessions share a daemon: `Desk`, and what is asked of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from mcp_process import BOUND, GO_ENV, PROGRAM, Raw
+
+SOURCES = {
+    "go.mod": "module example.com/shared\n\ngo 1.23\n",
+    "a.go": "package shared\n\nfunc One() {}\n\nfunc Two() { One() }\n",
+}
+REFERENCES = ("find_symbol_references_by_anchor", {"symbol_anchor": "One", "format": "compact"})
+
+
+class Desk:
+    """A project, and the folder in which its daemons are found."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "project"
+        self.root.mkdir()
+        for name, text in SOURCES.items():
+            (self.root / name).write_text(text)
+        self.runtime = folder / "run"
+        self.runtime.mkdir(mode=0o700)
+        self.home = self.runtime / "lsp-mcp"
+        # pytest's own variable differs from one moment to the next, and would be another environment.
+        self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime), "PYTEST_CURRENT_TEST": ""}
+
+    @contextmanager
+    def client(self, *flags: str, **env: str) -> Iterator[Raw]:
+        """A session that has been initialized."""
+        raw = Raw("--workspace-root", str(self.root), *flags, env={**self.env, **env})
+        try:
+            raw.initialize()
+            yield raw
+        finally:
+            raw.process.kill()
+            raw.process.wait()
+
+    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """`lsp-mcp WORDS` in the project."""
+        return subprocess.run(
+            [PROGRAM, *words],
+            cwd=self.root,
+            env={**os.environ, **GO_ENV, **self.env, **env},
+            capture_output=True,
+            text=True,
+            timeout=BOUND,
+            check=False,
+        )
+
+    def status(self) -> list[dict[str, Any]]:
+        """What `lsp-mcp daemon status` tells."""
+        return json.loads(self.run("daemon", "status", "--json").stdout)
+
+    def daemon(self) -> psutil.Process:
+        """The only one."""
+        (about,) = self.status()
+        return psutil.Process(about["pid"])
+
+
+def answer(result: dict[str, Any]) -> str:
+    return "\n".join(block["text"] for block in result["content"])
+
+
+def ask(client: Raw) -> str:
+    return answer(client.call(REFERENCES[0], **REFERENCES[1]))
