@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.process.programs import find_command
@@ -36,7 +37,8 @@ def asking(
     """Run `question` with a way to call tools on a fresh server `backend` in `root`."""
 
     async def run() -> None:
-        sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: options} if options else {})
+        patient = options or SessionOptions(check_seconds=TO_THE_END)
+        sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: patient})
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
 
         async def ask(name: str, **arguments: Any) -> dict[str, Any]:

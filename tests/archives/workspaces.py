@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fakes.callers import somebody
+from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
@@ -22,8 +23,6 @@ from nvim.neovims import find_nvim, neovim
 
 CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
 """Called with a tool's name and its arguments; the answer's text, compact unless `format` says otherwise."""
-
-TO_THE_END = 60.0  # seconds for which answers are compared with the text: on a slow machine they are the same
 
 Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 """Called with the workspace root."""

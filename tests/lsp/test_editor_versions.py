@@ -93,3 +93,22 @@ def test_what_the_editor_tells_is_taken_note_of_though_the_server_speaks_of_it_f
     said = versions.serial(PATH, 6)
     assert said > first
     assert versions.note(PATH, 6, Text("y")) == said
+
+
+def test_what_was_typed_before_a_version_of_ours_is_read_with_it() -> None:
+    versions = EditorVersions(itertools.count(1).__next__)
+    versions.note(PATH, 5, Text("x"))
+    ours, _ = versions.reread(PATH, 5)
+    typed = versions.note(PATH, 6, Text("y"))  # waited for; the server goes straight to ours, which came after it
+    versions.reread_after(PATH, ours, 6)
+    assert versions.serial(PATH, ours) == typed
+    assert versions.wire_version(PATH, 6) == ours
+
+
+def test_what_was_typed_before_a_version_of_ours_is_read_with_it_though_we_hear_of_it_later() -> None:
+    versions = EditorVersions(itertools.count(1).__next__)
+    versions.note(PATH, 5, Text("x"))
+    ours, serial = versions.reread(PATH, 5)
+    versions.reread_after(PATH, ours, 6)
+    assert versions.serial(PATH, ours) == serial
+    assert versions.note(PATH, 6, Text("y")) == serial

@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 import msgpack
 
 from fakes.callers import somebody
+from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
@@ -228,7 +229,7 @@ async def program(
 ) -> AsyncIterator[Neovims]:
     """The program with `--backend nvim`, in this process, without anything connected."""
     loaded = [load_adapter(name) for name in adapters]
-    neovims = Neovims(Workspace(root), loaded, SessionOptions(**options), socket)
+    neovims = Neovims(Workspace(root), loaded, SessionOptions(**{"check_seconds": TO_THE_END, **options}), socket)
     try:
         yield neovims
     finally:

@@ -254,6 +254,7 @@ async def test_code_tools_answer_for_a_language_whose_server_started_after_the_c
         await tools("list_buffers")
         await nv.open(GO)
         await nv.attached("gopls")
+        await tools("list_buffers")  # the program has heard of it too: its connection is another than this test's
         arguments = {"symbol_anchor": "go://shapes/shapes.go#16:19", "format": "compact"}
         assert "Found 2 references" in await tools.text("find_symbol_references_by_anchor", **arguments)
 

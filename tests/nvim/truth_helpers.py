@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from fakes.callers import somebody
+from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
@@ -255,7 +256,7 @@ async def beside(
 ) -> AsyncIterator[Desk]:
     """The program, connected to `nv`."""
     adapters = [load_adapter(name) for name in servers]
-    neovims = Neovims(Workspace(root), adapters, options or SessionOptions(), nv.socket)
+    neovims = Neovims(Workspace(root), adapters, options or SessionOptions(check_seconds=TO_THE_END), nv.socket)
     neovims.begin()
     try:
         await neovims.begun()

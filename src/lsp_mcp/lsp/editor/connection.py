@@ -24,7 +24,7 @@ _STUCK = "It answers nothing at all, as if stuck: restart it there with :lua vim
 _END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
 # What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
 # has opened one, which it may have had open before.
-_HANDED_OVER, _OPENED = "lsp-mcp/handedOver", "lsp-mcp/opened"
+_HANDED_OVER, _OPENED, _REREAD = "lsp-mcp/handedOver", "lsp-mcp/opened", "lsp-mcp/reread"
 _EDIT = "workspace/applyEdit"  # which the server asks for while edits are captured
 
 
@@ -177,6 +177,8 @@ class HostedConnection:
         elif method == _OPENED:
             self._owner.opened_by_editor(path := uri_path(params["uri"]))
             self.notifications.diagnostics.forget(path)  # what was said of it is about another opening
+        elif method == _REREAD:
+            self._owner.reread_by_editor(uri_path(params["uri"]), params["version"], params["after"])
         else:
             self.notifications.on_notification(method, params)
 

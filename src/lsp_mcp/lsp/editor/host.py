@@ -187,3 +187,6 @@ class Owner(Protocol):
 
     def opened_by_editor(self, path: Path) -> None:
         """The editor has opened a document, maybe again: its versions begin anew."""
+
+    def reread_by_editor(self, path: Path, wire_version: int, version: int) -> None:
+        """The editor told `wire_version`, one that we asked it for, to the server, after its own `version`."""

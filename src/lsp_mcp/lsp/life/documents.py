@@ -257,6 +257,10 @@ class Documents:
         """The editor has opened `path`, maybe again."""
         self._editor_versions.opened(path)
 
+    def reread_by_editor(self, path: Path, wire_version: int, version: int) -> None:
+        """The editor told our `wire_version` of `path` to the server, after its own `version`."""
+        self._editor_versions.reread_after(path, wire_version, version)
+
     # --- what would be if -------------------------------------------------------------------------
 
     def show(self, path: Path, text: Text) -> None:

@@ -55,6 +55,14 @@ class EditorVersions:
         history.serials[wire_version] = serial
         return wire_version, serial
 
+    def reread_after(self, path: Path, wire_version: int, version: int) -> None:
+        """The editor told our `wire_version` after its own `version`: a server that has read the one has read both."""
+        history = self._history(path)
+        if history.reread is None or history.reread[1] != wire_version:
+            return  # of an opening before, or we have told of another since
+        history.serials[wire_version] = max(history.serials[wire_version], history.serials.get(version, 0))
+        history.reread = version, wire_version
+
     def serial(self, path: Path, wire_version: int) -> int:
         """The serial of the version that a server has said something about; -1 if it is none of the present opening."""
         history = self._history(path)

@@ -424,6 +424,11 @@ function M.reread(id, uri, version)
   flush(client)
   hook.shown[uri] = nil
   local its_uri = vim.uri_from_bufnr(buffer)
+  -- What was typed just now has been told above: lsp-mcp may not know of it yet, and the server may never speak of it.
+  local after = hook.versions[vim.uri_to_fname(its_uri)]
+  if after then
+    M.tell('told', id, 'lsp-mcp/reread', { uri = its_uri, version = version, after = after })
+  end
   if next(hook.reread_fields) then
     local change = {
       textDocument = { uri = its_uri, version = version },
