@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -14,16 +15,22 @@ import platformdirs
 
 _HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("LSP_MCP_TRUTH_CACHE") or platformdirs.user_cache_path("lsp-mcp") / "truth")
+_MODULE = "example.com/standard"
+_IMPORT = re.compile(r'^import\s+(?:\([^)]*\)|[\w.]*\s*"[^"]+")', re.MULTILINE)
 _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
 
 
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One tree; `module` is a Go module, `debian` a source package. What `drop` matches is left out of the copy."""
+    """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
+
+    What `drop` matches is left out of the copy.
+    """
 
     name: str
     backend: str
     size: int
     module: str = ""
+    standard: list[str] = []
     systems: list[str] = []
     debian: str = ""
     drop: list[str] = []
@@ -60,13 +67,18 @@ def fetched(tree: Tree) -> Path:
     Raises:
         RuntimeError: it cannot be fetched; the message is that of the program that tried.
     """
-    pinned = tree.module.replace("/", "-") if tree.module else f"debian-{tree.debian}"
+    if tree.standard:
+        pinned = f"{tree.name}-{run(['go', 'env', 'GOVERSION'], CACHE).strip()}"
+    else:
+        pinned = tree.module.replace("/", "-") if tree.module else f"debian-{tree.debian}"
     folder = CACHE / "sources" / pinned
     if not folder.is_dir():
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.rmtree(unfinished, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if tree.module:
+        if tree.standard:
+            _copy_standard(tree.standard, unfinished)
+        elif tree.module:
             source = json.loads(run(["go", "mod", "download", "-json", tree.module], CACHE))["Dir"]
             shutil.copytree(source, unfinished)
             for path in (unfinished, *unfinished.rglob("*")):
@@ -76,6 +88,34 @@ def fetched(tree: Tree) -> Path:
             run([_HERE.parent / "scripts" / "debian_source.sh", tree.debian, unfinished], _HERE.parent)
         unfinished.rename(folder)
     return folder
+
+
+def _copy_standard(packages: Sequence[str], folder: Path) -> None:
+    """Make `folder` a module of `packages` of the machine's Go, which import each other there.
+
+    Files that cannot be of a module are left out: those that import what is internal, or what imports `packages`.
+    """
+    above = Path(run(["go", "env", "GOROOT"], folder).strip(), "src")
+    texts = {source: source.read_text("utf-8") for name in packages for source in sorted((above / name).glob("*.go"))}
+    imports = {source: _imported(text) for source, text in texts.items()}
+    others = sorted(set().union(*imports.values()) - set(packages))
+    listed = run(["go", "list", "-f", '{{.ImportPath}} {{join .Deps " "}}', *others], above).splitlines()
+    depending = {line.split()[0] for line in listed if not set(packages).isdisjoint(line.split()[1:])}
+    for source, text in texts.items():
+        if any(one in depending or "internal" in one.split("/") for one in imports[source] - set(packages)):
+            continue
+        to = folder / source.relative_to(above)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(_IMPORT.sub(lambda found: re.sub(_paths(packages), rf'"{_MODULE}/\1"', found[0]), text), "utf-8")
+    (folder / "go.mod").write_text(f"module {_MODULE}\n\ngo 1.25\n", "utf-8")
+
+
+def _imported(text: str) -> set[str]:
+    return {path for section in _IMPORT.findall(text) for path in re.findall(r'"([^"]+)"', section)}
+
+
+def _paths(packages: Sequence[str]) -> str:
+    return f'"({"|".join(map(re.escape, packages))})"'
 
 
 def copied(tree: Tree, folder: Path) -> Path:

@@ -1,10 +1,3 @@
 module lsp-mcp/truth/oracle-go
 
 go 1.25.0
-
-require golang.org/x/tools v0.38.0
-
-require (
-	golang.org/x/mod v0.29.0 // indirect
-	golang.org/x/sync v0.17.0 // indirect
-)

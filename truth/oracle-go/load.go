@@ -7,11 +7,11 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 // A checker keeps what lies outside the folder that is examined.
@@ -28,6 +28,7 @@ func newChecker() *checker {
 type load struct {
 	*checker
 	dir, goos string
+	packages  map[string]*listed
 	checked   map[string]*types.Package
 	graph     *graph
 }
@@ -54,54 +55,55 @@ func (c *checker) examine(asked request) (*answer, error) {
 }
 
 func (c *checker) load(g *graph, dir, module, goos string) error {
-	config := &packages.Config{
-		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
-		Dir:   module,
-		Tests: true,
-		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH="+architecture(goos), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local"),
-	}
-	roots, err := packages.Load(config, "./...")
+	env := append(os.Environ(), "GOOS="+goos, "GOARCH="+architecture(goos), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local")
+	packages, err := list(module, env)
 	if err != nil {
 		return fmt.Errorf("%s for %s: %w", module, goos, err)
 	}
-	l := &load{checker: c, dir: dir, goos: goos, checked: map[string]*types.Package{}, graph: g}
-	for _, root := range roots {
-		for _, trouble := range root.Errors {
-			g.broken[trouble.Msg] = true
+	l := &load{checker: c, dir: dir, goos: goos, packages: packages, checked: map[string]*types.Package{}, graph: g}
+	for _, id := range slices.Sorted(maps.Keys(packages)) {
+		root := packages[id]
+		if root.DepOnly {
+			continue
 		}
-		if !strings.HasSuffix(root.PkgPath, ".test") {
+		if root.Error != nil {
+			g.broken[root.Error.Err] = true
+		}
+		if !strings.HasSuffix(root.path(), ".test") {
 			l.check(root)
 		}
 	}
 	return nil
 }
 
-func (l *load) inside(p *packages.Package) bool {
-	for _, file := range p.CompiledGoFiles {
+func (l *load) inside(p *listed) bool {
+	for _, file := range p.files() {
 		return strings.HasPrefix(file, l.dir+string(filepath.Separator))
 	}
 	return false
 }
 
 // check type-checks a package after what it imports.
-func (l *load) check(p *packages.Package) *types.Package {
-	if p.ID == "unsafe" {
+func (l *load) check(p *listed) *types.Package {
+	if p.ImportPath == "unsafe" {
 		return types.Unsafe
 	}
 	inside := l.inside(p)
-	known, key := l.checked, p.ID
+	known, key := l.checked, p.ImportPath
 	if !inside {
-		known, key = l.outside, l.goos+" "+p.ID
+		known, key = l.outside, l.goos+" "+p.ImportPath
 	}
 	if pkg := known[key]; pkg != nil {
 		return pkg
 	}
 	imports := map[string]*types.Package{}
-	for path, imported := range p.Imports {
-		imports[path] = l.check(imported)
+	for path, id := range p.imports() {
+		if imported := l.packages[id]; imported != nil {
+			imports[path] = l.check(imported)
+		}
 	}
 	var files []*ast.File
-	for _, name := range p.CompiledGoFiles {
+	for _, name := range p.files() {
 		if !strings.HasSuffix(name, ".go") {
 			continue
 		}
@@ -139,7 +141,7 @@ func (l *load) check(p *packages.Package) *types.Package {
 			}
 		},
 	}
-	pkg, _ := config.Check(p.PkgPath, l.fset, files, info)
+	pkg, _ := config.Check(p.path(), l.fset, files, info)
 	known[key] = pkg
 	if inside {
 		l.graph.add(pkg, files, info)

@@ -56,6 +56,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
     meaning = await definitions.of(at)
     ids = frozenset(symbol.id for symbol in meaning if symbol.id)
     sites = {site for symbol in meaning for site in symbol.sites}
+    if sites and not ids and at not in sites and (field := await _field(backend, name, at)):
+        return field  # one that is embedded: its definition is that of its type, its uses are its own
     for one in () if ids else tuple(sites):
         for other in sites_of(await definitions.of(one)):
             # A definition may lead to its declaration, and that back; an embedded field leads to its type for good.
@@ -84,6 +86,17 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
 def sites_of(meaning: Meaning) -> frozenset[Site]:
     """Where anything that it may be is declared or defined."""
     return frozenset(site for symbol in meaning for site in symbol.sites)
+
+
+async def _field(backend: Backend, name: str, at: Site) -> Identity | None:
+    """The field that is declared at `at`, if one is."""
+    try:
+        above = _above(await document_symbols(backend, at[0]), at[1])
+    except LspMcpError:
+        return None
+    if not above or above[-1].place.span.start != at[1] or above[-1].kind != "field":
+        return None
+    return _outlined(Identity(name, frozenset({at})), above)
 
 
 async def _spells(backend: Backend, site: Site, name: str) -> bool:
