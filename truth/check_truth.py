@@ -2,123 +2,150 @@
 
     python truth/check_truth.py FOLDER --backend gopls --number 100
     python truth/check_truth.py FOLDER --backend clangd --number 100    # with compile_commands.json below FOLDER
+    python truth/check_truth.py leveldb --backend clangd                # a tree of sources.toml
 
-The oracle is go/types (`oracle-go`) or the system's g++. FOLDER is copied; nothing is written to it.
+The oracle is go/types (`oracle-go`) or clang without clangd (`compile_errors`). FOLDER is copied; nothing is written
+to it. An answer is right if its files are the oracle's, and flagged if its status names each one that it lacks. Of a
+file that the build does not have the compiler says nothing, so that what `check` says of it counts for neither.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from go_oracle import go_oracle
-from session import session
+from session import Answer, session
+from sources import copied, trees
 
-_DECLARED = {  # what an edit renames where it is declared, and nowhere else
-    "gopls": re.compile(r"^(?:func(?: \([^)]*\))?|type|var|const) +(?P<name>[A-Za-z_]\w*)", re.MULTILINE),
-    "clangd": re.compile(r"^[ \t]*(?:[\w:<>*&]+[ \t]+)+[*&]?(?:\w+::)?(?P<name>[A-Za-z_]\w*)\(", re.MULTILINE),
-}
+# What an edit changes, the group `what`, and into what: each breaks something, mostly.
+_EDITS = {
+    "gopls": {
+        "rename": (r"^(?:func(?: \([^)]*\))?|type|var|const) +(?P<what>[A-Za-z_]\w*)", r"Broken_\g<what>"),
+    },
+    "clangd": {
+        "rename a function": (r"^[ \t]*(?:[\w:<>*&]+[ \t]+)+[*&]*(?:\w+::)?(?P<what>\w+)\(", r"Broken_\g<what>"),
+        "rename a type": (r"^[ \t]*(?:typedef +)?(?:struct|class|enum) (?P<what>\w+)[^;{]*\{", r"Broken_\g<what>"),
+        "rename a macro": (r"^#[ \t]*define[ \t]+(?P<what>\w+)", r"Broken_\g<what>"),
+        "rename a field": (r"^[ \t]+(?:[\w:<>,*&]+[ \t]+)+[*&]*(?P<what>\w+);", r"Broken_\g<what>"),
+        "another type": (r"^[ \t]*(?:static |virtual |const |inline )*(?P<what>\w+)[ *&]+\w+\(", r"Broken_\g<what>"),
+        "one parameter more": (r"^[ \t]*(?:[\w:<>*&]+[ \t]+)+[*&]*\w+\((?P<what>)\w[^()]*\)", "int broken, "),
+        "no include": (r"^(?P<what>#[ \t]*include .*)", ""),
+        "no line": (r"^(?P<what>[^\n]*[;{}]) *$", ""),
+        "no semicolon": (r"(?P<what>;)$", ""),
+    },
+}  # fmt: skip
 _SUFFIXES = {"gopls": (".go",), "clangd": (".cc", ".cpp", ".c", ".h", ".hpp")}
 _PLACE = re.compile(r"^(?P<file>[^:\s][^:]*):\d+:\d+")
-_GCC_ERROR = re.compile(r"^(?P<file>[^:\s][^:]*):\d+:\d+: (?:fatal )?error:", re.MULTILINE)
-Oracle = Callable[[], set[str]]
-"""The files with errors now, relative to the folder."""
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Asks the compiler: the `broken` files now, and whether it `sees` a file at all; relative to the folder."""
+
+    broken: Callable[[], set[str]]
+    sees: Callable[[], Callable[[str], bool]]
 
 
 @click.command(help=__doc__)
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--backend", type=click.Choice(list(_DECLARED)), default="gopls", show_default=True)
+@click.argument("folder")
+@click.option("--backend", type=click.Choice(list(_EDITS)), default="gopls", show_default=True)
 @click.option("--number", default=100, show_default=True, help="How many edits.")
 @click.option("--seed", default=1, show_default=True)
-def main(folder: Path, backend: str, number: int, seed: int) -> None:
-    """Exit status 1: an answer was wrong and its status said `complete`."""
+@click.option("--kept", default=0.2, show_default=True, help="The share of edits that stay for the next ones.")
+def main(folder: str, backend: str, number: int, seed: int, kept: float) -> None:
+    """Exit status 1: an answer was wrong and its status did not name what it lacks."""
     with tempfile.TemporaryDirectory(prefix="lsp-mcp-check-truth-") as temporary:
         copy = Path(temporary).resolve() / "tree"
-        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cache"))
-        _repoint(copy, folder.resolve())
-        wrong, doubted = examine(copy, backend, number, seed, Path(temporary), click.echo)
-    agree = number - wrong - doubted
-    click.echo(f"{number} edits, seed {seed}: {agree} agree, {doubted} said that they lack something, {wrong} wrong")
-    sys.exit(wrong > 0)
+        if Path(folder).is_dir():
+            shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cache"))
+            _repoint(copy, Path(folder).resolve())
+        else:
+            copied(trees(backend, [folder])[0], copy)
+        outcomes = examine(copy, backend, number, seed, Path(temporary), click.echo, kept=kept)
+    told = ", ".join(f"{outcomes[one]} {one}" for one in ("right", "flagged", "wrong"))
+    click.echo(f"{folder}: {number} edits, seed {seed}: {told}")
+    sys.exit(outcomes["wrong"] > 0)
 
 
 def examine(
-    copy: Path, backend: str, number: int, seed: int, cache: Path, say: Callable[[str], None]
-) -> tuple[int, int]:
-    """How many answers were wrong, and how many of those that were not right said that they may lack something."""
+    copy: Path, backend: str, number: int, seed: int, cache: Path, say: Callable[[str], None], *, kept: float = 0.2
+) -> Counter[str]:
+    """How many answers were right, flagged and wrong."""
     chance = random.Random(seed)
     sources = sorted(path for path in copy.rglob("*") if path.suffix in _SUFFIXES[backend] and _is_source(path, copy))
-    wrong = doubted = 0
-    with _oracle(backend, copy, cache) as errors, session(backend, copy, cache / "index") as at:
-        before = errors()
+    outcomes: Counter[str] = Counter()
+    undo: dict[Path, bytes] = {}
+    with _oracle(backend, copy, cache) as oracle, session(backend, copy, cache / "index") as at:
+        before = oracle.broken()
         at.ask("check", all=True)
-        for _ in range(number):
-            path, text, broken = _edit(chance, backend, sources)
-            path.write_text(broken, encoding="utf-8")
-            answer, truth = at.ask("check", all=True), errors()
-            path.write_text(text, encoding="utf-8")
-            found = {one["location"]["file"] for one in answer.json.get("new", []) + answer.json.get("remaining", [])}
-            if found == truth:
-                continue
-            said = bool(answer.hiding or answer.error)
-            doubted, wrong = doubted + said, wrong + (not said)
-            named = path.relative_to(copy)
-            say(f"{'doubt' if said else 'WRONG'} {named}: only check {sorted(found - truth)[:5]}, only the compiler "
-                f"{sorted(truth - found)[:5]}, before {sorted(before)[:3]}; {answer.status}")  # fmt: skip
-    return wrong, doubted
+        for step in range(number):
+            what, path, broken = _edit(chance, backend, sources)
+            undo.setdefault(path, path.read_bytes())
+            path.write_text(broken, encoding="utf-8", errors="surrogateescape")
+            outcome, difference = _judged(at.ask("check", all=True), oracle)
+            outcomes[outcome] += 1
+            if outcome != "right":
+                say(f"{step} {outcome}: {path.relative_to(copy)}: {what}; {difference}; before {sorted(before)[:3]}")
+            if chance.random() >= kept:  # else several things are wrong, until all is mended
+                for one, contents in undo.items():
+                    one.write_bytes(contents)
+                undo.clear()
+    return outcomes
 
 
-def _edit(chance: random.Random, backend: str, sources: list[Path]) -> tuple[Path, str, str]:
-    """A file, its text, and the text in which one declaration has another name."""
+def _judged(answer: Answer, oracle: Oracle) -> tuple[str, str]:
+    """How the answer compares, and in which files."""
+    found = {one["location"]["file"] for one in answer.json.get("new", []) + answer.json.get("remaining", [])}
+    truth, seen = oracle.broken(), oracle.sees()
+    lacking, more = truth - found, {file for file in found - truth if seen(file)}
+    if not lacking and not more and not answer.error:
+        return "right", ""
+    flagged = bool(answer.error) or (answer.names(lacking) and not more)
+    difference = f"not told {sorted(lacking)[:6]}, told too much {sorted(more)[:6]}; {answer.status[:300]}"
+    return "flagged" if flagged else "wrong", difference
+
+
+def _edit(chance: random.Random, backend: str, sources: list[Path]) -> tuple[str, Path, str]:
+    """What is done to which file, and its text after that."""
     while True:
+        what = chance.choice(list(_EDITS[backend]))
+        pattern, into = _EDITS[backend][what]
         path = chance.choice(sources)
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        if declared := list(_DECLARED[backend].finditer(text)):
-            start, end = chance.choice(declared).span("name")
-            return path, text, f"{text[:start]}Broken_{text[start:end]}{text[end:]}"
+        if found := list(re.finditer(pattern, text, re.MULTILINE)):
+            match = chance.choice(found)
+            start, end = match.span("what")
+            line = text.count("\n", 0, start) + 1
+            return f"{what} in line {line}", path, f"{text[:start]}{match.expand(into)}{text[end:]}"
 
 
 @contextmanager
 def _oracle(backend: str, copy: Path, cache: Path) -> Iterator[Oracle]:
     if backend == "clangd":
-        commands = _commands(copy)
-        yield lambda: _gcc(copy, commands)
+        from compile_errors import CompileErrors
+
+        with CompileErrors(copy) as clang:
+            yield Oracle(clang.files, lambda: clang.compiled().__contains__)
         return
     with go_oracle(cache, ["linux"]) as go:
-        yield lambda: {_relative(copy, match["file"]) for one in go.graph(copy).broken if (match := _PLACE.match(one))}
+        yield Oracle(
+            lambda: {_relative(copy, match["file"]) for one in go.graph(copy).broken if (match := _PLACE.match(one))},
+            lambda: lambda _: True,
+        )
 
 
-def _gcc(copy: Path, commands: list[tuple[str, list[str]]]) -> set[str]:
-    found: set[str] = set()
-    for directory, command in commands:
-        run = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-        found |= {_relative(copy, match["file"], directory) for match in _GCC_ERROR.finditer(run.stderr)}
-    return {file for file in found if not file.startswith("/")}
-
-
-def _commands(copy: Path) -> list[tuple[str, list[str]]]:
-    """The folder and the command of each compiled file, which only looks for errors."""
-    database = next(iter(sorted(copy.rglob("compile_commands.json"))))
-    found = []
-    for entry in json.loads(database.read_text("utf-8")):
-        words = shlex.split(entry["command"])
-        output = words.index("-o")
-        found.append((entry["directory"], ["g++", *words[1:output], *words[output + 2 :], "-fsyntax-only"]))
-    return found
-
-
-def _relative(copy: Path, file: str, directory: str = "") -> str:
-    path = Path(copy, directory, file).resolve()
+def _relative(copy: Path, file: str) -> str:
+    path = Path(copy, file).resolve()
     return path.relative_to(copy).as_posix() if path.is_relative_to(copy) else str(path)
 
 

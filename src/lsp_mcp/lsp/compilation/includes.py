@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.lsp.compilation.conditionals import has_conditions
+from lsp_mcp.lsp.compilation.conditionals import has_conditions, leading_includes
 
 _ANY = ""  # spelled by a macro
 
@@ -25,6 +25,7 @@ class Scan(NamedTuple):
 
     includes: frozenset[str]  # the ends of the paths of what it includes
     conditional: bool  # whether the preprocessor may leave some of it out
+    leading: tuple[str, ...] = ()  # what it includes first, if it is read once only
 
 
 class Includes:
@@ -93,6 +94,30 @@ class Includes:
                         todo.append(included)
         return found
 
+    def included(self, spelled: str, by: Path, is_library: Callable[[str], bool]) -> Path | None:
+        """The known file that `spelled` surely means in `by`; None if that is another one, or not sure."""
+        beside = Path(os.path.normpath(by.parent / spelled))
+        if beside in self.known:
+            return beside
+        if is_library(spelled):
+            return None
+        plain = _plain(os.fsencode(spelled))
+        found = [path for path in self.known if path.name == _name(plain) and f"{path}".endswith(f"/{plain}")]
+        return found[0] if len(found) == 1 else None
+
+    def led_by(self, header: Path, is_library: Callable[[str], bool], seen: set[Path]) -> list[Path]:
+        """What `header` includes before anything else, and these include so, in the order in which it is read.
+
+        Without those of `seen`, to which it is added; an include that is not sure ends the list of its file.
+        """
+        order: list[Path] = []
+        for spelled in self.known[header].leading if header in self.known else ():
+            path = self.included(spelled, header, is_library)
+            if path and path not in seen:
+                seen.add(path)
+                order += [*self.led_by(path, is_library, seen), path]
+        return order
+
     def leading_out(self, is_library: Callable[[str], bool]) -> set[Path]:
         """The files with an include that may lead out of what is known, and from there back to anything.
 
@@ -121,7 +146,8 @@ class Includes:
             content = content_or_nothing(path)
             spelled = {_plain(match[1]) for match in self._pattern.finditer(content)}
             spelled.update(_plain(os.fsencode(forced)) for forced in self.forced.get(path, ()))
-            self.known[path] = Scan(frozenset(spelled), has_conditions(content))
+            leading = tuple(map(os.fsdecode, leading_includes(content, self._pattern)))
+            self.known[path] = Scan(frozenset(spelled), has_conditions(content), leading)
         return self.known[path].includes
 
 

@@ -81,8 +81,8 @@ class IndexFolder:
         now = {path: _state(path, database) for path in (*sources, *map(Path, before))}
         same = {path for path, state in now.items() if str(path) in before and before[str(path)][0] == state}
         for path in same:
-            _, spelled, conditional = before[str(path)]
-            includes.known[path] = Scan(frozenset(spelled), conditional)
+            _, spelled, conditional, leading = before[str(path)]
+            includes.known[path] = Scan(frozenset(spelled), conditional, tuple(leading))
         if not self._in_use and any(path.name in self._rules.config_files for path in now.keys() - same):
             shutil.rmtree(self.index, ignore_errors=True)
         includes.forget(now.keys() - same)
@@ -94,7 +94,7 @@ class IndexFolder:
         if database and not database.problem and self.folder == self._home:
             write_private(self._home / self._rules.database, database.text.encode())
         known = {
-            str(path): [state, sorted(scan.includes), scan.conditional]
+            str(path): [state, sorted(scan.includes), scan.conditional, scan.leading]
             for path, scan in includes.known.items()
             if (state := now[path] if path in now else _state(path, database))
         }
@@ -152,13 +152,13 @@ class IndexFolder:
         file.unlink()
         return [Path(line) for line in lines if line]
 
-    def _read(self) -> dict[str, tuple[list[int], list[str], bool]]:
+    def _read(self) -> dict[str, tuple[list[int], list[str], bool, list[str]]]:
         """The files when a server last began: what each was, and its `Scan`. Without that the index goes.
 
         But not an index that an editor's server made.
         """
         try:
-            return {path: (s, i, c) for path, (s, i, c) in json.loads(self._files.read_bytes()).items()}
+            return {path: (s, i, c, f) for path, (s, i, c, f) in json.loads(self._files.read_bytes()).items()}
         except (OSError, ValueError, TypeError, AttributeError):
             if self.folder == self._home:
                 shutil.rmtree(self.index, ignore_errors=True)

@@ -171,8 +171,10 @@ class Documents:
         self._close_surplus()
         return document.text
 
-    def open_to_read(self, path: Path) -> int:
+    def open_to_read(self, path: Path, text: Text | None = None) -> int:
         """Let the server read `path` as it is on disk, empty if it is gone: its version. See `close_if_only_read`.
+
+        With a `text` it reads that until it is told otherwise.
 
         If we have it open it is closed first, so that the server reads what it includes again too: not before
         `unread_version` is None.
@@ -181,7 +183,8 @@ class Documents:
             PathError: it is there and cannot be read as text.
         """
         before = self._open.get(path)
-        text = self._files.text(path) if path.exists() else Text("")
+        if text is None:
+            text = self._files.text(path) if path.exists() else Text("")
         self._tell_close(path)
         document = self._tell_open(path, text)
         document.pinned = bool(before and before.pinned)

@@ -7,9 +7,9 @@ each is opened, and the server reads it then (`Reopening`). See `[changes]` of a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap
@@ -25,11 +25,19 @@ Known = Callable[[], Awaitable[None]]
 class Looked:
     """At which files a server has looked: the diagnostics of `covers` are those of their present texts.
 
-    `unread` are files that it did not read in time.
+    `unread` are files that it did not read in time. `units` are the errors of files that were looked at with all that
+    they include; of the `parts`, which are compiled only so, the diagnostics of documents do not count. `untold` files
+    have errors of which nobody knows, or may have: those of `hidden` because of what is wrong elsewhere. `disturbed`:
+    the server had other texts meanwhile.
     """
 
     covers: Collection[Path]
     unread: Collection[Path] = ()
+    units: Mapping[Path, list[Any]] = field(default_factory=dict)
+    parts: Collection[Path] = ()
+    untold: Collection[Path] | None = None
+    hidden: Collection[Path] = ()
+    disturbed: bool = False
 
 
 class Reloading(Protocol):

@@ -19,6 +19,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.lsp.reloading.background_reading import BackgroundReading
 from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
+from lsp_mcp.lsp.reloading.unit_errors import UnitErrors
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
@@ -57,6 +58,8 @@ class Reopening:
         self._timeout = timeout
         self._patience = patience
         self._background = BackgroundReading(self._read_unbuilt)
+        assert adapter.compilation
+        self._units = UnitErrors(adapter, adapter.compilation, build, documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
@@ -68,6 +71,7 @@ class Reopening:
     def started(self) -> None:
         """There is a new server, which knows only what is in its index."""
         self._background.forget()
+        self._units.forget()
         self._has_read.clear()
         self._reread.clear()
         self._unread.clear()
@@ -88,6 +92,7 @@ class Reopening:
         if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
             await self._renew()
             return True
+        self._units.read(affected)
         unreadable = await self._read(affected, await self._already_sent(changed))
         self._retried |= again
         self._reread |= affected
@@ -136,17 +141,36 @@ class Reopening:
         return frozenset(unread.intersection(left_out))
 
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
-        """See `Reloading.look_at`: files of which the index says only that they have errors are read as well."""
-        inside = (await self._build.files.view()).inside if self._build.has_index else ()
-        if changed is None:
-            return Looked({*inside, *self._has_read})
-        # What `load` has had read again or indexed needs no second look, unless the index says that it has errors.
-        mine = {path for path in changed if path not in inside} | {
-            path for path in self._errors if self._is_untold(path)
-        }
-        todo = {path for path in mine if self._adapter.language_of(path) and self._build.holds(path)} - self._told
-        await self._read(todo, {path for path in todo if path in self._documents})
-        return Looked({*inside, *self._has_read}, self._unread & {*mine, *await self._build.affected(changed, inside)})
+        """See `Reloading.look_at`: compiled files are looked at with all that they include.
+
+        What was indexed is known to have errors, or none.
+        """
+        view = await self._build.files.view()
+        inside = view.inside if self._build.has_index else ()
+        unread: set[Path] = set()
+        units: set[Path] = set()
+        if changed is not None:
+            # What lies outside of the build was read only if somebody had asked about it.
+            mine = {path for path in changed if path not in inside and self._adapter.language_of(path)}
+            todo = {*mine, *self._units.due, *self._errors} - self._units.found.keys()
+            units = {path for path in todo if self._units.is_unit(path) and self._build.holds(path)}
+            headers = {path for path in mine - units if self._build.holds(path)} - self._told
+            await self._read(headers, {path for path in headers if path in self._documents})
+            unread = self._unread & {*mine, *await self._build.affected(changed, inside)}
+            if units:
+                connection = await self._lifetime.live()
+                unread |= await self._units.look(units, connection, within(self._timeout) * _SHARE)
+                self._has_read |= units - unread
+        failing = {path for path in self._errors if self._units.is_unit(path) and path not in self._units.found}
+        return Looked(
+            {*inside, *self._has_read},
+            unread,
+            units={path: found.errors for path, found in self._units.found.items()},
+            parts=frozenset(inside).difference(view.compiled),
+            untold={*await self._build.files.included_by(failing), *self._units.hidden},
+            hidden=self._units.hidden,
+            disturbed=bool(units),
+        )
 
     @property
     def _told(self) -> set[Path]:
@@ -154,10 +178,6 @@ class Reopening:
         connection = self._lifetime.connection
         raw = connection.notifications.diagnostics.raw if connection else {}
         return {path for path in self._has_read if path in raw}
-
-    def _is_untold(self, path: Path) -> bool:
-        """Whether of `path` only the index says that it has errors."""
-        return path not in self._told
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

@@ -460,7 +460,7 @@ function M.show_text(id, uri, version, text)
       textDocument = { uri = vim.uri_from_bufnr(buffer), version = version },
       contentChanges = { { text = text } },
     }
-    hook.notify('textDocument/didChange', vim.tbl_extend('error', change, hook.change_fields))
+    hook.notify('textDocument/didChange', vim.tbl_extend('force', change, hook.change_fields, hook.reread_fields))
   end
 end
 

@@ -1,0 +1,52 @@
+"""A text with something put into it, and what a server says of it told of the text itself: `UnitText`. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from lsp_mcp.text import PositionEncoding, Text
+
+Json = Any
+
+
+class UnitText:
+    """`text` with `put` into it: offsets, ascending, and what stands there before what `text` has."""
+
+    def __init__(self, text: Text, put: Sequence[tuple[int, str]]) -> None:
+        self.text = text
+        parts: list[str] = []
+        self._from: list[tuple[int, int]] = [(0, 0)]  # from which offset here on there follows which of `text`
+        last = length = 0
+        for at, more in put:
+            parts += [text.content[last:at], more]
+            length += at - last
+            self._from.append((length, -1))  # what was put in is at `at`
+            length += len(more)
+            self._from.append((length, at))
+            last = at
+        self._put_at = [at for at, _ in put]
+        self.shown = Text("".join([*parts, text.content[last:]])) if put else text
+
+    def diagnostic(self, told: Json, uri: str, encoding: PositionEncoding) -> Json:
+        """What is `told` of the document `uri` with the shown text, as if of the text itself."""
+        related = [
+            {**one, "location": {**one["location"], "range": self._range(one["location"]["range"], encoding)}}
+            if one["location"]["uri"] == uri
+            else one
+            for one in told.get("relatedInformation") or ()
+        ]
+        return {**told, "range": self._range(told["range"], encoding), "relatedInformation": related}
+
+    def _range(self, range_: Json, encoding: PositionEncoding) -> Json:
+        return {end: self._position(range_[end], encoding) for end in ("start", "end")}
+
+    def _position(self, position: Json, encoding: PositionEncoding) -> Json:
+        return self.text.offset_position(self._offset(self.shown.position_offset(position, encoding)), encoding)
+
+    def _offset(self, offset: int) -> int:
+        """The offset in the text; of what was put in, where that stands."""
+        index = bisect_right(self._from, (offset, len(self.shown.content))) - 1
+        start, there = self._from[index]
+        return self._put_at[index // 2] if there < 0 else there + offset - start

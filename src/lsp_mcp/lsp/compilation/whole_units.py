@@ -1,0 +1,78 @@
+"""How a server is shown a compiled file so that it tells all that the compiler would: `WholeUnit`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Language
+from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.lsp.compilation.unit_text import UnitText
+from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.uris import path_uri, uri_path
+
+_BOM = "\ufeff"
+
+
+class WholeUnit:
+    """`text`, that of the compiled file `path`, so that the server looks at all that is included.
+
+    What a document includes at its top clangd 22 reads apart, without the bodies of functions: with `prefix`, which is
+    no directive, before it there is no such top. Of all errors below one include it tells the first: `apart`, what a
+    header includes first is included before it, where it makes no difference, each in a line of its own.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        text: Text,
+        language: Language,
+        prefix: str,
+        include_pattern: str,
+        includes: Includes,
+        is_library: Callable[[str], bool],
+        *,
+        apart: bool = False,
+    ) -> None:
+        self._path = path
+        self._includes = includes
+        start = len(_BOM) if text.content.startswith(_BOM) else 0
+        # Most files begin with a comment; nothing moves then.
+        comments = tuple(filter(None, (language.line_comment, *language.block_comment[:1])))
+        in_line = text.content.startswith(("\n", "\r", *comments), start)
+        put = [(start, prefix if in_line else f"{prefix}\n")]
+        added = len(put[0][1])
+        self._included: list[tuple[int, Path | None]] = []  # where in `shown`, and what if that is sure
+        seen = {path}
+        for match in re.finditer(include_pattern, text.content, re.MULTILINE):
+            header = includes.included(match[1], path, is_library) if match[1] else None
+            lines = ""
+            for one in includes.led_by(header, is_library, seen) if apart and header else ():
+                self._included.append((match.start() + added + len(lines), one))
+                lines += f'#include "{one}"\n'
+            if lines:
+                put.append((match.start(), lines))
+                added += len(lines)
+            self._included.append((match.start() + added, header))
+            seen.update([header] if header else ())
+        self._text = UnitText(text, put)
+        self.shown = self._text.shown
+        self.moves = not in_line or len(put) > 1  # whether what stands in the text stands in other lines
+
+    def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
+        """What the server `told` of the shown text, as if of the text itself."""
+        return [self._text.diagnostic(one, path_uri(self._path), encoding) for one in told]
+
+    def hidden(self, told: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
+        """The files that may have errors behind those that it `told` of the shown text, one for each include."""
+        lines = {self.shown.offset_position(at, encoding)["line"]: file for at, file in self._included}
+        alone = {file for file in lines.values() if file}
+        found: set[Path] = set()
+        for one in told:
+            line, related = one["range"]["start"]["line"], one.get("relatedInformation")
+            if related and line in lines:
+                header = lines[line] or uri_path(related[0]["location"]["uri"])
+                found |= self._includes.reached([header]) - (alone - {header})
+        return found

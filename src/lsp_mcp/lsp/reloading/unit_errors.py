@@ -1,0 +1,172 @@
+"""What is wrong in compiled files and in all that they include, as the compiler would say it: `UnitErrors`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.adapters import Adapter, Compilation
+from lsp_mcp.errors import PathError
+from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.compilation.whole_units import WholeUnit
+from lsp_mcp.lsp.life.connection import Connection
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.reading import read_again, read_told
+from lsp_mcp.text import Text
+from lsp_mcp.uris import uri_path
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE = 4  # files that the server is shown
+_ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
+
+
+@dataclass(frozen=True)
+class Found:
+    """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they stand in.
+
+    `hidden` are files that may have errors too, which the server does not tell before these are mended.
+    """
+
+    errors: list[Any]
+    files: frozenset[Path]
+    hidden: frozenset[Path]
+
+
+class UnitErrors:
+    """Shows the server compiled files so that it looks at all of them, and remembers what it said.
+
+    Of a file that is open it says less: what is included is read without the bodies of functions.
+    """
+
+    def __init__(self, adapter: Adapter, rules: Compilation, build: Build, documents: Documents) -> None:
+        self._adapter = adapter
+        self._rules = rules
+        self._build = build
+        self._documents = documents
+        self.found: dict[Path, Found] = {}  # of the present texts
+        self.due: set[Path] = set()  # what the server has read, and not all that it includes
+
+    def forget(self) -> None:
+        """Everything is indexed anew; the index says which files have errors."""
+        self.found.clear()
+        self.due.clear()
+
+    def read(self, paths: Collection[Path]) -> None:
+        """The server has read these anew, as documents."""
+        for path in paths:
+            self.found.pop(path, None)
+            if self.is_unit(path):
+                self.due.add(path)
+
+    def is_unit(self, path: Path) -> bool:
+        """Whether `path` is compiled by itself, as far as its name says."""
+        return path.suffix in self._rules.compiled_extensions and bool(self._adapter.language_of(path))
+
+    @property
+    def hidden(self) -> set[Path]:
+        """The files that may have errors besides those that are told."""
+        told = {file for found in self.found.values() for file in found.files}
+        return {file for found in self.found.values() for file in found.hidden} - told
+
+    async def look(self, units: Collection[Path], connection: Connection, seconds: float) -> set[Path]:
+        """Have the server look at `units`, for so many seconds at most; those that it has not looked at."""
+        waiting = set(units)
+        room = asyncio.Semaphore(_AT_ONCE)
+
+        async def look(path: Path) -> None:
+            async with room:
+                with self._documents.awaiting(path):
+                    try:
+                        found = await self._look(path, connection)
+                    except PathError:
+                        found = Found([], frozenset(), frozenset())  # no text: reading it said so
+                    finally:
+                        self._documents.refresh([path])
+                if found:
+                    self.found[path] = found
+                    self.due.discard(path)
+                    waiting.discard(path)
+
+        try:
+            async with asyncio.timeout(seconds):
+                with connection.waited_for():
+                    await asyncio.gather(*map(look, sorted(units)))
+        except TimeoutError:
+            log.warning("%s did not look at %d files in time", self._adapter.name, len(waiting))
+        finally:
+            self._documents.show_present()
+        return waiting
+
+    async def _look(self, path: Path, connection: Connection) -> Found | None:
+        """None if the server ended."""
+        text, rules = self._documents.present(path), self._adapter.diagnostics
+        if path not in self._documents:
+            text = self._documents.on_disk(path)
+        moved, was_open = False, path in self._documents
+        unit, told = None, None
+        for apart in (False, True):
+            unit = await self._unit(path, text, apart=apart)
+            told = await self._told(path, unit.shown if unit else text, connection)
+            if told is None:
+                return None
+            moved |= bool(unit and unit.moves)
+            if not unit or not any(one.get("relatedInformation") for one in told):
+                break
+        restore = unit and (moved or was_open) and not self._documents.is_editors(path)
+        # Its index has what stands in the shown text.
+        if restore and not await read_again(path, self._documents, connection.notifications.diagnostics):
+            return None
+        hides = connection.notifications.diagnostics.hides
+        errors = [one for one in told or () if one.get("severity", _ERROR) == _ERROR and hides(one)]
+        stopped = [one for one in errors if rules.stopped_code and one.get("code") == rules.stopped_code]
+        errors = [one for one in errors if one not in stopped]
+        hidden = unit.hidden(errors, connection.encoding) if unit else set[Path]()
+        if stopped:
+            hidden |= await self._build.files.included_by([path])
+        errors = unit.diagnostics(errors, connection.encoding) if unit else errors
+        return Found(errors, frozenset(map(self._file(path), errors)), frozenset(hidden))
+
+    async def _unit(self, path: Path, text: Text, *, apart: bool) -> WholeUnit | None:
+        """How the server is shown `path`; None if it must be shown as it is."""
+        rules, language = self._adapter.diagnostics, self._adapter.language_of(path)
+        if not language or not rules.whole_prefix:
+            return None
+        if rules.whole_unless and re.search(rules.whole_unless, text.content):
+            return None
+        return await self._build.files.whole_unit(path, text, language, rules.whole_prefix, apart=apart)
+
+    async def _told(self, path: Path, text: Text, connection: Connection) -> list[Any] | None:
+        """What the server says of `text` as that of `path`; None if it ended."""
+        documents, diagnostics = self._documents, connection.notifications.diagnostics
+        if documents.is_editors(path):
+            for _ in range(documents.reread_times):
+                documents.show(path, text)
+                if not await read_told(path, documents, diagnostics):
+                    return None
+        else:
+            while (version := documents.unread_version(path)) is not None:
+                if not await diagnostics.of(path, version):
+                    return None
+            if not await diagnostics.of(path, documents.open_to_read(path, text)):
+                return None
+        return list(diagnostics.raw.get(path, []))
+
+    def _file(self, unit: Path) -> Any:
+        pattern = self._adapter.diagnostics.elsewhere_pattern
+
+        def file(error: Any) -> Path:
+            related = error.get("relatedInformation")
+            if pattern and related and re.match(pattern, str(error.get("message", ""))):
+                try:
+                    return uri_path(related[0]["location"]["uri"])
+                except PathError:
+                    pass  # no file
+            return unit
+
+        return file

@@ -1,0 +1,114 @@
+"""In which files of a C or C++ tree clang finds errors, whichever unit shows them: `CompileErrors`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import shlex
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from clang.cindex import Diagnostic, Index
+from cpp_oracle import builtin_headers
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One entry of the compilation database, for libclang."""
+
+    file: Path
+    folder: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a unit included when it was read, and the files in which it has errors."""
+
+    includes: tuple[str, ...]
+    broken: frozenset[str]
+
+
+class CompileErrors:
+    """Compiles what the database of `folder` names, all of it when first asked, then what an edit concerns.
+
+    By libclang, in other processes: the same parser as clangd's, without its index, preambles and limits.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._entries = _entries(folder)
+        self._known: dict[tuple[_Entry, str], _Read] = {}
+        self._includes: dict[_Entry, tuple[str, ...]] = {}
+        self._executor = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
+
+    def __enter__(self) -> CompileErrors:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown()
+
+    def files(self) -> set[str]:
+        """The files with errors now, relative to the folder; those elsewhere are left out."""
+        contents: dict[str, str] = {}
+        reading = {
+            entry: self._executor.submit(_read, entry, self._folder)
+            for entry in self._entries
+            if (entry, self._key(entry, contents)) not in self._known
+        }
+        for entry, future in reading.items():
+            read = future.result()
+            self._includes[entry] = read.includes
+            self._known[entry, self._key(entry, contents)] = read
+        return {file for entry in self._entries for file in self._known[entry, self._key(entry, contents)].broken}
+
+    def compiled(self) -> set[str]:
+        """Every file that a unit is made of, as far as is known."""
+        own = {entry.file.relative_to(self._folder).as_posix() for entry in self._entries}
+        return own.union(*self._includes.values())
+
+    def _key(self, entry: _Entry, contents: dict[str, str]) -> str:
+        """The contents of all that the unit included when it was read last; only a change of these changes it."""
+        hashes = []
+        for file in sorted({str(entry.file), *self._includes.get(entry, ())}):
+            if file not in contents:
+                path = self._folder / file
+                contents[file] = hashlib.sha1(path.read_bytes()).hexdigest() if path.is_file() else "gone"
+            hashes.append(f"{file} {contents[file]}")
+        return "\n".join(hashes)
+
+
+def _entries(folder: Path) -> list[_Entry]:
+    database = next(iter(sorted(folder.rglob("compile_commands.json"))))
+    found = {}
+    for entry in json.loads(database.read_text("utf-8")):
+        words = entry.get("arguments") or shlex.split(entry["command"])
+        file = Path(entry["directory"], entry["file"]).resolve()
+        options = [f"-working-directory={entry['directory']}", "-ferror-limit=0", *builtin_headers()]
+        rest = iter(words[1:])
+        for word in rest:
+            if word == "-o":
+                next(rest)
+            elif word != "-c" and Path(entry["directory"], word).resolve() != file:
+                options.append(word)
+        found[file] = _Entry(file, entry["directory"], tuple(options))
+    return list(found.values())
+
+
+def _read(entry: _Entry, folder: Path) -> _Read:
+    unit = Index.create().parse(str(entry.file), list(entry.options))
+    errors = [one for one in unit.diagnostics if one.severity >= Diagnostic.Error]
+    broken = {_relative(folder, entry.folder, one.location.file.name) for one in errors if one.location.file}
+    includes = {_relative(folder, entry.folder, one.include.name) for one in unit.get_includes()}
+    return _Read(tuple(sorted(includes - {""})), frozenset(broken - {""}))
+
+
+def _relative(folder: Path, directory: str, name: str) -> str:
+    path = Path(directory, name).resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else ""
