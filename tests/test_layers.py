@@ -45,7 +45,9 @@ LAYERS: dict[str, list[set[str]]] = {
     "toolsets": [
         {"offered"},
         {
+            "outlines",
             "code",
+            "renames",
             "reading",
             "checking",
             "editing",

@@ -234,6 +234,14 @@ class Symbols(_Data, frozen=True):
     scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
 
 
+class Packages(_Data, frozen=True):
+    """How folders are packages: a server that renames a package by its clause moves its folder."""
+
+    clause_pattern: str  # in text without comments; the group `name` is the package's
+    module_file: str  # of the folder that all packages' paths begin at
+    module_pattern: str  # in that file; the group `path` is the module's
+
+
 class Rename(_Data, frozen=True):
     """What the server does not see when it renames."""
 
@@ -242,6 +250,8 @@ class Rename(_Data, frozen=True):
     # part. What has such a name in the same folder is renamed along.
     followers: tuple[str, ...] = ()
     known_by_name: dict[str, str] = {}  # a member's name and detail → what knows it by that, for people
+    names_no_files: bool = False  # no code names a file, so that within its folder it may be called anything
+    packages: Packages | None = None
 
 
 class Hierarchy(_Data, frozen=True):

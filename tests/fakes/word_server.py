@@ -59,6 +59,14 @@ def word_at(uri: str, position: lsp.Position) -> str:
     raise JsonRpcInvalidParams(message="no word there")
 
 
+@server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+@server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+def nothing_is_wrong(params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
+    document = params.text_document
+    told = lsp.PublishDiagnosticsParams(uri=document.uri, diagnostics=[], version=document.version)
+    server.text_document_publish_diagnostics(told)
+
+
 @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
 def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
     uri = params.text_document.uri
@@ -98,6 +106,20 @@ def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit:
     changes: dict[str, list[lsp.TextEdit]] = {}
     for place in words(word_at(params.text_document.uri, params.position)):
         changes.setdefault(place.uri, []).append(lsp.TextEdit(place.range, params.new_name))
+    return lsp.WorkspaceEdit(changes=changes)
+
+
+@server.feature(
+    lsp.WORKSPACE_WILL_RENAME_FILES,
+    lsp.FileOperationRegistrationOptions([lsp.FileOperationFilter(lsp.FileOperationPattern("**/*.words"), "file")]),
+)
+def will_rename_files(params: lsp.RenameFilesParams) -> lsp.WorkspaceEdit:
+    """A word that is the name of a file follows it."""
+    changes: dict[str, list[lsp.TextEdit]] = {}
+    for file in params.files:
+        old, new = (Path(uri).stem for uri in (file.old_uri, file.new_uri))
+        for place in words(old):
+            changes.setdefault(place.uri, []).append(lsp.TextEdit(place.range, new))
     return lsp.WorkspaceEdit(changes=changes)
 
 

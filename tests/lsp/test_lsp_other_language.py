@@ -19,6 +19,8 @@ from lsp_mcp.adapters import read_adapter
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext
+from lsp_mcp.toolsets.outlines import OutlineTools
+from lsp_mcp.toolsets.renames import RenameTools
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -54,7 +56,8 @@ async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Se
     command = json.dumps([sys.executable, str(SERVER), str(root)])
     toml.write_text(ADAPTER.format(command=command, unit=unit), "utf-8")
     sessions = Sessions(Workspace(root), [read_adapter(toml)], {})
-    tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}
+    kinds = (OutlineTools, CodeTools, RenameTools)
+    tools = {tool.name: tool for kind in kinds for tool in tools_of(kind(ToolContext(sessions)))}
 
     async def ask(name: str, **arguments: Any) -> dict[str, Any]:
         return json.loads(await tools[name].call(Call(), arguments))
@@ -65,6 +68,24 @@ async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Se
         await sessions.close()
     finally:
         sessions.kill()
+
+
+@bounded
+async def test_a_file_moves_with_the_edits_that_its_server_names(tmp_path: Path) -> None:
+    async with asking(tmp_path, "utf-8") as (root, ask, _):
+        (root / "animals.words").write_text(f"{ANIMALS}see story\n", "utf-8")
+        (root / "sub" / "story.words").write_text(f"{STORY}this story\n", "utf-8")
+        arguments = {"symbol_anchor": "sub/story.words", "new_name": "tales/tale.words"}
+        preview = await ask("rename_symbol_by_anchor", **arguments, apply=False)
+        assert (root / "sub" / "story.words").exists()
+        assert preview["file_operations"] == [
+            {"kind": "rename", "file": "sub/story.words", "new_file": "tales/tale.words"}
+        ]
+        moved = await ask("rename_symbol_by_anchor", **arguments)
+        assert moved["message"].startswith("Moved sub/story.words to tales/tale.words with 2 edits across 2 files")
+        assert (root / "tales" / "tale.words").read_text("utf-8") == f"{STORY}this tale\n"
+        assert (root / "animals.words").read_text("utf-8") == f"{ANIMALS}see tale\n"
+        assert not (root / "sub" / "story.words").exists()
 
 
 @bounded

@@ -27,6 +27,8 @@ def is_source(name: str) -> bool:
         ("vet: ./command.go:781:19: undefined: x", Address("./command.go", 781, column=19, in_bytes=True)),
         ("command.go:781:19-24", Address("command.go", 781, column=19)),
         ("command.go:10-20", Address("command.go", 10, 20)),
+        ("command.go:10:2-20", Address("command.go", 10, 20, column=2)),
+        ("go://command.go#10:2-20:7", Address("command.go", 10, 20, column=2, last_column=7)),
         ("a/command.go:93:VisitAll", Address("a/command.go", 93, name="VisitAll")),
         ("command.go:93:\tfunc f() {", Address("command.go", 93)),
         ("command.go:Command", Address("command.go", name="Command")),

@@ -15,8 +15,8 @@ from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.errors import EditError, RefusedError
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext
+from lsp_mcp.toolsets.renames import RenameTools
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -62,7 +62,7 @@ async def renaming(
     renames = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}
     fake.script({"rules": renames | (rules or {}), "capabilities": {"renameProvider": True}})
     sessions = Sessions(Workspace(fake.root), [fake.adapter(adapter)], {}, **settings)
-    tools = {tool.name: tool for tool in tools_of(CodeTools(ToolContext(sessions)))}
+    tools = {tool.name: tool for tool in tools_of(RenameTools(ToolContext(sessions)))}
 
     async def rename(**arguments: Any) -> Json:
         arguments = {"symbol_anchor": "txt://a.txt#1:1", "new_name": "new", **arguments}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,18 @@ class Container:
     def meets(self, span: Span) -> bool:
         """Whether it and `span` have a place in common."""
         return self.extent.start <= span.end and span.start < self.extent.end
+
+
+async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
+    """`places` with what they lie in, where the server says so of files that are not open.
+
+    Raises:
+        UnavailableError: as `Backend.request`.
+    """
+    if not backend.adapter.documents.outlines_closed:
+        return list(places)
+    containers = Containers(backend)
+    return [await containers.enclosed(place) for place in places]
 
 
 class Containers:
@@ -75,6 +87,13 @@ class Containers:
         """The innermost declaration that `point` lies in: a function, a type, a variable; no field, no scope."""
         found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
         return found[-1] if found else None
+
+    async def enclosed(self, place: Place) -> Place:
+        """`place` with what it lies in, unless it has that or is its name; nothing of another text than it is in."""
+        found = None if place.container else await self.around(place.path, place.span.start)
+        if found is None or found.place.span.start == place.span.start or found.place.text != place.text:
+            return place
+        return place._replace(container=found.name, around=found.extent)
 
     async def at(self, place: Place) -> Container | None:
         """The declaration whose name stands at `place`."""

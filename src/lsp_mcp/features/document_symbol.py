@@ -40,10 +40,13 @@ async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Sy
     return tuple(map(filled, symbols))
 
 
-def first(symbols: tuple[Symbol, ...], limit: int) -> tuple[tuple[Symbol, ...], int]:
-    """The first `limit` symbols in reading order, and how many there are in all."""
+def page(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[tuple[Symbol, ...], int]:
+    """`limit` symbols in reading order from the one behind `offset` on, and how many there are in all.
+
+    What they lie in is there too, if that comes before them.
+    """
     total = sum(symbol.count() for symbol in symbols)
-    return (symbols if total <= limit else cut(symbols, limit)), total
+    return (symbols if not offset and total <= limit else cut(symbols, offset, limit)), total
 
 
 def name_span(text: Text, span: Span, name: str) -> Span:

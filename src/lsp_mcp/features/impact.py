@@ -112,7 +112,7 @@ class _Impact:
         if len(found.places) > _MOST_USES:
             told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
-        told.uses = await self._with_containers(uses, told)
+        told.uses = await self._with_containers(uses)
         tree = await self._callers(path, point, symbol, told)
         await self._sort(tree, told)
         if symbol.kind == "method":
@@ -137,15 +137,12 @@ class _Impact:
         assert span, "a target stands on an identifier"
         return Symbol(text.slice(span), "symbol", Place(path, span, text))
 
-    async def _with_containers(self, uses: list[Place], told: Impact) -> list[Place]:
-        """Each use with what it lies in; an import is none."""
+    async def _with_containers(self, uses: list[Place]) -> list[Place]:
+        """Each use with what it lies in."""
         named = []
         for use in uses:
-            if use.container or not await self._may_look(use.path):
-                named.append(use)
-                continue
-            around = await self._containers.around(use.path, use.span.start)
-            named.append(use._replace(container=around.name) if around else use)
+            looked = use.container or not await self._may_look(use.path)
+            named.append(use if looked else await self._containers.enclosed(use))
         return named
 
     async def _may_look(self, path: Path) -> bool:

@@ -23,6 +23,7 @@ class Place(NamedTuple):
     span: Span
     text: Text
     container: str = ""  # the symbol that it lies in, where the server says so
+    around: Span | None = None  # the declaration of that symbol, where it is known
 
     @property
     def code(self) -> str:

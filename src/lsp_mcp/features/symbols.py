@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.places import Place
@@ -37,22 +39,29 @@ class Symbol:
         return 1 + sum(child.count() for child in self.children)
 
 
+def last_line(symbol: Symbol) -> int | None:
+    """The line on which its declaration ends, None if that is not known."""
+    return symbol.extent.end.line if symbol.extent else None
+
+
 def kind_name(kind: int, adapter: Adapter) -> str:
     """The name of an LSP `SymbolKind`, as the server means it; unknown ones keep their number."""
     name = _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
     return adapter.symbols.kinds.get(name, name)
 
 
-def cut(symbols: tuple[Symbol, ...], limit: int) -> tuple[Symbol, ...]:
-    """The first `limit` symbols in reading order, parents before and counted with their children."""
-    kept = []
-    for symbol in symbols:
-        if limit <= 0:
-            break
-        shortened = replace(symbol, children=cut(symbol.children, limit - 1))
-        limit -= shortened.count()
-        kept.append(shortened)
-    return tuple(kept)
+def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, ...]:
+    """`limit` symbols behind the first `offset` in reading order, and what they lie in."""
+    numbers = count()
+
+    def kept(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:
+        for symbol in symbols:
+            number = next(numbers)
+            children = tuple(kept(symbol.children))
+            if children or offset <= number < offset + limit:
+                yield replace(symbol, children=children)
+
+    return tuple(kept(symbols))
 
 
 def flat(symbols: tuple[Symbol, ...]) -> list[Symbol]:

@@ -12,6 +12,7 @@ from lsp_mcp.features.containers import Container
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.impact import Reached
 from lsp_mcp.features.implementations import Implementation
+from lsp_mcp.features.outlines import FileOutline
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.problems import Delta
 from lsp_mcp.features.symbols import Symbol
@@ -55,11 +56,20 @@ class Outline(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FolderMap(Answer):
+    """Of `list_symbols_in_file` of a folder, in as much detail as `level` says (see `render.folder_map`)."""
+
+    files: Sequence[FileOutline]
+    level: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReferenceList(Answer):
-    """Of `find_symbol_references_by_anchor`."""
+    """Of `find_symbol_references_by_anchor`; `context` lines are shown before and after each place."""
 
     places: Sequence[Place]
     with_code: bool = True
+    context: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +105,10 @@ class Sources(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Rename(Answer):
-    """Of `rename_symbol_by_anchor`."""
+    """Of `rename_symbol_by_anchor`; after a move with what it made wrong, if that was looked at."""
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
+    delta: Delta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

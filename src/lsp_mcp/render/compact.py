@@ -15,7 +15,8 @@ from pathlib import Path
 
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.problems import Delta
+from lsp_mcp.features.symbols import Symbol, last_line
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
@@ -23,6 +24,7 @@ from lsp_mcp.render.answers import (
     Change,
     Check,
     Definitions,
+    FolderMap,
     Hierarchy,
     ImpactReport,
     ImplementationList,
@@ -34,9 +36,11 @@ from lsp_mcp.render.answers import (
     UnusedList,
 )
 from lsp_mcp.render.changes import diff_lines, file_line
-from lsp_mcp.render.impact import bare_places, impact_lines, places_with_code
+from lsp_mcp.render.folder_map import map_lines
+from lsp_mcp.render.impact import impact_lines
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.render.source_lines import source_lines
+from lsp_mcp.render.uses import bare_places, places_with_code
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
@@ -55,14 +59,21 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
             yield from chain.from_iterable(_definition(one, answer.with_code, anchor) for one in answer.symbols)
         case Outline():
             yield from _file(answer, anchor)
+        case FolderMap():
+            yield from map_lines(answer.files, answer.level, shown, anchor)
         case ReferenceList():
-            yield from (places_with_code if answer.with_code else bare_places)(answer.places, anchor)
+            if answer.with_code:
+                yield from places_with_code(answer.places, anchor, answer.context)
+            else:
+                yield from bare_places(answer.places, anchor)
         case Check() | Change() | Offers():
             yield from _editing(answer, shown, anchor)
         case Sources():
             yield from source_lines(answer.sources, anchor)
         case Rename():
             yield from _changes(answer.plan, shown, anchor)
+            if answer.delta:
+                yield from _made_wrong(answer.delta, anchor)
         case _:
             yield from _related(answer, shown, anchor)
 
@@ -89,11 +100,15 @@ def _editing(answer: Check | Change | Offers, shown: Shown, anchor: AnchorTo) ->
             yield from delta_lines(answer.delta, anchor, with_remaining=answer.with_remaining)
         case Change():
             yield from diff_lines(answer.plan, shown, anchor)
-            if answer.delta.new:
-                yield "new errors:"
-            yield from delta_lines(answer.delta, anchor, with_remaining=False)
+            yield from _made_wrong(answer.delta, anchor)
         case Offers():
             yield " · ".join(answer.names)
+
+
+def _made_wrong(delta: Delta, anchor: AnchorTo) -> Iterator[str]:
+    if delta.new:
+        yield "new errors:"
+    yield from delta_lines(delta, anchor, with_remaining=False)
 
 
 def _file(answer: Outline, anchor: AnchorTo) -> Iterator[str]:
@@ -106,7 +121,7 @@ def _file(answer: Outline, anchor: AnchorTo) -> Iterator[str]:
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
     place = symbol.place
     code = f"| {place.code}" if with_code else ""
-    yield f"{anchor(place.path, place.span.start)} {symbol.kind} {symbol.name}{code}"
+    yield f"{anchor(place.path, place.span.start)}{_to_end(symbol)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, "  ")
 
 
@@ -123,7 +138,7 @@ def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[s
 
 def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
     code = f"| {symbol.place.code}" if with_code else ""
-    yield f"{indent}{_at(symbol.place.span.start)} {symbol.kind} {symbol.name}{code}"
+    yield f"{indent}{_at(symbol.place.span.start)}{_to_end(symbol)} {symbol.kind} {symbol.name}{code}"
     yield from _quoted(symbol.hover, f"{indent}  ")
     for child in symbol.children:
         yield from _outline(child, f"{indent}  ", with_code)
@@ -173,6 +188,12 @@ def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
 
 def _quoted(text: str, indent: str) -> Iterable[str]:
     return (f"{indent}| {line}".rstrip() for line in text.split("\n") if line.strip())
+
+
+def _to_end(symbol: Symbol) -> str:
+    """`-47` of a declaration that ends on another line than its name stands on."""
+    last = last_line(symbol)
+    return f"-{last}" if last and last > symbol.place.span.start.line else ""
 
 
 def _at(point: Point) -> str:

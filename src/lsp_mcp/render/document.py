@@ -8,9 +8,10 @@ from typing import Any
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
 from lsp_mcp.features.hierarchy import Node
+from lsp_mcp.features.outlines import FileOutline
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.problems import Delta, Problem
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.symbols import Symbol, last_line
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
@@ -18,6 +19,7 @@ from lsp_mcp.render.answers import (
     Change,
     Check,
     Definitions,
+    FolderMap,
     Hierarchy,
     ImpactReport,
     ImplementationList,
@@ -29,6 +31,7 @@ from lsp_mcp.render.answers import (
     Sources,
     UnusedList,
 )
+from lsp_mcp.render.folder_map import at_level
 from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.render.impact import impact_fields
 from lsp_mcp.text import Base, Point, point_numbers
@@ -61,14 +64,22 @@ class _Form:
                 return {"definitions": [self._symbol(s, answer.with_code) for s in answer.symbols]}
             case Outline():
                 return {"file_symbols": [self._symbol(s, answer.with_code) for s in answer.symbols]}
+            case FolderMap():
+                return {"files": [self._outline(one, answer.level) for one in answer.files]}
             case ReferenceList():
-                return {"references": [self._place(p, answer.with_code) for p in answer.places]}
+                return {
+                    "references": [
+                        {**self._place(place, answer.with_code), **self._context(place, answer.context)}
+                        for place in answer.places
+                    ]
+                }
             case Check() | Change() | Offers():
                 return self._editing(answer)
             case Sources():
                 return {"symbols": [self._source(source) for source in answer.sources]}
             case Rename():
-                return self._file_edits(answer.plan)
+                made = self._delta(answer.delta, with_remaining=False) if answer.delta else {}
+                return {**self._file_edits(answer.plan), **made}
             case Hierarchy():
                 return {
                     field: [self._node(node, answer.with_code) for node in nodes]
@@ -90,11 +101,22 @@ class _Form:
 
     def _symbol(self, symbol: Symbol, with_code: bool) -> Json:
         out: Json = {"name": symbol.name, "kind": symbol.kind, **self._place(symbol.place, with_code)}
+        if last := last_line(symbol):
+            out["end_line"] = self._line(last)
         if symbol.hover:
             out["hover_info"] = symbol.hover
         if symbol.children:
             out["children"] = [self._symbol(child, with_code) for child in symbol.children]
         return out
+
+    def _outline(self, file: FileOutline, level: int) -> Json:
+        symbols = [self._symbol(one, with_code=False) for one in at_level(file, level)]
+        return {
+            "file": self._shown(file.path),
+            "lines": file.lines,
+            "symbol_count": None if file.symbols is None else file.total,
+            "file_symbols": symbols,
+        }
 
     def _place(self, place: Place, with_code: bool) -> Json:
         path, start = place.path, place.span.start
@@ -109,7 +131,19 @@ class _Form:
             out["code"] = place.code
         if place.container:
             out["container"] = place.container
+        if place.around:
+            out |= {
+                "container_start_line": self._line(place.around.start.line),
+                "container_end_line": self._line(place.around.end.line),
+            }
         return out
+
+    def _context(self, place: Place, number: int) -> Json:
+        """`number` lines before and after the place, with its own."""
+        if not number:
+            return {}
+        lines = place.text.numbered(place.span, number)
+        return {"context": "\n".join(line for _, line in lines), "context_start_line": self._line(lines[0][0])}
 
     def _source(self, source: Source) -> Json:
         if source.place is None:

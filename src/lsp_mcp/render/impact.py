@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.features.impact import Reached
-from lsp_mcp.features.places import Place
 from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import AnchorTo, ImpactReport, UnusedList
+from lsp_mcp.render.uses import bare_places, places_with_code
 
 _NEAREST = 6  # tests that are shown with their ways
 _NAMED = 12  # exported symbols, folders, files
@@ -51,24 +51,6 @@ def _unused_lines(answer: UnusedList, anchor: AnchorTo) -> Iterator[str]:
             for one in in_file:
                 start, end = one.place.span.start, one.extent.end.line
                 yield f"{start.line}:{start.character}-{end} {one.kind} {one.name}"
-
-
-def bare_places(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
-    """The places file by file, one line each."""
-    for path, in_file in groupby(places, key=lambda place: place.path):
-        numbers = " ".join(f"{place.span.start.line}:{place.span.start.character}" for place in in_file)
-        yield f"{anchor(path, None)} {numbers}"
-
-
-def places_with_code(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
-    """The places file by file; several on one line share its code."""
-    for path, in_file in groupby(places, key=lambda place: place.path):
-        yield anchor(path, None)
-        for (line, _), group in groupby(in_file, key=lambda place: (place.span.start.line, place.container)):
-            on_line = list(group)
-            characters = ",".join(str(place.span.start.character) for place in on_line)
-            container = f" [{on_line[0].container}]" if on_line[0].container else ""
-            yield f"{line}:{characters}{container}| {on_line[0].code}"
 
 
 def _by(counts: Counter[str]) -> str:

@@ -29,7 +29,7 @@ class Address:
     """A place in `file`, as its text is now: a line, a stretch of lines, a column of one, or a name in it.
 
     Lines and columns count from 1. `in_bytes`: the column is a compiler's, and counts bytes. Without a line and a
-    name it is the file as a whole.
+    name it is the file as a whole. With `last_line` it is a stretch, up to `last_column` if that is given.
     """
 
     file: str
@@ -38,6 +38,7 @@ class Address:
     column: int | None = None
     in_bytes: bool = False
     name: str = ""
+    last_column: int | None = None
 
 
 _WORD = r"[^\W\d]\w*"
@@ -45,6 +46,7 @@ _NAME = rf"[(*~]*{_WORD}(?:[\w.:*()~\[\]<>,]*\w[)\]>]*)?"
 _PLACES = [  # what may follow a file, the longer before the shorter
     r'", line (?P<line>\d+)',  # Python
     r"[:#]L?(?P<line>\d+)-L?(?P<last>\d+)(?!\w)",
+    r"[:#]L?(?P<line>\d+):(?P<column>\d+)-L?(?P<last>\d+)(?::(?P<end>\d+))?(?!\w)",
     r"[:#]L?(?P<line>\d+):(?P<column>\d+)(?:-\d+)?(?P<message>:.*)?(?!\w)",
     rf"[:#]L?(?P<line>\d+):(?P<name>{_NAME})\s*$",
     r"[:#]L?(?P<line>\d+)(?!\w)",
@@ -91,8 +93,10 @@ def _readings(line: str, is_source: IsSource) -> list[Address]:
 
 def _address(file: str, found: re.Match[str]) -> Address:
     part = found.groupdict()
-    line, last, column = (int(part[key]) if part.get(key) else None for key in ("line", "last", "column"))
-    return Address(file, line, last, column, bool(part.get("message")), part.get("name") or "")
+    line, last, column, end = (int(part[key]) if part.get(key) else None for key in ("line", "last", "column", "end"))
+    if line and last and last < line:  # columns of one line, as some compilers print them
+        last = None
+    return Address(file, line, last, column, bool(part.get("message")), part.get("name") or "", end)
 
 
 _RECEIVER = re.compile(rf"^\(\s*(?:{_WORD}\s+)?[*&]?\s*(?P<type>{_WORD})[^)]*\)\s*(?P<method>{_WORD})")

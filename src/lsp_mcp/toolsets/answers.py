@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from lsp_mcp.errors import PathError
+from lsp_mcp.features.outlines import with_extents
 from lsp_mcp.features.overrides import Overrides
+from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Answer
@@ -18,6 +23,7 @@ from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import Targets
 from lsp_mcp.toolsets.tool import UNLISTED, Call
+from lsp_mcp.visible import quoted
 
 MAX_LIMIT = 10_000
 _MOST_OVERRIDES = 12  # listed of each direction
@@ -39,6 +45,31 @@ class AnchorToolset(Toolset):
         self._sessions = context.sessions
         self._targets = Targets(context.sessions)
         self._questions = Questions(self._targets, context.tasks_on)
+
+    def _existing(self, path: str) -> Path:
+        """The existing file or folder of the workspace that a caller calls `path`.
+
+        Raises:
+            PathError: there is none, or it lies outside of the workspace.
+        """
+        workspace = self._sessions.workspace
+        if "\0" in path:
+            raise PathError(f"{quoted(path)} is no file name; pass a file or folder relative to {workspace.root}.")
+        there = Path(os.path.normpath(workspace.root / path))
+        if not there.exists():
+            raise PathError(f"{quoted(path)} does not exist in {workspace.root}.")
+        if not workspace.contains(there):
+            raise PathError(f"{quoted(path)} is outside the workspace root {workspace.root}.")
+        return there
+
+    async def _with_extents(self, symbols: Sequence[Symbol]) -> list[Symbol]:
+        """`symbols` with the ends of their declarations, where their servers tell without being made to parse files."""
+        found = list(symbols)
+        for backend in self._sessions.backends:
+            own = {n: one for n, one in enumerate(found) if backend.adapter.language_of(one.place.path)}
+            for number, one in zip(own, await with_extents(backend, list(own.values())), strict=True):
+                found[number] = one
+        return found
 
     def _told_of(self, family: Overrides) -> list[Gap]:
         """What a reader of a method's uses must know of the methods that it overrides, and that override it."""

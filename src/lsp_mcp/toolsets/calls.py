@@ -19,12 +19,11 @@ from lsp_mcp.render.answers import CallPath, Hierarchy
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import CallersCheck, counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, counted, node_places, tree_gaps
 
 Value = TypeVar("Value")
 _LONGEST_WAY = 20  # calls
 _MOST_SEEN = 3_000  # functions that are looked at for a way
-_INSTEAD = "find_symbol_references_by_anchor has all uses, find_implementations what implements a type or method"
 
 
 class CallTools(AnchorToolset):
@@ -74,6 +73,7 @@ class CallTools(AnchorToolset):
             check=check,
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if direction == "callees" else "workspace",
+            prefer="functions",
         )
         tree, root, family = answered.value
         name = root.name if root else answered.target.name
@@ -91,7 +91,7 @@ class CallTools(AnchorToolset):
         )
 
     async def _path(self, call: Call, symbol: str, to: str, depth: int) -> str:
-        handle = await self._targets.handle(call, to)
+        handle = await self._targets.handle(call, to, "functions")
 
         async def ask(target: SymbolTarget) -> tuple[str, Way, bool]:
             if handle.backend is not target.backend:
@@ -109,7 +109,7 @@ class CallTools(AnchorToolset):
             return end.name, replace(way, nodes=nodes), turned
 
         answered = await self._questions.about_symbol(
-            call, symbol, ask, places=lambda found: node_places(found[1].nodes)
+            call, symbol, ask, places=lambda found: node_places(found[1].nodes), prefer="functions"
         )
         name, way, turned = answered.value
         gaps = [*answered.gaps, *handle.resolved]
@@ -130,4 +130,4 @@ async def _told(asked: Awaitable[Value]) -> Value:
     try:
         return await asked
     except RefusedError as error:
-        raise RefusedError(f"{error}; {_INSTEAD}", error.code) from None
+        raise RefusedError(f"{error}; {INSTEAD}", error.code) from None

@@ -81,9 +81,12 @@ class ChangingToolset(AnchorToolset):
         if why := self._sessions.policy.refusal(plan):
             raise RefusedError(why)
 
-    async def _outcome(self, call: Call, backend: Backend, plan: EditPlan, before: Looked) -> Outcome:
-        """What is wrong now that the plan is done."""
-        looked = await look(call, backend, [path for path in plan.files if path.is_file()])
+    async def _outcome(
+        self, call: Call, backend: Backend, plan: EditPlan, before: Looked, files: Sequence[Path] | None = None
+    ) -> Outcome:
+        """What is wrong now that the plan is done; `files` are those that it changes, if they have other names now."""
+        changed = plan.files if files is None else files
+        looked = await look(call, backend, [path for path in changed if path.is_file()])
         found, checked = looked.value
         return Outcome(_delta(before, found, checked), (*looked.gaps, *checked.gaps))
 

@@ -3,79 +3,33 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from lsp_mcp.backend import Backend, Reach, Scope, Use
-from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError, unknown
-from lsp_mcp.features import document_symbol, references, workspace_symbol
+from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
+from lsp_mcp.features import references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
+from lsp_mcp.features.containers import enclosed
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.roles import Role, in_role
-from lsp_mcp.features.symbols import KINDS, TYPES, Symbol, flat
+from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.render.answers import Definitions, Outline, ReferenceList, Rename
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Confirmed, Hover, Limit, SymbolAnchor, capped, dropped, found
+from lsp_mcp.render.answers import Definitions, ReferenceList
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
 from lsp_mcp.toolsets.questions import PlacesCheck
-from lsp_mcp.toolsets.renaming import ask_rename, told_of_text
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.visible import quoted
 
 _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
 
 
 class CodeTools(AnchorToolset):
-    """The four anchor tools over whatever backends are running."""
-
-    @tool(title="List the symbols in a file", read_only=True)
-    async def list_symbols_in_file(
-        self,
-        call: Call,
-        file_path: Annotated[str, Field(description="Path of the file, relative to the workspace root")],
-        limit: Limit = 100,
-        include_hover: Hover = False,
-        include_code: Code = True,
-        format: FormatChoice = None,
-    ) -> str:
-        """List the symbols in a source file as a tree (types with fields and methods), each with its anchor."""
-        path = await self._sessions.file(file_path)
-        backend = self._sessions.for_path(path)
-
-        async def ask() -> tuple[tuple[Symbol, ...], int]:
-            try:
-                outline = await document_symbol.document_symbols(backend, path)
-            except RefusedError as error:
-                why = "".join(f" ({gap.text})" for gap in hiding(await backend.gaps(Scope("file", path))))
-                shown = self._sessions.workspace.display_path(path)
-                raise RefusedError(f"{backend.name} has no outline of {shown}: {error}{why}", error.code) from None
-            symbols, total = document_symbol.first(outline, limit)
-            return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
-
-        # An outline comes from the text alone, whatever the server still has to load.
-        reach: Reach = "file" if include_hover else "text"
-        report = call.report if include_hover else None
-        answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)
-        symbols, total = answered.value
-        listed = flat(symbols)
-        self._targets.hand_out_readable(symbol.place for symbol in listed)
-        message = f"Found {count(total, 'symbol')} in file." if total else "No symbols found in file."
-        return self._render(
-            call,
-            Outline(
-                message=message,
-                arguments=call.arguments,
-                gaps=[*answered.gaps, *capped(len(listed), total)],
-                path=path,
-                symbols=symbols,
-                with_code=include_code,
-            ),
-        )
+    """Symbols by name, their uses and their names, over whatever backends are running."""
 
     @tool(title="Find definitions by name", read_only=True)
     async def find_symbol_definitions_by_name(
@@ -111,6 +65,7 @@ class CodeTools(AnchorToolset):
                 total += len(theirs)
                 gaps += lacking
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
+        symbols = await self._with_extents(symbols)
         if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only like it
             gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
@@ -141,11 +96,12 @@ class CodeTools(AnchorToolset):
         role: Annotated[Role, Field(description="What they do with it")] = "all",
         path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
         offset: Annotated[int, Field(ge=0, description="Leave out so many"), UNLISTED] = 0,
+        context: Annotated[int, Field(ge=0, le=20, description="Lines around each use")] = 0,
         limit: Limit = 100,
         include_code: Code = True,
         format: FormatChoice = None,
     ) -> str:
-        """Find every use of one symbol in the workspace, exactly, its declaration included."""
+        """Find every use of one symbol in the workspace, exactly, its declaration included, by file and function."""
         keep = self._keep(None, path)
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
@@ -177,6 +133,7 @@ class CodeTools(AnchorToolset):
             )
             gaps.append(Gap("unverified", text, tuple({one.path for one in chosen.unknown})))
         total, shown = len(chosen.places), chosen.places[offset : offset + limit]
+        shown = tuple(await enclosed(target.backend, shown))
         kind = {"all": "reference", "test": "use"}.get(role, role)
         of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path else ""
         message = f"{found(total, kind, gaps)}{' in tests' if role == 'test' else ''}{of_all} for the symbol anchor"
@@ -190,54 +147,7 @@ class CodeTools(AnchorToolset):
                 gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total - offset)],
                 places=list(shown),
                 with_code=include_code,
-            ),
-        )
-
-    @tool(title="Rename by anchor", read_only=False, destructive=True)
-    async def rename_symbol_by_anchor(
-        self,
-        call: Call,
-        symbol_anchor: SymbolAnchor,
-        new_name: Annotated[str, Field(description="New name, a valid identifier")],
-        apply: Annotated[bool, Field(description="false: only preview the edits")] = True,
-        allow_partial: Annotated[
-            bool, Field(description="Apply even if uses may be missed, as status says"), UNLISTED
-        ] = False,
-        include_uncompiled: Annotated[
-            bool, Field(description="Rename by text in files that cannot be compiled here"), UNLISTED
-        ] = False,
-        confirmed: Confirmed = False,
-        format: FormatChoice = None,
-    ) -> str:
-        """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
-        if not new_name.strip():
-            raise CallerError("new_name is empty; pass a valid identifier.")
-
-        asking = partial(self._questions.about_symbol, call, symbol_anchor)
-        renamed = await ask_rename(asking, self._targets, new_name)
-        by_text = await renamed.by_text(new_name)
-        if include_uncompiled:
-            renamed = renamed.with_text(by_text, self._targets)
-        if apply:
-            way_out = (
-                f"{'' if include_uncompiled else told_of_text(by_text)}"
-                "preview with apply=false, or accept it with allow_partial=true and check those places."
-            )
-            renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=allow_partial)
-        plan, gaps = renamed.plan, renamed.gaps
-        if apply:
-            told = self._sessions.remarks(await self._context.apply(self._sessions, plan, confirmed=confirmed))
-        else:
-            told = [f"confirmed=true is needed to apply it: {what}" for what in plan.confirmations]
-        verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
-        edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
-        return self._render(
-            call,
-            Rename(
-                message=f"{verb} '{new_name}' with {edits} across {files}.",
-                arguments=call.arguments,
-                gaps=[*gaps, *(news("applied", text) for text in told)],
-                plan=plan,
+                context=context,
             ),
         )
 
@@ -251,13 +161,11 @@ class CodeTools(AnchorToolset):
         """
         if kind is not None and kind not in KINDS:
             raise CallerError(unknown("kind", kind, KINDS))
-        below = self._sessions.workspace.root / path if path is not None else None
-        if below is not None and not below.exists():
-            raise PathError(f"{quoted(path or '')} does not exist in {self._sessions.workspace.root}.")
+        below = self._existing(path).resolve() if path is not None else None
         wanted = TYPES if kind == "type" else (kind,)
 
         def keep(of: str, file: Path) -> bool:
-            return (kind is None or of in wanted) and (below is None or file.is_relative_to(below.resolve()))
+            return (kind is None or of in wanted) and (below is None or file.is_relative_to(below))
 
         return keep
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.hierarchy import Tree, call_tree, type_tree
 from lsp_mcp.gaps import hiding
 from lsp_mcp.render.answers import Hierarchy
@@ -16,8 +17,9 @@ from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor
 from lsp_mcp.toolsets.questions import Check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import CallersCheck, TypesCheck, counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, TypesCheck, counted, node_places, tree_gaps
 
+_OF_METHODS = "find_implementations takes methods, too; find_calls has the callers of a function"
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
 Walk = Callable[[SymbolTarget], Awaitable[Tree]]
 
@@ -97,8 +99,13 @@ class HierarchyTools(AnchorToolset):
         with_code: bool,
     ) -> str:
 
+        is_about_types = not walks.keys() & {"callers", "callees"}
+
         async def ask(target: SymbolTarget) -> dict[str, Tree]:
-            return {field: await walk(target) for field, walk in walks.items()}
+            try:
+                return {field: await walk(target) for field, walk in walks.items()}
+            except RefusedError as error:
+                raise RefusedError(f"{error}; {_OF_METHODS if is_about_types else INSTEAD}", error.code) from None
 
         answered = await self._questions.about_symbol(
             call,
@@ -108,6 +115,7 @@ class HierarchyTools(AnchorToolset):
             # What a function calls stands in its own body, whatever other projects say.
             reach="file" if "callees" in walks else "workspace",
             check=check,
+            prefer="types" if is_about_types else "functions",
         )
         target, trees, gaps = answered.target, answered.value, list(answered.gaps)
         unsure = bool(hiding(gaps))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +10,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from lsp_mcp.backend import Backend, Scope
-from lsp_mcp.errors import CallerError, PathError
+from lsp_mcp.errors import CallerError
 from lsp_mcp.features.asking import answer
 from lsp_mcp.features.changed_lines import Hunk, hunks, touched
 from lsp_mcp.features.containers import Container, Containers
 from lsp_mcp.features.impact import Impact, impact, ranked
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.source_files import source_files
 from lsp_mcp.features.unused import Unused, unused
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
@@ -147,7 +147,7 @@ class ImpactTools(AnchorToolset):
     async def _changed(self, call: Call, path: str) -> tuple[list[str], list[Gap]]:
         """Anchors of the symbols that uncommitted changes touch, and what else there is to say."""
         root = self._sessions.workspace.root
-        only = self._below(path)
+        only = self._existing(path)
         changed = hunks(await _git(root, *_DIFF))
         for name in (await _git(root, *_NEW)).split("\0"):
             if name:
@@ -175,26 +175,16 @@ class ImpactTools(AnchorToolset):
             notes.append(Gap("capped", text))
         return anchors[:_MOST_SYMBOLS], notes
 
-    def _below(self, path: str) -> Path:
-        """The existing file or folder of the workspace that a caller calls `path`."""
-        workspace = self._sessions.workspace
-        there = Path(os.path.normpath(workspace.root / path))
-        if not there.exists():
-            raise PathError(f"{path} does not exist in {workspace.root}; pass a file or folder relative to it")
-        if not workspace.contains(there):
-            raise PathError(f"{path} is outside the workspace root {workspace.root}")
-        return there
-
     # --- what nothing uses -------------------------------------------------------------------------
 
     async def _unused(self, call: Call, path: str, limit: int) -> str:
-        below = self._below(path)
+        below = self._existing(path)
         every: list[Container] = []
         by_tests: list[Container] = []
         backends, gaps = await self._sessions.ready(call.report)
         asked = exported = implicit = 0
         for backend in backends:
-            files = await asyncio.to_thread(_sources, below, backend)
+            files = await asyncio.to_thread(source_files, below, backend)
             if len(files) > _MOST_FILES:
                 gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
 
@@ -234,20 +224,6 @@ def _places(found: Impact) -> Iterator[Place]:
     yield from found.uses
     yield from (one.symbol.place for one in (*found.functions, *found.tests))
     yield from (one.place for one in (found.symbol, *found.through))
-
-
-def _sources(below: Path, backend: Backend) -> list[Path]:
-    """The source files of `backend` at or below `below`, in order."""
-    workspace = backend.adapter.workspace
-    skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names}
-    if below.is_file():
-        return [below] if backend.adapter.language_of(below) else []
-    found: list[Path] = []
-    for folder, folders, files in os.walk(below):
-        folders[:] = sorted(name for name in folders if name not in skipped)
-        paths = (Path(folder, name) for name in sorted(files))
-        found += [path for path in paths if backend.adapter.language_of(path) and path.is_file()]
-    return found
 
 
 async def _git(root: Path, *arguments: str) -> str:

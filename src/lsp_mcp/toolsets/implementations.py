@@ -61,7 +61,7 @@ class ImplementationTools(AnchorToolset):
             return (one.symbol.place for one in (*found.below, *found.above))
 
         check = ImplementationsCheck(below=direction != "up", above=direction != "down")
-        answered = await self._questions.about_symbol(call, symbol, ask, places=places, check=check)
+        answered = await self._questions.about_symbol(call, symbol, ask, places=places, check=check, prefer="types")
         found, gaps = answered.value, [*answered.gaps, *answered.value.gaps, *dropped(answered.value.dropped)]
         if found.unasked:
             gaps.append(Gap("capped", f"overrides of {count(found.unasked, 'method')} not asked for"))

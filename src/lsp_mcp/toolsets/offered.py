@@ -24,8 +24,10 @@ from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
 from lsp_mcp.toolsets.nvim.edit_tools import EditTools
 from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
 from lsp_mcp.toolsets.nvim.query_tools import QueryTools
+from lsp_mcp.toolsets.outlines import OutlineTools
 from lsp_mcp.toolsets.reading import ReadingTools
 from lsp_mcp.toolsets.refactoring import RefactorTools
+from lsp_mcp.toolsets.renames import RenameTools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 from lsp_mcp.visible import quoted
@@ -47,7 +49,9 @@ def _board_tools() -> tuple[type[Toolset], ...]:
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
     "code": lambda: (
+        OutlineTools,
         CodeTools,
+        RenameTools,
         ReadingTools,
         CallTools,
         ImplementationTools,

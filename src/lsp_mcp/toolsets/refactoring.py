@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lsp_mcp.anchors import looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.rewriting import change_of
@@ -25,15 +24,14 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Offers
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.changing import ChangingToolset
 from lsp_mcp.toolsets.deltas import Looked
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.uris import path_uri
-from lsp_mcp.visible import quoted
+from lsp_mcp.visible import quoted, shortened
 
-_RANGE = re.compile(r"(?P<file>.+?)[:#](?P<line>\d+)(?::(?P<char>\d+))?(?:-(?P<last>\d+)(?::(?P<end>\d+))?)?:?")
-_FILE = re.compile(r"(?P<file>.*\w.*)")
 _POINTS = 12  # identifiers of one line that are asked about
 _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
 
@@ -133,10 +131,11 @@ class RefactorTools(ChangingToolset):
 
     async def _handle(self, call: Call, target: str) -> tuple[Backend, Any]:
         """The backend for `target`, which is ready, and how to find the place in its present text."""
-        if (place := await self._place(target)) is not None:
-            path, match = place
+        addressed = await self._targets.addressed(target)
+        if addressed and not addressed[1].name:
+            path, address = addressed
             backend = self._sessions.for_path(path)
-            return backend, partial(self._of_range, backend, path, match)
+            return backend, partial(self._of_address, backend, path, address, target)
         handle = await self._targets.handle(call, target)
 
         async def of_symbol() -> _Target:
@@ -147,24 +146,12 @@ class RefactorTools(ChangingToolset):
 
         return handle.backend, of_symbol
 
-    async def _place(self, target: str) -> tuple[Path, re.Match[str]] | None:
-        """The file and the numbers of a range; None if `target` is an anchor or a name."""
-        if looks_like_anchor(target):
-            spelled = target.strip()
-            if "-" not in spelled.rpartition("#")[2]:
-                return None
-            target = parse_anchor(spelled.partition("-")[0]).file + ":" + spelled.rpartition("#")[2]
-        match = _RANGE.fullmatch(target.strip()) or _FILE.fullmatch(target.strip())
-        if match is None or (match.re is _FILE and not (self._sessions.workspace.root / match["file"]).is_file()):
-            return None
-        return await self._sessions.file(match["file"]), match
-
-    async def _of_range(self, backend: Backend, path: Path, match: re.Match[str]) -> _Target:
+    async def _of_address(self, backend: Backend, path: Path, address: Address, spelled: str) -> _Target:
         text = await backend.open(path)
         try:
-            return _Target(backend, path, text, _spans(text, match))
+            return _Target(backend, path, text, _spans(text, address))
         except PointError as error:
-            raise CallerError(f"{match[0]}: {error}.") from None
+            raise CallerError(f"{shortened(spelled)}: {error}.") from None
 
     async def _find(self, target: _Target, action: str | None, options: dict[str, Any]) -> _Found:
         backend, path, text = target.backend, target.path, target.text
@@ -234,19 +221,20 @@ def _normal(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").split())
 
 
-def _spans(text: Text, match: re.Match[str]) -> list[Span]:
-    """The stretch that the numbers name; of a line alone, what is in it and each identifier."""
-    if match.re is _FILE:
+def _spans(text: Text, address: Address) -> list[Span]:
+    """What `address` names; of a line alone, what is in it and each identifier."""
+    line = address.line
+    if not line:
         return [text.offsets_span(0, len(text.content))]
-    line, last = int(match["line"]), int(match["last"] or match["line"])
+    last = address.last_line or line
     whole = _trimmed(text, line, last)
-    if match["char"]:
-        start = Point(line, int(match["char"]))
-        end = Point(last, int(match["end"])) if match["end"] else start if not match["last"] else whole.end
+    if address.column:
+        start = text.byte_point(line, address.column) if address.in_bytes else Point(line, address.column)
+        end = Point(last, address.last_column) if address.last_column else whole.end if address.last_line else start
         text.point_offset(start), text.point_offset(end)
         identifier = text.identifier_at(start) if start == end else None
         return [Span(start, end), *([identifier] if identifier else [])]
-    if match["last"]:
+    if address.last_line:
         return [whole]
     return [whole, *(Span(one.start, one.start) for one in text.identifiers(line)[:_POINTS])]
 

@@ -120,7 +120,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
 
     check = PlacesCheck[rename.Renaming](
         sites=lambda renaming: renaming.sites,
-        joined=lambda renaming, places: renaming.joined_by(places, new_name),
+        joined=lambda renaming, places: renaming.joined_by(places, new_name.rpartition("/")[2]),  # of a path its last
         thorough=True,
         searched=lambda renaming: renaming.searched,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -100,8 +100,8 @@ class Targets:
             backend = self.sessions.for_path(path)
             await backend.ready(call.report)
             return Handle(backend, path, anchor.point)
-        if addresses := parse_address(symbol_anchor, self._is_source):
-            return replace(await self._addressed(call, addresses), anywhere=prefer == "places")
+        if addressed := await self.addressed(symbol_anchor):
+            return replace(await self._of_address(call, *addressed), anywhere=prefer == "places")
         if "://" in symbol_anchor:
             parse_anchor(symbol_anchor)  # says what is wrong with it
         named = await self._names.one(call, symbol_anchor, prefer)
@@ -112,6 +112,25 @@ class Targets:
     def names(self) -> Names:
         """What finds symbols by name."""
         return self._names
+
+    async def addressed(self, spelled: str) -> tuple[Path, Address] | None:
+        """The file that `spelled` names, and where in it; None if it is an anchor or a name.
+
+        Raises:
+            PathError: the file is missing or outside the workspace.
+        """
+        addresses = [] if is_anchor(spelled) else parse_address(spelled, self._is_source)
+        if not addresses:
+            return None
+        await self.sessions.asked()
+        missing: PathError | None = None
+        for address in addresses:
+            try:
+                return await self.sessions.file(address.file), address
+            except PathError as error:
+                missing = missing or error
+        assert missing
+        raise missing
 
     async def target(self, handle: Handle) -> SymbolTarget:
         """The identifier at `handle` in the present text, followed there through edits since it was handed out.
@@ -149,20 +168,8 @@ class Targets:
         path = Path(name)
         return any(backend.adapter.language_of(path) for backend in self.sessions.backends)
 
-    async def _addressed(self, call: Call, addresses: Sequence[Address]) -> Handle:
-        """The place that the first of `addresses` whose file exists stands for."""
-        await self.sessions.asked()
-        address, path = addresses[0], None
-        missing: PathError | None = None
-        for one in addresses:
-            try:
-                address, path = one, await self.sessions.file(one.file)
-                break
-            except PathError as error:
-                missing = missing or error
-        if path is None:
-            assert missing
-            raise missing
+    async def _of_address(self, call: Call, path: Path, address: Address) -> Handle:
+        """The place in `path` that `address` stands for."""
         if not address.line and not address.name:
             shown = self._workspace.display_path(path)
             raise AnchorError(

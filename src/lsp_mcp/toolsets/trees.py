@@ -94,6 +94,10 @@ def _with_types(tree: Tree, more: Sequence[Implementation]) -> Tree:
     return replace(tree, roots=roots)
 
 
+INSTEAD = "find_symbol_references_by_anchor has all uses, find_implementations what implements a type or method"
+"""Which tool to use for what cannot be called."""
+
+
 def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
     """What the trees of `server`, by the names of their fields, leave out."""
     gaps: list[Gap] = []

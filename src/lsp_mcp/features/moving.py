@@ -1,0 +1,101 @@
+"""workspace/willRenameFiles: files and folders that get another place, with the edits that this needs (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.adapters import Packages
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.edit_plans import plan_of
+from lsp_mcp.features.source_files import source_files
+from lsp_mcp.text import Point, Text
+from lsp_mcp.uris import path_uri
+
+
+@dataclass(frozen=True)
+class PackageMove:
+    """The clause that names a package, and what to rename it to so that its folder moves."""
+
+    path: Path
+    point: Point
+    new_name: str
+
+
+async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
+    """What moving the file or folder `old` to `new` changes, the move included.
+
+    Raises:
+        RefusedError: the server does not say what else must change.
+        EditError: its edit cannot be carried out safely.
+        PathError, UnavailableError: as `Backend.request`.
+    """
+    kind = "folder" if old.is_dir() else "file"
+    if not _answers(backend, kind) and not (
+        kind == "file" and old.parent == new.parent and backend.adapter.rename.names_no_files
+    ):
+        raise RefusedError(f"{backend.name} does not tell what must change when a {kind} moves to another folder")
+    edits: list[Json] = []
+    files = [{"oldUri": path_uri(old), "newUri": path_uri(new)}]
+    if _answers(backend, kind):
+        edits += filter(None, [await backend.request("workspace/willRenameFiles", {"files": files})])
+    return await plan_of(backend, [*edits, {"documentChanges": [{"kind": "rename", **files[0]}]}])
+
+
+async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:
+    """How the package in the folder `old` comes to `new`; None where folders are no packages, or it is none.
+
+    Raises:
+        RefusedError: `new` is no place for a package of its module, or the folder is the module's own.
+        UnavailableError: as `Backend.text`.
+    """
+    packages = backend.adapter.rename.packages
+    if packages is None:
+        return None
+    tests = backend.adapter.tests.file_pattern
+    own = [path for path in source_files(old, backend) if path.parent == old]
+    for path in sorted(own, key=lambda path: bool(tests and re.search(tests, path.name))):
+        try:
+            text = await backend.text(path)
+        except PathError:
+            continue
+        if found := _clause(backend, packages, path, text):
+            return PackageMove(path, text.offset_point(found), _path_of(packages, old, new))
+    return None
+
+
+def _answers(backend: Backend, kind: str) -> bool:
+    """Whether the server says what must change before a file or folder moves."""
+    operations = (backend.capabilities.get("workspace") or {}).get("fileOperations") or {}
+    filters = (operations.get("willRename") or {}).get("filters") or []
+    return any(
+        one.get("scheme", "file") == "file" and (one.get("pattern") or {}).get("matches", kind) == kind
+        for one in filters
+    )
+
+
+def _clause(backend: Backend, packages: Packages, path: Path, text: Text) -> int | None:
+    """The offset of the package's name in its clause."""
+    language = backend.adapter.language_of(path)
+    content = text.content
+    if language and language.lexing:
+        content = re.sub(language.lexing.comment, lambda found: re.sub(r"\S", " ", found[0]), content, flags=re.M)
+    found = re.search(packages.clause_pattern, content, re.M)
+    return found.start("name") if found else None
+
+
+def _path_of(packages: Packages, old: Path, new: Path) -> str:
+    """The path by which code imports a package in the folder `new`, which moves there from `old`."""
+    for folder in (old, *old.parents):
+        content = content_or_nothing(folder / packages.module_file).decode("utf-8", "replace")
+        if found := re.search(packages.module_pattern, content, re.M):
+            if folder == old:
+                raise RefusedError(f"{old.name} is the folder of its module, in which {packages.module_file} lies")
+            if not new.is_relative_to(folder) or new == folder:
+                raise RefusedError(f"{new} is not in the module {found['path']}, whose folder is {folder}")
+            return f"{found['path']}/{new.relative_to(folder).as_posix()}"
+    raise RefusedError(f"{old} is in no module: there is no {packages.module_file} above it")

@@ -1,0 +1,92 @@
+"""The outlines of many files: `FileOutline`, and the extents of symbols found elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.containers import Containers
+from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.waiting import phase
+
+_AT_ONCE = 8
+_MOST_OPENED = 12  # files, for a server that outlines only what is open and has to parse all that it includes
+
+
+@dataclass(frozen=True)
+class FileOutline:
+    """What one file declares; `symbols` is None where its server was not asked, or gives no outline."""
+
+    path: Path
+    lines: int
+    symbols: tuple[Symbol, ...] | None
+    is_test: bool = False
+
+    @property
+    def total(self) -> int:
+        """How many symbols it has, as far as is known."""
+        return sum(symbol.count() for symbol in self.symbols or ())
+
+
+async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]:
+    """The outlines of `files`, in their order; a file that is gone is left out.
+
+    Of a server that outlines only open files, a few are opened, headers first: they say what there is.
+
+    Raises:
+        UnavailableError: as `Backend.request`.
+    """
+    closed = backend.adapter.documents.outlines_closed
+    asked = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
+    room = asyncio.Semaphore(_AT_ONCE)
+    tests = backend.adapter.tests.file_pattern
+    done = 0
+
+    async def of(path: Path) -> FileOutline | None:
+        nonlocal done
+        async with room:
+            done += 1
+            try:
+                lines = (await backend.text(path)).content.count("\n")
+            except PathError:
+                return None
+            symbols = None
+            if path in asked:
+                try:
+                    symbols = await document_symbols(backend, path, opened=not closed)
+                except (PathError, RefusedError):
+                    symbols = None
+            return FileOutline(path, lines, symbols, bool(tests and re.search(tests, path.name)))
+
+    with phase(lambda: f"outline {done} of {len(files)} files"):
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(of(path)) for path in files]
+    return [found for task in tasks if (found := task.result())]
+
+
+async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symbol]:
+    """`symbols` with their extents, where the server outlines files that are not open.
+
+    Raises:
+        UnavailableError: as `Backend.request`.
+    """
+    if not backend.adapter.documents.outlines_closed:
+        return list(symbols)
+    containers = Containers(backend)
+    found = []
+    for symbol in symbols:
+        own = None if symbol.extent else await containers.at(symbol.place)
+        found.append(replace(symbol, extent=own.extent) if own else symbol)
+    return found
+
+
+def _headers_first(backend: Backend, files: Sequence[Path]) -> list[Path]:
+    compilation = backend.adapter.compilation
+    compiled = compilation.compiled_extensions if compilation else ()
+    return sorted(files, key=lambda path: path.suffix in compiled)

@@ -1,0 +1,25 @@
+"""Which source files lie below a folder: `source_files`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+
+
+def source_files(below: Path, backend: Backend) -> list[Path]:
+    """The source files of `backend` at or below `below`, in order; dependencies and what builds make are left out.
+
+    Blocks while it walks the folders.
+    """
+    workspace = backend.adapter.workspace
+    skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names}
+    if below.is_file():
+        return [below] if backend.adapter.language_of(below) else []
+    found: list[Path] = []
+    for folder, folders, files in os.walk(below):
+        folders[:] = sorted(name for name in folders if name not in skipped)
+        paths = (Path(folder, name) for name in sorted(files))
+        found += [path for path in paths if backend.adapter.language_of(path) and path.is_file()]
+    return found

@@ -1,0 +1,126 @@
+"""What a folder's files declare, as short text in as much detail as there is room for.
+
+A level is a number: the higher, the less is shown. Types and functions go last, what tests declare goes first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+
+from lsp_mcp.features.outlines import FileOutline
+from lsp_mcp.features.symbols import FUNCTIONS, TYPES, Symbol, last_line
+from lsp_mcp.prose import count
+from lsp_mcp.render.answers import AnchorTo
+from lsp_mcp.visible import visible
+
+Shown = Callable[[Path], str]
+
+_SCOPES = ("namespace", "package", "module")  # what is in one of these counts as at the top of its file
+_LEVELS = [  # what is left out of what is shown by name
+    "",
+    "; fields are counted",
+    "; fields and what tests declare are counted",
+    "; members and what tests declare are counted",
+    "; of files only types are named",
+    "; what files declare is counted",
+    *["; what folders declare is counted"] * 4,
+]
+_ALL, _NO_FIELDS, _NO_TESTS, _NO_MEMBERS, _TYPES, _FILES, *_FOLDERS = range(len(_LEVELS))
+_DEPTHS = dict(zip(_FOLDERS, (None, 3, 2, 1), strict=True))  # of folders that are told apart
+
+
+def fitting(files: Sequence[FileOutline], shown: Shown, anchor: AnchorTo, most: int) -> tuple[int, int]:
+    """The lowest level at which `files` take at most `most` bytes, and how many of them do at the highest."""
+    for level in range(len(_LEVELS)):
+        if _size(map_lines(files, level, shown, anchor)) <= most:
+            return level, len(files)
+    fits = len(files)
+    while fits > 1 and _size(map_lines(files[:fits], level, shown, anchor)) > most:
+        fits //= 2
+    return level, fits
+
+
+def told_of(level: int) -> str:
+    """What is counted and not named at `level`, to follow what the map is of."""
+    return f"{_LEVELS[level]} (for more: a smaller folder, or max_bytes)" if _LEVELS[level] else ""
+
+
+def at_level(file: FileOutline, level: int) -> tuple[Symbol, ...]:
+    """The symbols of `file` that are named at `level`."""
+    if level >= _FILES or (file.is_test and level >= _NO_TESTS):
+        return ()
+    top = _top(file.symbols or ())
+    if level >= _TYPES:
+        top = [one for one in top if one.kind in TYPES]
+    return tuple(_shortened(one, level) for one in top)
+
+
+def map_lines(files: Sequence[FileOutline], level: int, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+    """A line for each file and for each type in it, and one for what else it has of each kind."""
+    if level in _DEPTHS:
+        for folder, inside in groupby(files, key=lambda file: _parts(shown(file.path))[: _DEPTHS[level]]):
+            yield f"{'/'.join(folder) or '.'}/ {_totals(list(inside))}"
+        return
+    for file in files:
+        yield f"{anchor(file.path, None)} {_totals([file])}"
+        symbols = at_level(file, level)
+        whole = {one.place: one for one in _top(file.symbols or ())}
+        others = [one for one in symbols if not (one.kind in TYPES and whole[one.place].children)]
+        for symbol in (one for one in symbols if one not in others):
+            yield f"{symbol.kind} {_named(symbol)}{_members(whole[symbol.place], symbol)}"
+        for kind in dict.fromkeys(one.kind for one in others):
+            yield f"{kind} {', '.join(_named(one) for one in others if one.kind == kind)}"
+
+
+def _parts(shown: str) -> tuple[str, ...]:
+    return PurePosixPath(shown).parent.parts
+
+
+def _top(symbols: Sequence[Symbol]) -> list[Symbol]:
+    return [one for symbol in symbols for one in (_top(symbol.children) if symbol.kind in _SCOPES else [symbol])]
+
+
+def _shortened(symbol: Symbol, level: int) -> Symbol:
+    if level >= _NO_MEMBERS:
+        return replace(symbol, children=())
+    if level >= _NO_FIELDS:
+        children = (one for one in symbol.children if one.kind in (*FUNCTIONS, *TYPES))
+        return replace(symbol, children=tuple(_shortened(one, level) for one in children))
+    return symbol
+
+
+def _members(whole: Symbol, shown: Symbol) -> str:
+    """`: Read 12-14, close 20; 3 fields`."""
+    named = ", ".join(_named(one) for one in shown.children)
+    gone = len(whole.children) - len(shown.children)
+    kinds = Counter(one.kind for one in whole.children)
+    kinds.subtract(one.kind for one in shown.children)
+    counted = ", ".join(count(number, _word(kind)) for kind, number in kinds.items() if number)
+    return "".join([f": {named}" if named else "", f"; {counted}" if gone else ""])
+
+
+def _word(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _named(symbol: Symbol) -> str:
+    """`Read 12-14`, without the names of what it lies in."""
+    first, last = symbol.place.span.start.line, last_line(symbol)
+    name = symbol.name.rpartition(").")[2]  # Go's methods have their receiver before them
+    return f"{name} {first}-{last}" if last and last > first else f"{name} {first}"
+
+
+def _totals(files: Sequence[FileOutline]) -> str:
+    lines = count(sum(file.lines for file in files), "line")
+    known = [file for file in files if file.symbols is not None]
+    some = f", {count(sum(file.total for file in known), 'symbol')}" if known else ""
+    some += f" in {len(known):,} of them" if 0 < len(known) < len(files) else ""
+    return f"{count(len(files), 'file')}, {lines}{some}" if len(files) > 1 else f"{lines}{some}"
+
+
+def _size(lines: Iterator[str]) -> int:
+    return sum(len(f"{visible(line)}\n".encode("utf-8", "surrogatepass")) for line in lines)

@@ -1,0 +1,134 @@
+"""The tool `list_symbols_in_file` of the toolset `code`: a file as a tree, a folder as a map."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from lsp_mcp.backend import Backend, Reach, Scope
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features import document_symbol
+from lsp_mcp.features.asking import answer
+from lsp_mcp.features.outlines import FileOutline, outlines
+from lsp_mcp.features.source_files import source_files
+from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.prose import count, first_few
+from lsp_mcp.render.answers import FolderMap, Outline
+from lsp_mcp.render.folder_map import fitting, told_of
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, capped
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+
+_MOST_FILES = 2_000
+
+
+class OutlineTools(AnchorToolset):
+    """What files declare."""
+
+    @tool(title="List symbols of a file or folder", read_only=True)
+    async def list_symbols_in_file(
+        self,
+        call: Call,
+        file_path: Annotated[str, Field(description="File or folder, relative to the workspace root")],
+        limit: Limit = 100,
+        offset: Annotated[int, Field(ge=0, description="Leave out so many"), UNLISTED] = 0,
+        include_hover: Hover = False,
+        include_code: Code = True,
+        max_bytes: Annotated[int, Field(ge=50, le=1_000_000, description="Of a folder's map"), UNLISTED] = 10_000,
+        format: FormatChoice = None,
+    ) -> str:
+        """List the symbols in a source file as a tree (types with fields and methods), each with its anchor and last
+        line; of a folder, a map of what its files declare."""
+        await self._sessions.asked()
+        if self._is_folder(file_path):
+            return await self._folder(call, self._existing(file_path), offset, max_bytes)
+        path = await self._sessions.file(file_path)
+        backend = self._sessions.for_path(path)
+
+        async def ask() -> tuple[tuple[Symbol, ...], int]:
+            try:
+                outline = await document_symbol.document_symbols(backend, path)
+            except RefusedError as error:
+                why = "".join(f" ({gap.text})" for gap in hiding(await backend.gaps(Scope("file", path))))
+                shown = self._sessions.workspace.display_path(path)
+                raise RefusedError(f"{backend.name} has no outline of {shown}: {error}{why}", error.code) from None
+            symbols, total = document_symbol.page(outline, offset, limit)
+            return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
+
+        # An outline comes from the text alone, whatever the server still has to load.
+        reach: Reach = "file" if include_hover else "text"
+        report = call.report if include_hover else None
+        answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)
+        symbols, total = answered.value
+        self._targets.hand_out_readable(symbol.place for symbol in flat(symbols))
+        message = f"Found {count(total, 'symbol')} in file" if total else "No symbols found in file"
+        if offset:
+            message += f", but for the first {offset:,}"
+        left = max(0, total - offset)
+        return self._render(
+            call,
+            Outline(
+                message=f"{message}.",
+                arguments=call.arguments,
+                gaps=[*answered.gaps, *capped(min(limit, left), left)],
+                path=path,
+                symbols=symbols,
+                with_code=include_code,
+            ),
+        )
+
+    # --- folders -----------------------------------------------------------------------------------
+
+    def _is_folder(self, name: str) -> bool:
+        return bool(name.strip()) and "\0" not in name and (self._sessions.workspace.root / name).is_dir()
+
+    async def _folder(self, call: Call, below: Path, offset: int, most: int) -> str:
+        backends, gaps = await self._sessions.ready(call.report)
+        files = [
+            (backend, path)
+            for backend in backends
+            for path in await asyncio.to_thread(source_files, below, backend)
+            if self._sessions.workspace.holds(path)
+        ]
+        asked = files[offset : offset + _MOST_FILES]
+        found: list[FileOutline] = []
+        for backend in backends:
+            own = [path for of, path in asked if of is backend]
+
+            async def ask(backend: Backend = backend, own: list[Path] = own) -> list[FileOutline]:
+                return await outlines(backend, own)
+
+            answered = await answer(backend, ask, lambda _: Scope("text"), report=call.report)
+            gaps += answered.gaps
+            found += answered.value
+            if unknown := [one.path for one in answered.value if one.symbols is None]:
+                gaps.append(self._not_outlined(backend, unknown))
+        total = len(files)
+        level, parts = fitting(found, self._sessions.workspace.display_path, self._targets.anchor, most)
+        where = (
+            f"below {self._sessions.workspace.display_path(below)}"
+            if below != self._sessions.workspace.root
+            else "of the workspace"
+        )
+        symbols = sum(one.total for one in found)
+        read = sum(one.symbols is not None for one in found)
+        of_files = count(total, "file") if read == total else f"{read:,} of {count(total, 'file')}"
+        message = f"{count(symbols, 'symbol')} in {of_files} {where}{told_of(level)}."
+        return self._render(
+            call,
+            FolderMap(
+                message=message,
+                arguments=call.arguments,
+                gaps=[*gaps, *capped(min(parts, len(found)), max(0, total - offset))],
+                files=found[:parts],
+                level=level,
+            ),
+        )
+
+    def _not_outlined(self, backend: Backend, files: list[Path]) -> Gap:
+        named = first_few([self._sessions.workspace.display_path(path) for path in files])
+        text = f"{backend.name} outlines open files only; not opened: {named}; pass one of them, or a smaller folder"
+        return Gap("not_searched", text, tuple(files))
