@@ -65,6 +65,10 @@ def _asked(what: str, name: str | None = None) -> list[Told]:
     ]
 
 
+def _ago(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min ago" if seconds >= 60 else f"{seconds:.0f} s ago"
+
+
 def _print(one: Told) -> None:
     about = one.about
     shown = console(highlight=False, soft_wrap=True)
@@ -77,6 +81,10 @@ def _print(one: Told) -> None:
     )
     for server in about["servers"]:
         shown.print(f"  {server['name']}: process {server['pid']}, {server['rss'] / _MIB:.0f} MiB")
+    for name in about["at_rest"]:
+        shown.print(f"  {name}: ended, starts with the next question")
+    asked = f"{count(about['calls'], 'call')} running" if about["calls"] else f"last asked {_ago(about['unused'])}"
+    shown.print(f"  {asked}; language servers of all daemons may take {about['memory_limit'] / _MIB:.0f} MiB")
     for client in about["clients"]:
         shown.print(
             f"  client: process {client['pid']}, since {time.strftime('%H:%M', time.localtime(client['since']))}"

@@ -59,6 +59,7 @@ class ServerFlags:
     ready_timeout: float  # seconds
     request_timeout: float  # seconds
     idle_timeout: float  # seconds
+    memory_limit: int | None  # MiB
     compile_commands: str | None
     shared_index: bool
     toolsets: tuple[str, ...]
@@ -269,6 +270,7 @@ class ServerFlags:
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
             "--idle-timeout": f"{self.idle_timeout:g}",
+            "--memory-limit": str(self.memory_limit),
             "--position-base": str(self.position_base),
             "--log-level": self.log_level,
             "--response-format": self.response_format,
@@ -301,6 +303,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             ready_timeout=value["--ready-timeout"],
             request_timeout=value["--request-timeout"],
             idle_timeout=value["--idle-timeout"],
+            memory_limit=value["--memory-limit"],
             compile_commands=value["--compile-commands"],
             shared_index=value["--shared-index"],
             toolsets=value["--toolset"],
@@ -356,7 +359,12 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--idle-timeout": (
             {"type": _Seconds(min=0), "default": 1800.0, **seconds},
-            "How long language servers that sessions share stay without any session.",
+            "How long shared language servers stay without a question, and their daemon without a session.",
+        ),
+        "--memory-limit": (
+            {"type": click.IntRange(min=1), "metavar": "MIB"},
+            "How much memory all shared language servers may take: those asked least recently are ended, and start "
+            "again when asked. Default: half of the machine's.",
         ),
         "--compile-commands": (
             {"metavar": "FILE"},

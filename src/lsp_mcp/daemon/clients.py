@@ -10,13 +10,16 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
 from lsp_mcp import __version__
 from lsp_mcp.backend import Report
 from lsp_mcp.errors import LspMcpError
+
+if TYPE_CHECKING:
+    import psutil
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +43,12 @@ class Serving(Protocol):
 
     def session(self, flags: Sequence[str], greeting: str) -> Session:
         """A session for a client with these flags; its first answer says `greeting` too."""
+
+    def about(self) -> Json:
+        """What is told of it: calls that run, servers at rest, and for how many seconds nobody asked."""
+
+    async def rest(self) -> bool:
+        """End the language servers until somebody asks; False if somebody does now."""
 
     async def call(self, flags: Sequence[str], words: Sequence[str], report: Report, *, terminal: bool) -> Json:
         """What one call from the shell prints: `out`, `err`, `status`."""
@@ -114,7 +123,8 @@ class Clients:
         async with asyncio.timeout(_HELLO_TIMEOUT):
             hello = json.loads(await reader.readline() or b"{}")
         if "tell" in hello:
-            await answer(await asyncio.to_thread(self._about))
+            rested = hello["tell"] != "rest" or await self._serving.rest()
+            await answer({**await asyncio.to_thread(self._about), **self._serving.about(), "rested": rested})
             if hello["tell"] == "stop":
                 self._stop.set()
             return
@@ -164,15 +174,21 @@ class Clients:
         return {
             "pid": process.pid,
             "rss": process.memory_info().rss,
-            "servers": [
-                {"name": child.name(), "pid": child.pid, "rss": child.memory_info().rss}
-                for child in process.children(recursive=True)
-            ],
+            "servers": list(filter(None, map(_server, process.children(recursive=True)))),
             "version": __version__,
             "root": self._served.split("\0")[0],
             "since": self._since,
             "clients": list(self._doors.values()),
         }
+
+
+def _server(process: psutil.Process) -> Json | None:
+    import psutil
+
+    try:
+        return {"name": process.name(), "pid": process.pid, "rss": process.memory_info().rss}
+    except psutil.Error:
+        return None  # it has just ended
 
 
 def is_ours(connection: socket.socket) -> bool:

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -19,13 +20,17 @@ from lsp_mcp.cli.call import ToolCall
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.serve import importing
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Session, refuse
+from lsp_mcp.daemon.memory import Memory, default_limit
 from lsp_mcp.door.asked import Asked, relevant
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.sessions.resting import Resting
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
 
 log = logging.getLogger(__name__)
+
+_MIB = 1024 * 1024
 
 
 def run(name: str, root: str, words: list[str]) -> None:
@@ -71,8 +76,10 @@ def parsed(words: Sequence[str]) -> ServerFlags:
 class _Serving:
     """What runs, for clients each with flags of its own."""
 
-    def __init__(self, running: Running, words: Sequence[str], serving: Any) -> None:
+    def __init__(self, running: Running, words: Sequence[str], serving: Any, limit: int, resting: Resting) -> None:
         self._running = running
+        self._limit = limit
+        self._resting = resting
         self._words = words
         self._serving = serving  # the module, which takes long to import
 
@@ -83,6 +90,21 @@ class _Serving:
         served = self._serving.Served(running, given.settings(), given.form, given.response_format)
         session: Session = self._serving.client_session(served, greeting)
         return session
+
+    def about(self) -> Json:
+        """See `Serving.about`."""
+        code = self._running.code
+        now = time.monotonic()
+        return {
+            "calls": code.use.calls,
+            "unused": 0.0 if code.use.calls else min((now - one.used for one in code.servers), default=0.0),
+            "at_rest": [one.name for one in code.servers if one.is_at_rest],
+            "memory_limit": self._limit,
+        }
+
+    async def rest(self) -> bool:
+        """See `Serving.rest`."""
+        return await self._resting.rest()
 
     async def call(self, flags: Sequence[str], words: Sequence[str], report: Report, *, terminal: bool) -> Json:
         """See `Serving.call`."""
@@ -110,7 +132,11 @@ async def _serve(
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
         stdio = importlib.import_module("lsp_mcp.server.stdio")
 
-    clients = Clients(served, _Serving(running, words, serving), stop)
+    limit = flags.memory_limit * _MIB if flags.memory_limit else default_limit()
+    resting = Resting(running.code, flags.idle_timeout)
+    memory = Memory(place.home, limit, running.code.use, resting.rest)
+    lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
+    clients = Clients(served, _Serving(running, words, serving, limit, resting), stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
     while not stopping.done():
@@ -124,6 +150,8 @@ async def _serve(
         place.leave()
     server.close()
     clients.end()
+    for one in lending:
+        one.cancel()
     await stdio.end(running)
     os._exit(0)
 
@@ -133,10 +161,10 @@ class _Place:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._home = folder()
+        self.home = folder() or ""
         self._socket = self._there()
-        if self._home:
-            remove_old(self._home)
+        if self.home:
+            remove_old(self.home)
 
     def is_found(self) -> bool:
         """Whether doors find it: somebody may have removed its folder."""
@@ -145,10 +173,10 @@ class _Place:
 
     def leave(self) -> bool:
         """See `withdraw`."""
-        return not self._home or withdraw(self._home, self._name, self._socket)
+        return not self.home or withdraw(self.home, self._name, self._socket)
 
     def _there(self) -> os.stat_result | None:
         try:
-            return os.stat(os.path.join(self._home or "", f"{self._name}.sock"))  # noqa: PTH116, PTH118 (as the door)
+            return os.stat(os.path.join(self.home, f"{self._name}.sock"))  # noqa: PTH116, PTH118 (as the door)
         except OSError:
             return None

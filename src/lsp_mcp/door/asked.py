@@ -21,8 +21,8 @@ SWITCHES = frozenset(
 _SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
 OF_WHAT_RUNS = frozenset(
     {
-        *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--compile-commands", "--store"),
-        *("--shared-index", "--allow-protected-edits", "--log-level"),
+        *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
+        *("--compile-commands", "--store", "--shared-index", "--allow-protected-edits", "--log-level"),
     }
 )
 # What language servers, compilers and package managers do not look at: it differs from one terminal to the next. All

@@ -206,6 +206,20 @@ class Session:
         """Start initializing in the background, so that the first question waits less."""
         self._lifetime.begin()
 
+    @property
+    def used(self) -> float:
+        """When somebody asked it last, by the monotonic clock."""
+        return self._lifetime.used
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it was ended because nobody asked, and starts with the next question."""
+        return self._lifetime.is_at_rest
+
+    async def rest(self) -> None:
+        """See `Lifetime.rest`."""
+        await self._lifetime.rest()
+
     def kill(self) -> None:
         """End the server at once, without a loop."""
         self._lifetime.kill()

@@ -26,6 +26,7 @@ from lsp_mcp.nvim.apply import Done, apply_in_neovim
 from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.reported import Reported
+from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
@@ -63,6 +64,7 @@ class Sessions:
         self.workspace = workspace
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
         self.host = host
+        self.use = Use()
         self.editing = asyncio.Lock()  # one edit after the other, whichever client asks for it
         self.memory = AnchorMemory()
         self._memories = WeakSet([self.memory])  # of all clients
@@ -93,6 +95,11 @@ class Sessions:
     def backends(self) -> Sequence[Backend]:
         """All backends, in the order in which they were named."""
         return self._sessions
+
+    @property
+    def servers(self) -> Sequence[Session]:
+        """All that run or may run, also those that no code tool asks."""
+        return [*self._sessions, *self._others]
 
     async def asked(self) -> Sequence[Backend]:
         """All backends, for a question that names no file.

@@ -89,7 +89,12 @@ def offered_tools(context: ToolContext) -> list[Tool]:
     settings = context.settings
     chosen = [name for name in _chosen(context) if name != _BOARD or context.board]
     tools = [
-        replace(tool, toolset=name, timeout=None if name == _BOARD else settings.request_timeout)
+        replace(
+            tool,
+            toolset=name,
+            timeout=None if name == _BOARD else settings.request_timeout,
+            use=context.sessions.use.call,
+        )
         for name in chosen
         for kind in TOOLSETS[name]()
         for tool in tools_of(kind(context), settings.base)

@@ -10,7 +10,7 @@ import difflib
 import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
@@ -97,6 +97,7 @@ class Tool:
     passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
     base: Base = 1
     toolset: str = ""  # the name of the one that it is offered in
+    use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
     turn: asyncio.Lock | None = None  # held during a call: edits are made one after the other, each of the true text
 
     @property
@@ -144,8 +145,9 @@ class Tool:
         call.format = values.get("format") or call.format
         values.pop("format", None)
         try:
-            async with bounded(self.timeout, self.name, call.report) as call.report, self._turn():
-                return await self.method(call, **values)
+            with self.use():
+                async with bounded(self.timeout, self.name, call.report) as call.report, self._turn():
+                    return await self.method(call, **values)
         except LspMcpError as error:
             # Whoever says it, a server for example: what the caller sent is not sent back whole.
             error.args = (without_long_echoes(str(error), arguments),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import Any, Literal
@@ -46,6 +47,7 @@ class Lifetime:
         self.restarts = 0
         self.last_restart = ""  # that it was started again, and why
         self.closing = False
+        self.used = time.monotonic()  # when somebody needed the server last
         self._name = name
         self._launcher = launcher
         self._before = before
@@ -55,6 +57,7 @@ class Lifetime:
         self._ending: asyncio.Task[None] | None = None  # of a life that another is to take the place of
         self._tries = 0  # starts since the server last answered anything
         self._renewing = False  # the next start was wanted
+        self._resting = False  # the next start is to wait for a question
         self._stuck = False  # the last life ended because it did nothing any more
 
     def spawn(self) -> None:
@@ -70,6 +73,7 @@ class Lifetime:
     def begin(self) -> None:
         """Start and initialize the server in the background, unless that is going on."""
         if self._starting is None and not self.closing:
+            self._resting = False
             if self._tries == len(_PAUSES):
                 self._tries = 0
                 self._given_up()
@@ -97,6 +101,7 @@ class Lifetime:
         """
         if self.closing:
             raise UnavailableError(f"{self._name} is being shut down")
+        self.used = time.monotonic()
         if self._ending:
             # Shielded here and below: a caller that gives up must not end it for the others.
             await asyncio.shield(self._ending)
@@ -124,6 +129,21 @@ class Lifetime:
             self._renewing = True
             self._ending = asyncio.create_task(self._end(self.connection), context=Context())
         return await self.live()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the server was ended by `rest`, and not started since."""
+        return self._resting
+
+    async def rest(self) -> None:
+        """End the server until it is asked again; nobody is told of that start. Not while somebody asks it."""
+        if self._starting:
+            await asyncio.wait([self._starting])
+        if self._ending is None and self.connection and not self.connection.dead.done():
+            self._tries = 0
+            self._renewing = self._resting = True
+            self._ending = asyncio.create_task(self._end(self.connection), context=Context())
+            await asyncio.shield(self._ending)
 
     async def _end(self, connection: Connection) -> None:
         try:
@@ -200,7 +220,7 @@ class Lifetime:
         Unless it dies again and again without having answered anything: then the next question starts it.
         """
         self._stuck = connection.stuck
-        if not self.closing and connection is self.connection and self._tries < len(_PAUSES):
+        if not self.closing and not self._resting and connection is self.connection and self._tries < len(_PAUSES):
             self.begin()
 
 
