@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 import websockets
 from measures import Progress
+from page_bench import PageResults, measure, table_of
 from report import Table
 
 from lsp_mcp.board import fields, tables
@@ -28,32 +28,19 @@ from lsp_mcp.board.store import Store, Transaction
 BACKEND = "board"
 TASKS = 10_000
 SERVER_TARGET = 20  # ms
-DRAW_TARGET = 1_000  # ms
-SCREEN_TARGET = 200  # ms
 _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 _LOOKED_AT = 50  # a task that nothing else here moves, near the top of the first stage, so that its card is drawn
-_SEEN_TIMEOUT = 30.0  # seconds
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_SHOWN = """([id, title]) => new Promise((done) => {
-  const cards = () => [...document.querySelectorAll(`[data-id="${id}"]`)];
-  const there = () => cards().some((card) => card.textContent.includes(title));
-  if (there()) return done(performance.timeOrigin + performance.now());
-  new MutationObserver((_, observer) => {
-    if (there()) { observer.disconnect(); done(performance.timeOrigin + performance.now()); }
-  }).observe(document.body, { subtree: true, childList: true, characterData: true });
-})"""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Milliseconds, medians; what was done on the screen is None without a browser."""
+    """Milliseconds, medians; `page` is None without a browser."""
 
     tasks: int
     list_tasks: float
     move: float
     claim: float
-    draw: float | None
-    on_screen: float | None
+    page: PageResults | None
 
 
 async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
@@ -68,8 +55,8 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         moved = await _median(times, lambda n: call("move_to_stage", {"id": ids[n], "stage": names[1 + n % 4]}))
         claimed = await _median(times, lambda n: call("claim_task", {"id": ids[-n - 1]}))
         progress("looking at the page")
-        draw, on_screen = await _screen(link, call, ids, times)
-    return Results(TASKS, listed, moved, claimed, draw, on_screen)
+        page = await measure(link, call, ids[TASKS // 2 :], ids[_LOOKED_AT], times)
+    return Results(TASKS, listed, moved, claimed, page)
 
 
 def tables_of(results: Results) -> list[Table]:
@@ -79,12 +66,8 @@ def tables_of(results: Results) -> list[Table]:
         ["move_to_stage", f"{results.move:.1f}", str(SERVER_TARGET)],
         ["claim_task", f"{results.claim:.1f}", ""],
     ]
-    screen = [
-        ("page drawn", results.draw, DRAW_TARGET),
-        ("an agent's change on screen", results.on_screen, SCREEN_TARGET),
-    ]
-    rows += [[name, "no browser" if value is None else f"{value:.0f}", str(target)] for name, value, target in screen]
-    return [Table(f"A board with {results.tasks:,} tasks, ms (medians)", ["", "took", "target"], rows)]
+    server = Table(f"A board with {results.tasks:,} tasks, ms (medians)", ["", "took", "target"], rows)
+    return [server, table_of(results.page)]
 
 
 async def _median(times: int, work: Callable[[int], Awaitable[Any]]) -> float:
@@ -180,35 +163,3 @@ async def _agent(port: int) -> AsyncIterator[Callable[[str, dict[str, Any]], Awa
         await send("initialize", {"protocolVersion": "2024-11-05", "clientInfo": {"name": "bench", "version": "1"}})
         await socket.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         yield call
-
-
-async def _screen(
-    link: str, call: Callable[[str, dict[str, Any]], Awaitable[str]], ids: list[str], times: int
-) -> tuple[float | None, float | None]:
-    """Milliseconds until the page is drawn, and until a change is on it."""
-    browser_path = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if browser_path is None:
-        return None, None
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = await browser.new_page()
-        await page.goto(link)
-        await page.wait_for_selector("[data-id]")
-        draws = []
-        for _ in range(max(3, times // 5)):
-            began = perf_counter()
-            await page.reload(wait_until="commit")
-            await page.wait_for_selector("[data-id]")
-            draws.append((perf_counter() - began) * 1000)
-        took = []
-        for number in range(times):
-            title = f"Changed {number}"
-            seen = asyncio.ensure_future(page.evaluate(_SHOWN, [ids[_LOOKED_AT], title]))
-            await asyncio.sleep(0)
-            began = await page.evaluate("performance.timeOrigin + performance.now()")
-            await call("update_task", {"id": ids[_LOOKED_AT], "title": title})
-            took.append(await asyncio.wait_for(seen, _SEEN_TIMEOUT) - began)
-        await browser.close()
-    return median(draws), median(took)

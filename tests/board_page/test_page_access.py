@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from board_page.boards import Agent, Board, card, column, open_task, picture, sk
 
 skip_without_chromium()
 
+AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+BROKEN_RULES = """async () => (await axe.run()).violations
+  .map(rule => `${rule.id}: ${rule.nodes.map(node => node.html.slice(0, 150)).join(" ")}`)"""
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8")
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 LONG = "An_identifier_without_any_place_to_break_" * 5
@@ -39,7 +43,7 @@ def filled(shared_board: Board) -> Any:
     ada.call(
         "update_task",
         id=ids["Cache forecasts for ten minutes"],
-        description="# Why\n60 requests an hour, see [terms](https://example.com).\n\n- [x] measure\n- [ ] cache\n\n"
+        description="## Why\n60 requests an hour, see [terms](https://example.com).\n\n- [x] measure\n- [ ] cache\n\n"
         "> stale is better than none\n\n```go\nfunc Get(place Place) (Forecast, bool)\n```\n\n|a|b|\n|-|-|\n|1|2|\n",
         depends_on=[ids["Choose a router"]],
         anchors=["go://cache.go#3:6"],
@@ -57,22 +61,28 @@ def filled(shared_board: Board) -> Any:
     yield agents
 
 
+def audit(page: Page) -> list[str]:
+    """What is wrong, by our own audit and by axe."""
+    page.evaluate(AXE)
+    return [*page.evaluate(AUDIT), *page.evaluate(BROKEN_RULES)]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_has_a_name_and_enough_contrast(board: Board, browser: Browser, scheme: Any) -> None:
     page = board.page(browser, color_scheme=scheme)
     ada = board.agent("linus")
     ada.task(f"Just changed {scheme}")
     expect(card(page, f"Just changed {scheme}")).to_have_attribute("data-glow", "write")
-    assert page.evaluate(AUDIT) == []
+    assert audit(page) == []
     picture(page, scheme)
     open_task(page, "Cache forecasts for ten minutes")
-    assert page.evaluate(AUDIT) == []
+    assert audit(page) == []
     picture(page, f"task_{scheme}")
     page.get_by_role("button", name="Edit").click()
-    assert page.evaluate(AUDIT) == []
+    assert audit(page) == []
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Change the stage Backlog").click()
-    assert page.evaluate(AUDIT) == []
+    assert audit(page) == []
     ground = page.evaluate("() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
     assert (max(ground) < 60) == (scheme == "dark")
 
@@ -81,7 +91,7 @@ def test_all_of_it_is_done_with_the_keyboard(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the board")).to_be_focused()
     page.keyboard.press("Enter")
-    for _ in range(3):  # the buttons of the first column's head, then its card
+    for _ in range(4):  # the buttons of the first column's head, then its card
         page.keyboard.press("Tab")
     expect(column(page, "Backlog").locator(".card__title").first).to_be_focused()
     assert page.evaluate("() => getComputedStyle(document.activeElement.closest('.card')).outlineStyle") == "solid"
@@ -103,6 +113,7 @@ def test_all_of_it_is_done_with_the_keyboard(page: Page) -> None:
     page.keyboard.type("Typed only")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("link", name="Typed only")).to_be_focused()
+    page.get_by_role("button", name="Standards and snippets").press("Enter")
     page.get_by_role("button", name="Keyboard").press("Enter")
     expect(page.get_by_role("dialog", name="Keyboard")).to_contain_text("move the card to the stage beside")
 
@@ -139,19 +150,40 @@ def test_nothing_is_wider_than_the_window(board: Board, browser: Browser) -> Non
         page.keyboard.press("Escape")
 
 
+def test_all_usual_stages_are_in_sight_beside_the_workspace(board: Board, browser: Browser) -> None:
+    page = board.page(browser, viewport={"width": 1280, "height": 800})
+    for width in (1280, 1440, 1600):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator("#workspace")).to_be_visible()
+        for stage in ("Backlog", "Prepare", "Implement", "Verify", "Done"):
+            expect(column(page, stage)).to_be_in_viewport(ratio=1)
+        assert page.locator(".toolbar").evaluate("node => node.offsetHeight") < 70  # one line
+    page.get_by_role("button", name="Show the stage Backlog").click()
+    expect(page.get_by_role("link", name="Retry with backoff")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("button", name="Show the stage Backlog")).to_have_attribute("aria-expanded", "false")
+    page.get_by_role("button", name="Show the stage Backlog").click()
+    expect(page.get_by_role("link", name="Retry with backoff")).to_be_visible()
+
+
 def test_on_a_phone_everything_is_within_reach(board: Board, browser: Browser) -> None:
     page = board.page(browser, **PHONE)
     expect(page.locator(".toolbar .connection")).to_contain_text("Live")
     picture(page, "phone")
-    column(page, "Done").scroll_into_view_if_needed()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert audit(page) == []
+    page.locator(".stages__list").get_by_role("button", name="Done").tap()
     expect(page.get_by_role("link", name="Choose a router")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Retry with backoff")).not_to_be_in_viewport()
+    column(page, "Verify").scroll_into_view_if_needed()  # as by a swipe
+    expect(page.locator(".stages__list [aria-current]")).to_contain_text("Verify")
     page.get_by_role("button", name="Agent Workspace").tap()
     panel = page.get_by_role("complementary", name="Agent Workspace")
     expect(panel.get_by_role("button", name="5 minutes")).to_be_in_viewport()
     picture(page, "phone_workspace")
     page.get_by_role("button", name="Close the Agent Workspace").tap()
     expect(panel).to_be_hidden()
-    page.get_by_role("button", name="Project and texts").tap()
+    page.get_by_role("button", name="Standards and snippets").tap()
     page.get_by_role("button", name="error-handling").tap()
     expect(page.get_by_role("dialog", name="error-handling")).to_be_in_viewport()
     page.get_by_role("button", name="Close", exact=True).tap()
@@ -160,7 +192,7 @@ def test_on_a_phone_everything_is_within_reach(board: Board, browser: Browser) -
     dialog = page.get_by_role("dialog", name="Document the error codes")
     expect(dialog.get_by_label("Stage")).to_be_visible()
     picture(page, "phone_task")
-    assert page.evaluate(AUDIT) == []
+    assert audit(page) == []
 
 
 def test_an_agent_that_leaves_is_gone_from_the_workspace(page: Page, board: Board, filled: tuple[Agent, Agent]) -> None:

@@ -90,14 +90,42 @@ def test_many_changes_at_once_are_all_shown(page: Page, ada: Agent) -> None:
     expect(column(page, "Done").locator(".column__count")).to_have_text("70")
 
 
+def test_twenty_tabs_all_live_and_leave_room_for_requests(board: Board, browser: Browser, ada: Agent) -> None:
+    pages = [board.page(browser) for _ in range(20)]
+    ada.task("For twenty", stage="Implement")
+    for page in pages:
+        expect(card(page, "For twenty")).to_be_visible()
+    open_task(pages[0], "For twenty").get_by_label("Stage").select_option("Verify")
+    expect(column(pages[-1], "Verify").get_by_role("link", name="For twenty")).to_be_visible()
+
+
+def test_a_browser_without_shared_workers_sees_the_same(board: Board, browser: Browser, ada: Agent) -> None:
+    page = board.page(browser, viewport={"width": 1300, "height": 800})
+    page.add_init_script("delete window.SharedWorker")
+    page.reload()
+    expect(page.locator(".connection")).to_contain_text("Live")
+    ada.task("Without a worker")
+    expect(card(page, "Without a worker")).to_be_visible()
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(page: Page, ada: Agent) -> None:
+    ada.task("Not answered")
+    dialog = open_task(page, "Not answered")
+    page.route("**/api/tasks/*", lambda _: None if _.request.method == "PATCH" else _.continue_())
+    page.evaluate("() => { AbortSignal.timeout = () => AbortSignal.abort(new DOMException('', 'TimeoutError')); }")
+    dialog.get_by_role("button", name="Complete it").click()
+    expect(page.get_by_role("alert")).to_contain_text("It is not known whether your change was stored")
+    page.unroute_all()
+
+
 def test_after_a_restart_the_page_comes_back_and_tells_what_it_missed(page: Page, board: Board, ada: Agent) -> None:
     known = titles(page, "Verify").all_text_contents()
     ada.task("Before", stage="Verify")
     expect(card(page, "Before")).to_be_attached()  # what is under way when the connection goes would count as missed
-    sign = page.locator(".sidebar .connection")
+    sign = page.locator(".connection")
     expect(sign).to_contain_text("Live")
     board.stop()
-    expect(sign).to_contain_text("Reconnecting")
+    expect(sign).to_contain_text("Not connected")
     for title in ("Meanwhile one", "Meanwhile two"):
         board.write(lambda at, title=title: tasks.create(at, title, stage="Verify"))
     board.start()
@@ -116,10 +144,10 @@ def test_a_page_that_is_signed_out_says_how_to_come_in_and_then_goes_on(page: Pa
     board.stop()
     board.token = "another-token"
     board.start()
-    expect(page.locator(".sidebar .connection")).to_contain_text("Signed out")
+    expect(page.locator(".connection")).to_contain_text("Signed out")
     expect(page.get_by_role("alert")).to_contain_text("lsp-mcp board --link")
     other = page.context.new_page()
     other.goto(board.link())
     other.wait_for_selector(".column")
-    expect(page.locator(".sidebar .connection")).to_contain_text("Live")
+    expect(page.locator(".connection")).to_contain_text("Live")
     expect(page.get_by_role("alert")).to_have_count(0)

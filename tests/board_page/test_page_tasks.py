@@ -210,6 +210,7 @@ def test_the_timeline_has_what_agents_report(page: Page, ada: Agent) -> None:
 def test_standards_and_snippets_can_be_read(page: Page, ada: Agent) -> None:
     ada.call("create_standard", id="naming", content="# Names\nShort.", description="How things are called")
     ada.call("create_snippet", title="A loop", content="`for`")
+    page.get_by_role("button", name="Standards and snippets").click()
     page.get_by_role("button", name="naming").click()
     expect(page.get_by_role("dialog", name="naming").get_by_role("heading", name="Names")).to_be_visible()
     page.keyboard.press("Escape")

@@ -15,21 +15,28 @@ export function onSignedOut(listener) {
   signedOut.addEventListener("out", listener);
 }
 
-/** What the server answers. Throws ApiError. */
+const PATIENCE = 20_000; // milliseconds for an answer
+
+/** What the server answers. Throws ApiError; after a change it may then be unknown whether it was stored. */
 export async function ask(method, path, body) {
-  const request = { method, headers: {} };
+  const request = { method, headers: {}, signal: AbortSignal.timeout(PATIENCE) };
   if (body !== undefined) {
     request.body = JSON.stringify(body);
     request.headers["Content-Type"] = "application/json";
   }
   let response;
+  let answer;
   try {
     response = await fetch(path, request);
+    answer = await response.json().catch((error) => {
+      if (error instanceof SyntaxError) return {};
+      throw error;
+    });
   } catch {
-    throw new ApiError(0, "The board's server does not answer. Nothing was changed.");
+    const unknown = method === "GET" ? "" : " It is not known whether your change was stored; the board shows it once it is connected again.";
+    throw new ApiError(0, `The board's server does not answer.${unknown}`);
   }
   if (response.status === 401) signedOut.dispatchEvent(new Event("out"));
-  const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`);
   return answer;
 }
@@ -40,6 +47,7 @@ export const api = {
   board: () => ask("GET", "/api/board"),
   workspace: () => ask("GET", "/api/workspace"),
   search: (text) => ask("GET", `/api/tasks?text=${part(text)}`),
+  cards: (ids) => ask("GET", `/api/cards?ids=${ids.map(part).join()}`),
   task: (id) => ask("GET", `/api/tasks/${part(id)}`),
   createTask: (task) => ask("POST", "/api/tasks", task),
   changeTask: (id, change) => ask("PATCH", `/api/tasks/${part(id)}`, change),

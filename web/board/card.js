@@ -2,6 +2,7 @@
 
 import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
+import { hueOf } from "./tag_colors.js";
 
 /** An empty card; `updateCard` fills it. `on` has what can be done: open(id), filterTag(tag). */
 export function makeCard(id, on) {
@@ -51,7 +52,7 @@ export function updateCard(card, task, waiting) {
 /** A tag that filters the board when it is clicked; by keyboard the filter is in the toolbar. */
 function tagButton(tag) {
   return element("button", {
-    type: "button", class: "tag", dir: "auto", tabIndex: -1, data: { tag }, title: `Show only tasks with ${tag}`,
+    type: "button", class: "tag", dir: "auto", tabIndex: -1, data: { tag }, vars: { "--hue": hueOf(tag) }, title: `Show only tasks with ${tag}`,
   }, tag);
 }
 

@@ -1,77 +1,62 @@
-// The stream of what happens on the board, and whether it flows. Events: `state` (connecting, live, reconnecting,
-// signed-out), `change`, `activity`, `lost` (read everything anew), `caught-up` (what was missed has been told).
+// What happens on the board, as the page hears of it. Events: `state` (connecting, live, reconnecting, signed-out),
+// `change`, `activity`, `lost` (read everything anew), `caught-up` (what was missed has been told).
 
-import { api } from "./api.js";
+import { Stream } from "./stream.js";
 
-const FIRST_WAIT = 250; // milliseconds before the next try; each is twice the last
-const LONGEST_WAIT = 4000;
-const SIGNED_OUT_WAIT = 2000;
+const NO_WORKER = 10_000; // milliseconds that the worker may take to begin
 
 export class Events extends EventTarget {
   state = "connecting";
   #state; // the page's, for the number of the last change
-  #source = null;
-  #timer = null;
-  #wait = FIRST_WAIT;
+  #link = null;
 
   constructor(state) {
     super();
     this.#state = state;
-    for (const type of ["online", "focus"]) window.addEventListener(type, () => this.#timer && this.#open());
+    for (const type of ["online", "focus"]) window.addEventListener(type, () => this.#link?.wake());
+    window.addEventListener("pagehide", () => this.#link?.leave());
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.#link?.join());
   }
 
   /** Begin to listen, from what the page knows on. */
   start() {
-    this.#open();
+    const since = () => this.#state.seq;
+    const hear = (type, detail) => this.#hear(type, detail);
+    this.#link = "SharedWorker" in window
+      ? new Shared(since, hear, () => {
+        this.#link = new Own(since, hear);
+        this.#link.join();
+      })
+      : new Own(since, hear);
+    this.#link.join();
   }
 
-  /** The server does not know this page. It is asked again now and then: a link may be opened in another tab. */
+  /** The server does not know this page, as it says to another question: see what it says to the stream. */
   signOut() {
-    this.#source?.close();
-    this.#become("signed-out");
-    this.#tryAgainIn(SIGNED_OUT_WAIT);
+    this.#link?.check();
   }
 
-  #open() {
-    clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#source?.close();
-    const source = new EventSource(`/api/events?since=${this.#state.seq}`);
-    this.#source = source;
-    source.addEventListener("error", () => source === this.#source && this.#broken());
-    source.addEventListener("ready", (event) => this.#ready(JSON.parse(event.data)));
-    source.addEventListener("lost", () => this.#tell("lost"));
-    source.addEventListener("activity", (event) => this.#tell("activity", JSON.parse(event.data)));
-    source.addEventListener("change", (event) => {
-      const change = JSON.parse(event.data);
-      if (change.seq <= this.#state.seq) return;
-      this.#state.seq = change.seq;
-      this.#tell("change", change);
-    });
+  #hear(type, detail) {
+    if (type === "change") {
+      if (detail.seq <= this.#state.seq) return;
+      this.#state.seq = detail.seq;
+      this.#tell("change", detail);
+    } else if (type === "state") {
+      if (detail !== "live") this.#become(detail); // `ready` comes with it
+    } else if (type === "ready") {
+      this.#ready(detail);
+    } else {
+      this.#tell(type, detail);
+    }
   }
 
   #ready({ root, seq }) {
-    this.#wait = FIRST_WAIT;
     if (root !== this.#state.root || seq < this.#state.seq) {
       this.#state.seq = 0; // another board answers at this address now
       this.#tell("lost");
     }
     this.#become("live");
     this.#tell("caught-up");
-  }
-
-  async #broken() {
-    this.#source.close();
-    if (this.state !== "signed-out") this.#become("reconnecting");
-    this.#tryAgainIn(this.#wait);
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
-    // A stream doesn't say why it ended; any other question tells of a 401, which comes back to signOut.
-    await api.workspace().catch(() => {});
-  }
-
-  #tryAgainIn(milliseconds) {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#open(), milliseconds);
   }
 
   #become(state) {
@@ -82,5 +67,74 @@ export class Events extends EventTarget {
 
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+/** The stream of all tabs, in a worker. */
+class Shared {
+  #worker;
+  #since;
+
+  constructor(since, hear, fail) {
+    this.#since = since;
+    this.#worker = new SharedWorker("/static/stream_worker.js", { type: "module", name: "board" });
+    let isOver = false;
+    const giveUp = () => {
+      if (isOver) return;
+      isOver = true;
+      this.leave();
+      fail();
+    };
+    const late = setTimeout(giveUp, NO_WORKER);
+    this.#worker.addEventListener("error", giveUp);
+    this.#worker.port.onmessage = ({ data: { type, detail } }) => {
+      if (isOver) return;
+      if (type === "joined") clearTimeout(late);
+      else hear(type, detail);
+    };
+  }
+
+  join() {
+    this.#worker.port.postMessage({ type: "join", since: this.#since() });
+  }
+
+  leave() {
+    this.#worker.port.postMessage({ type: "leave" });
+  }
+
+  wake() {
+    this.#worker.port.postMessage({ type: "wake" });
+  }
+
+  check() {
+    this.#worker.port.postMessage({ type: "check" });
+  }
+}
+
+/** A stream of this tab's own, only while it is looked at: so many tabs of a browser without shared workers work too. */
+class Own {
+  #since;
+  #stream;
+
+  constructor(since, hear) {
+    this.#since = since;
+    this.#stream = new Stream(hear);
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.leave() : this.join()));
+  }
+
+  join() {
+    if (!document.hidden) this.#stream.start(this.#since());
+  }
+
+  leave() {
+    this.#stream.stop();
+  }
+
+  wake() {
+    this.#stream.wake();
+  }
+
+  check() {
+    this.#stream.check();
   }
 }

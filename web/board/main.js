@@ -4,12 +4,15 @@ import { Actions } from "./actions.js";
 import { Activity } from "./activity.js";
 import { onSignedOut } from "./api.js";
 import { BoardView } from "./board.js";
+import { showConnection } from "./connection.js";
 import { Events } from "./events.js";
 import { Filter, readHash, writeHash } from "./filter.js";
+import { keep, kept } from "./kept.js";
 import { makeMovable } from "./moving.js";
 import { Notices } from "./notices.js";
-import { Sidebar, showConnection } from "./sidebar.js";
+import { Sidebar } from "./sidebar.js";
 import { openStage } from "./stage_dialog.js";
+import { StageTabs } from "./stage_tabs.js";
 import { State } from "./state.js";
 import { Sync } from "./sync.js";
 import { openNewTask, TaskDialog } from "./task_dialog.js";
@@ -48,15 +51,23 @@ const workspace = new Workspace(byId("workspace"), {
 });
 
 makeMovable(board, state, (id, place) => actions.move(id, place));
-for (const type of ["board", "tasks"]) state.addEventListener(type, () => board.draw());
-filter.addEventListener("change", () => board.draw());
+const tabs = new StageTabs(byId("stages"), board);
+for (const [source, type] of [[state, "board"], [state, "tasks"], [filter, "change"]]) {
+  source.addEventListener(type, () => {
+    board.draw();
+    tabs.draw();
+  });
+}
+state.addEventListener("workspace", () => {
+  const { questions, name } = state;
+  document.title = `${questions.length ? `(${questions.length}) ` : ""}${name} · Board`;
+});
 state.addEventListener("tasks", () => filter.renew());
-follow();
-begin();
-
 async function begin() {
   keepTimes();
   workspace.begin();
+  const isWide = window.matchMedia("(min-width: 1600px)").matches;
+  toggleSidebar(HAS_ROOM.matches && kept("sidebar", isWide ? "open" : "closed") === "open", false);
   await sync.everything();
   events.start();
   openFromAddress();
@@ -68,9 +79,7 @@ async function begin() {
 function follow() {
   let missed = null; // what changed while the page was away, until it has caught up
   let lost = false;
-  onSignedOut(() => {
-    if (events.state !== "signed-out") events.signOut();
-  });
+  onSignedOut(() => events.state !== "signed-out" && events.signOut());
   events.addEventListener("state", ({ detail }) => {
     showConnection(detail);
     notices.signedOut(detail === "signed-out", () => location.reload());
@@ -132,15 +141,23 @@ function editStage(stage) {
   openStage({ state, stage, returnTo: () => board.host.focus() });
 }
 
-function toggleSidebar(open = !byId("app").classList.contains("has-sidebar")) {
+// The sidebar stands beside the board where there is room, and over it elsewhere.
+const HAS_ROOM = window.matchMedia("(min-width: 1000px)");
+
+function toggleSidebar(open = !byId("app").classList.contains("has-sidebar"), byPerson = true) {
   byId("app").classList.toggle("has-sidebar", open);
   toolbar.menu.setAttribute("aria-expanded", String(open));
+  if (!byPerson) return;
+  if (HAS_ROOM.matches) keep("sidebar", open ? "open" : "closed");
   if (open) byId("sidebar").querySelector("button")?.focus();
 }
 
 byId("sidebar").addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !byId("app").classList.contains("has-sidebar")) return;
+  if (event.key !== "Escape" || HAS_ROOM.matches) return;
   toggleSidebar(false);
   toolbar.menu.focus();
 });
-byId("board").addEventListener("pointerdown", () => toggleSidebar(false));
+byId("board").addEventListener("pointerdown", () => !HAS_ROOM.matches && toggleSidebar(false));
+
+follow();
+begin();

@@ -16,16 +16,32 @@ const ITEM = /^( {0,12})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const CHECKBOX = /^\[([ xX])\] /;
 const TABLE_RULE = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
 
-/** The nodes of a text; its first headings are of `level`. */
+/** The nodes of a text; its first heading is of `level`, and those below follow without a gap, however they are marked. */
 export function markdown(text, level = 3) {
   const made = document.createDocumentFragment();
-  for (const node of blocks(text.replaceAll("\t", "    ").split("\n"), level, 0)) made.append(node);
+  for (const node of blocks(text.replaceAll("\t", "    ").split("\n"), new Outline(level), 0)) made.append(node);
   return made;
+}
+
+/** Which level each heading of a text gets. */
+class Outline {
+  #first;
+  #open = []; // how many marks the headings have that a next one may stand below
+
+  constructor(first) {
+    this.#first = first;
+  }
+
+  levelOf(marks) {
+    while (this.#open.at(-1) >= marks) this.#open.pop();
+    this.#open.push(marks);
+    return Math.min(this.#first + this.#open.length - 1, 6);
+  }
 }
 
 // --- blocks ------------------------------------------------------------------------------------------------------
 
-function blocks(lines, level, depth) {
+function blocks(lines, outline, depth) {
   if (depth > DEEPEST) return [paragraph(lines)];
   const made = [];
   let at = 0;
@@ -34,7 +50,7 @@ function blocks(lines, level, depth) {
       at += 1;
       continue;
     }
-    const [node, end] = block(lines, at, level, depth);
+    const [node, end] = block(lines, at, outline, depth);
     made.push(node);
     at = end;
   }
@@ -42,21 +58,21 @@ function blocks(lines, level, depth) {
 }
 
 /** The block that begins at a line, and the line behind it. */
-function block(lines, at, level, depth) {
+function block(lines, at, outline, depth) {
   const line = lines[at];
   if (FENCE.test(line)) return fence(lines, at);
   const heading = HEADING.exec(line);
   if (heading) {
-    const tag = `h${Math.min(heading[1].length + level - 1, 6)}`;
+    const tag = `h${outline.levelOf(heading[1].length)}`;
     return [element(tag, { dir: "auto" }, inline(withoutHashes(line.slice(heading[0].length)))), at + 1];
   }
   if (RULE.test(line)) return [element("hr"), at + 1];
   if (QUOTE.test(line)) {
     const end = endOf(lines, at, (other) => QUOTE.test(other));
     const inner = lines.slice(at, end).map((other) => other.replace(QUOTE, ""));
-    return [element("blockquote", {}, blocks(inner, level, depth + 1)), end];
+    return [element("blockquote", {}, blocks(inner, outline, depth + 1)), end];
   }
-  if (ITEM.test(line)) return list(lines, at, level, depth);
+  if (ITEM.test(line)) return list(lines, at, outline, depth);
   if (isTable(lines, at)) return table(lines, at);
   const end = endOf(lines, at + 1, (other, index) => other.trim() && !begins(lines, index));
   return [paragraph(lines.slice(at, end)), end];
@@ -86,7 +102,7 @@ function fence(lines, at) {
   return [element("pre", { tabindex: "0", role: "region", "aria-label": "Code", dir: "ltr" }, code), end + 1];
 }
 
-function list(lines, at, level, depth) {
+function list(lines, at, outline, depth) {
   const [, margin, marker] = ITEM.exec(lines[at]);
   const ordered = marker.length > 1;
   const items = [];
@@ -110,14 +126,14 @@ function list(lines, at, level, depth) {
     }
   }
   const start = ordered && Number.parseInt(marker, 10) !== 1 ? Number.parseInt(marker, 10) : null;
-  const made = items.map((item) => listItem(item, level, depth));
+  const made = items.map((item) => listItem(item, outline, depth));
   return [element(ordered ? "ol" : "ul", { start }, made), line];
 }
 
-function listItem(lines, level, depth) {
+function listItem(lines, outline, depth) {
   const box = CHECKBOX.exec(lines[0]);
   const inner = box ? [lines[0].slice(box[0].length), ...lines.slice(1)] : lines;
-  const nodes = blocks(inner, level, depth + 1);
+  const nodes = blocks(inner, outline, depth + 1);
   const content = nodes[0]?.tagName === "P" ? [...nodes[0].childNodes, ...nodes.slice(1)] : nodes;
   if (!box) return element("li", { dir: "auto" }, content);
   const done = box[1] !== " ";

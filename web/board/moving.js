@@ -27,7 +27,7 @@ class Keys {
     if (!card || !ARROWS.has(event.key) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const column = this.#board.columnOf(card);
-    const index = column.cards().indexOf(card);
+    const index = column.indexOf(card);
     if (event.altKey) this.#moveCard(card.dataset.id, column, event.key);
     else if (event.key === "ArrowUp") column.focusAt(Math.max(index - 1, 0));
     else if (event.key === "ArrowDown") column.focusAt(index + 1);
@@ -109,11 +109,10 @@ class Dragging {
     this.#end();
     if (!column) return;
     event.preventDefault();
-    const cards = column.cards();
-    // Below all that is drawn there may be more.
-    const before = below?.dataset.id ?? column.tasks[cards.length]?.id;
-    const neighbor = cards[(below ? cards.indexOf(below) : cards.length) - 1];
-    if (before === id || neighbor?.dataset.id === id) return; // where it was
+    const last = column.cards().at(-1); // below it there may be more that is not drawn
+    const at = below ? column.indexOf(below) : last && !column.isFolded ? column.indexOf(last) + 1 : column.tasks.length;
+    const before = column.tasks[at]?.id;
+    if (before === id || column.tasks[at - 1]?.id === id) return; // where it was
     this.#move(id, { stage: column.stage.name, before });
   }
 

@@ -1,4 +1,4 @@
-// The sidebar: which project this is, whether the page is connected, and the texts that agents look up.
+// The sidebar: the texts that agents look up.
 
 import { api } from "./api.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
@@ -7,9 +7,6 @@ import { markdown } from "./markdown.js";
 import { openModal } from "./modal.js";
 import { time } from "./time.js";
 
-const CONNECTIONS = {
-  connecting: "Connecting…", live: "Live", reconnecting: "Reconnecting…", "signed-out": "Signed out",
-};
 const KEYS = [
   [["Tab"], "from column to column"],
   [["↑", "↓", "←", "→"], "from card to card"],
@@ -22,8 +19,6 @@ const KEYS = [
 ];
 
 export class Sidebar {
-  #name = element("h1", { class: "project__name", dir: "auto" }, "Board");
-  #root = element("p", { class: "project__root", dir: "ltr" });
   #standards = element("ul", { class: "texts", role: "list" });
   #snippets = element("ul", { class: "texts", role: "list" });
   #noStandards = element("p", { class: "hint" }, "None yet. Agents write them with ", element("code", {}, "create_standard"), ".");
@@ -34,11 +29,7 @@ export class Sidebar {
   constructor(host, { state, fail }) {
     this.#state = state;
     this.#fail = fail;
-    const actor = element("span", { class: "actor", hidden: true, dir: "auto" });
     host.replaceChildren(
-      element("div", { class: "project", data: { mark: "project" } },
-        element("img", { src: "/static/icon.svg", alt: "", width: "28", height: "28" }), element("div", { class: "project__text" }, this.#name, this.#root), actor),
-      makeConnection(),
       element("nav", { "aria-label": "Texts for agents" },
         element("h2", {}, "Standards"), this.#noStandards, this.#standards,
         element("h2", {}, "Snippets"), this.#noSnippets, this.#snippets),
@@ -47,12 +38,7 @@ export class Sidebar {
   }
 
   draw() {
-    const { root, standards, snippets, questions } = this.#state;
-    const name = root.split(/[\\/]/).filter(Boolean).at(-1) ?? "Board";
-    setText(this.#name, name);
-    setText(this.#root, root);
-    this.#root.title = root;
-    document.title = `${questions.length ? `(${questions.length}) ` : ""}${name} · Board`;
+    const { standards, snippets } = this.#state;
     keepingFocus(() => {
       this.#drawTexts(this.#standards, "standard", standards, (one) => one.id, (one) => one.description);
       this.#drawTexts(this.#snippets, "snippet", snippets, (one) => one.title, (one) => one.tags.join(", "));
@@ -85,20 +71,6 @@ export class Sidebar {
     } catch (error) {
       this.#fail(error);
     }
-  }
-}
-
-/** A sign of the connection; `showConnection` sets all of them. */
-export function makeConnection() {
-  return element("p", { class: "connection", data: { connection: "connecting" } }, element("span", { class: "connection__dot" }),
-    element("span", { class: "unseen" }, "Connection: "), element("span", { class: "connection__text" }, CONNECTIONS.connecting));
-}
-
-/** Show everywhere whether the page is connected. */
-export function showConnection(state) {
-  for (const sign of document.querySelectorAll(".connection")) {
-    sign.dataset.connection = state;
-    setText(sign.querySelector(".connection__text"), CONNECTIONS[state]);
   }
 }
 

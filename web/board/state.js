@@ -75,6 +75,11 @@ export class State extends EventTarget {
     return this.#waiting.get(taskId) ?? 0;
   }
 
+  /** What the project is called: its folder. */
+  get name() {
+    return this.root.split(/[\\/]/).filter(Boolean).at(-1) ?? "Board";
+  }
+
   /** The stage that new tasks come into. */
   get defaultStage() {
     return this.stages.find((stage) => stage.is_default) ?? this.stages[0];

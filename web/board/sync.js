@@ -2,7 +2,7 @@
 
 import { api, ApiError } from "./api.js";
 
-const MANY = 25; // tasks that are read one by one; from here on the board is read as a whole
+const MANY = 400; // tasks that are read by their ids; from here on the board is read as a whole
 const PARTS = new Set(["agent", "question", "notification", "standard", "snippet"]); // of the workspace
 
 export class Sync {
@@ -101,13 +101,14 @@ export class Sync {
     this.#gone.clear();
     this.#tasks.clear();
     this.#workspace = false;
-    const found = await Promise.all([workspace ? api.workspace() : null, ...ids.map(readTask)]).catch((error) => {
+    const found = await Promise.all([workspace ? api.workspace() : null, ids.length ? api.cards(ids) : null]).catch((error) => {
       this.#board = true; // what of it was read is lost: next time all
       throw error;
     });
-    ids.forEach((id, index) => found[index + 1] === null && gone.add(id));
+    const read = new Map((found[1]?.tasks ?? []).map((task) => [task.id, task]));
+    for (const id of ids) if (!read.has(id)) gone.add(id);
     if (gone.size) this.#state.drop([...gone]);
-    const tasks = found.slice(1).filter((task) => task && !isOlder(task.id));
+    const tasks = [...read.values()].filter((task) => !isOlder(task.id));
     if (tasks.length) this.#state.put(tasks);
     if (workspace) this.#state.replaceWorkspace(found[0]);
   }
@@ -117,15 +118,5 @@ export class Sync {
     const held = new Set(this.#held.keys());
     const stamps = new Map(this.#stamps);
     return (id) => held.has(id) || this.#stamps.get(id) !== stamps.get(id);
-  }
-}
-
-/** A task; null if it is gone by now. */
-async function readTask(id) {
-  try {
-    return await api.task(id);
-  } catch (error) {
-    if (error.status === 400) return null;
-    throw error;
   }
 }

@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { markdown } from "./markdown.js";
 import { confirmed, openModal } from "./modal.js";
 import { makeQuestion, taskLink } from "./question.js";
+import { hueOf } from "./tag_colors.js";
 import { TaskForm } from "./task_form.js";
 import { time } from "./time.js";
 
@@ -149,7 +150,7 @@ export class TaskDialog {
       property("Id", element("code", {}, task.id)),
       property(element("label", { for: "task-stage" }, "Stage"), stage),
       property("Status", element("span", { class: done ? "fact fact--done" : "fact" }, done ? icon("check") : null, done ? "Completed" : "Pending"), toggle),
-      property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto" }, tag))) : none("None")),
+      property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
       property("Worked on by", task.claimed_by ? element("span", { class: "fact fact--holder", dir: "auto" }, icon("agent"), element("span", { class: "cut" }, task.claimed_by)) : none("Nobody"), task.claimed_by ? release : null),
       property("Changed", time(task.updated_at)),
       property("Created", time(task.created_at)))];

@@ -1,13 +1,15 @@
-// The toolbar: the filter, the buttons for the two panels, and the one for a new task.
+// The toolbar: which project this is, whether the page is connected, the filter, the buttons for the two panels, and the
+// one for a new task.
 
 import { debounced, element, keepingFocus, reconcile, setText } from "./dom.js";
 import { NOBODY } from "./filter.js";
 import { icon } from "./icons.js";
-import { makeConnection } from "./sidebar.js";
+import { makeConnection } from "./connection.js";
 
 export class Toolbar {
   #state;
   #filter;
+  #name = element("a", { href: "/", class: "cut", dir: "auto" }, "Board");
   #text = element("input", { type: "search", class: "search__field", placeholder: "Filter tasks", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
   #tag = element("select", { "aria-label": "Filter by tag" });
   #agent = element("select", { "aria-label": "Filter by agent" });
@@ -21,16 +23,19 @@ export class Toolbar {
   constructor(host, { state, filter, on }) {
     this.#state = state;
     this.#filter = filter;
-    this.menu = element("button", { type: "button", class: "plain toolbar__menu", "aria-label": "Project and texts", "aria-expanded": "false", "aria-controls": "sidebar", on: { click: on.toggleSidebar } }, icon("menu"));
-    this.panel = element("button", { type: "button", class: "toolbar__panel", "aria-expanded": "false", "aria-controls": "workspace", on: { click: on.toggleWorkspace } },
-      icon("panel"), element("span", { class: "wide" }, "Workspace"), this.#waiting, this.#waitingText);
+    this.menu = element("button", { type: "button", class: "plain", "aria-label": "Standards and snippets", title: "Standards and snippets", "aria-expanded": "false", "aria-controls": "sidebar", on: { click: () => on.toggleSidebar() } }, icon("menu"));
+    this.panel = element("button", { type: "button", class: "toolbar__panel", "aria-expanded": "false", "aria-controls": "workspace", on: { click: () => on.toggleWorkspace() } },
+      icon("panel"), element("span", { class: "wide", "aria-hidden": "true" }, "Workspace"), this.#waiting, this.#waitingText);
+    const actor = element("span", { class: "actor", hidden: true, dir: "auto" });
     host.replaceChildren(
       this.menu,
-      element("div", { class: "filter", role: "search" },
-        element("div", { class: "search" }, icon("search"), this.#text), this.#tag, this.#agent, this.#chips, this.#clear),
+      element("div", { class: "project", data: { mark: "project" } },
+        element("h1", { class: "project__name" }, this.#name), actor),
       makeConnection(),
+      element("search", { class: "filter" },
+        element("div", { class: "search" }, icon("search"), this.#text), this.#tag, this.#agent, this.#chips, this.#clear),
       this.panel,
-      element("button", { type: "button", class: "primary", on: { click: () => on.create() } }, icon("add"), element("span", { class: "wide" }, "New task"), element("span", { class: "unseen narrow" }, "New task")));
+      element("button", { type: "button", class: "primary toolbar__new", "aria-label": "New task", on: { click: () => on.create() } }, icon("add"), element("span", { class: "wide" }, "New task")));
     this.#text.addEventListener("input", () => filter.set({ text: this.#text.value }));
     this.#tag.addEventListener("change", () => this.#tag.value && filter.toggleTag(this.#tag.value));
     this.#agent.addEventListener("change", () => filter.set({ agent: this.#agent.value }));
@@ -40,6 +45,7 @@ export class Toolbar {
     });
     for (const type of ["board", "tasks"]) state.addEventListener(type, this.#offer);
     state.addEventListener("workspace", () => this.#drawWaiting());
+    state.addEventListener("board", () => this.#drawProject());
     state.addEventListener("workspace", this.#offer);
     filter.addEventListener("change", () => this.draw());
     this.draw();
@@ -67,6 +73,12 @@ export class Toolbar {
     const named = [...tags].sort(([one], [other]) => one.localeCompare(other)).map(([tag, count]) => [tag, `${tag} (${count.toLocaleString("en")})`]);
     offer(this.#tag, [["", "Any tag"], ...named.filter(([tag]) => !this.#filter.tags.includes(tag))], "");
     offer(this.#agent, [["", "Any agent"], [NOBODY, "Nobody"], ...[...agents].sort().map((name) => [name, name])], this.#filter.agent);
+  }
+
+  #drawProject() {
+    const { root, name } = this.#state;
+    setText(this.#name, name);
+    this.#name.title = root;
   }
 
   #drawWaiting() {

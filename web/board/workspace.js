@@ -3,6 +3,7 @@
 import { announce } from "./announce.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
+import { keep, kept } from "./kept.js";
 import { makeAnswered, makeQuestion, taskLink } from "./question.js";
 import { time } from "./time.js";
 
@@ -52,14 +53,14 @@ export class Workspace {
 
   /** Open it as it was left, or as the window is wide enough. */
   begin() {
-    const kept = localStorage.getItem("workspace");
-    this.#host.hidden = !(WIDE.matches && kept !== "closed");
+    const left = kept("workspace");
+    this.#host.hidden = !(WIDE.matches && left !== "closed");
     this.#on.toggled(this.isOpen, false);
   }
 
   toggle(open = !this.isOpen) {
     this.#host.hidden = !open;
-    if (WIDE.matches) localStorage.setItem("workspace", open ? "open" : "closed");
+    if (WIDE.matches) keep("workspace", open ? "open" : "closed");
     if (open) this.heading.focus();
     this.#on.toggled(open, true);
   }

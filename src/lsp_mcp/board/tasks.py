@@ -46,6 +46,7 @@ def listed(
     tags: Sequence[str] = (),
     text: str | None = None,
     agent: str | None = None,
+    ids: Sequence[str] | None = None,
     limit: int = 100,
 ) -> tuple[list[Task], int]:
     """The tasks without their bodies, in the order of the board, at most `limit`; and how many there are in all.
@@ -66,6 +67,8 @@ def listed(
         wanted.append(tasks.c.title.ilike(like, escape="\\") | tasks.c.description.ilike(like, escape="\\"))
     if agent is not None:
         wanted.append(tasks.c.claimed_by == agent)
+    if ids is not None:
+        wanted.append(tasks.c.id.in_(ids))
     return _rows(at, sa.and_(sa.true(), *wanted), limit)
 
 

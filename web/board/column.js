@@ -1,0 +1,140 @@
+// One stage as a column: its head, its cards, and what is said where there are none. It can be folded to a strip.
+
+import { element, setText } from "./dom.js";
+import { icon } from "./icons.js";
+import { keep, kept } from "./kept.js";
+import { VirtualList } from "./virtual_list.js";
+
+const FOLDED = "folded-stages";
+
+export class Column {
+  #with;
+  #name = element("h2", { class: "column__name cut", dir: "auto" });
+  #count = element("span", { class: "column__count" });
+  #list = element("ol", { class: "column__list", role: "list" });
+  #empty = element("div", { class: "column__empty" });
+  #fold;
+  #cards;
+
+  /** `wiring` has card(task), update(card, task), gone(id), isFiltered(), isEmptyBoard(), clearFilter(), and on. */
+  constructor(stage, wiring) {
+    this.#with = wiring;
+    this.stage = stage;
+    const heading = `stage-${stage.id}`;
+    this.#name.id = heading;
+    this.#list.setAttribute("aria-labelledby", heading);
+    this.scroller = element("div", { class: "column__scroller" }, this.#list, this.#empty);
+    const button = (name, run) => element("button", { type: "button", class: "plain", on: { click: run } }, icon(name));
+    this.#fold = button("fold", () => this.fold(!this.isFolded));
+    this.#fold.classList.add("column__fold");
+    this.add = button("add", () => wiring.on.create(this.stage.name));
+    this.edit = button("more", () => wiring.on.editStage(this.stage));
+    const actor = element("span", { class: "actor", hidden: true, dir: "auto" });
+    this.node = element("section", { class: "column", "aria-labelledby": heading, data: { stage: stage.id } },
+      element("header", { class: "column__head" }, this.#fold, this.#name, this.#count, actor, this.edit, this.add),
+      this.scroller);
+    this.#cards = new VirtualList(this.#list, this.scroller, {
+      key: (task) => task.id,
+      make: wiring.card,
+      update: wiring.update,
+      gone: wiring.gone,
+      isPinned: (card) => card.contains(document.activeElement) || card.classList.contains("card--dragged"),
+    });
+    this.#list.addEventListener("focusin", (event) => this.#makeStop(event.target.closest(".card")));
+    this.#drawFold(kept(FOLDED, []).includes(stage.id));
+  }
+
+  /** Show these tasks. `place` follows, once all columns are drawn. */
+  draw(stage, tasks) {
+    this.stage = stage;
+    setText(this.#name, stage.name);
+    this.#name.title = stage.name;
+    this.node.dataset.mark = `stage:${stage.id}`;
+    this.node.style.setProperty("--stage", stage.color);
+    this.add.setAttribute("aria-label", `New task in ${stage.name}`);
+    this.edit.setAttribute("aria-label", `Change the stage ${stage.name}`);
+    this.#fold.setAttribute("aria-label", `Show the stage ${stage.name}`);
+    this.#cards.render(tasks);
+    this.#makeStop(this.#list.querySelector(".card:has(.card__title[tabindex='0'])") ?? this.#list.firstElementChild);
+    this.#drawCounts(stage, tasks);
+  }
+
+  measure() {
+    this.#cards.measure();
+  }
+
+  settle() {
+    this.#cards.settle();
+  }
+
+  get isFolded() {
+    return this.node.classList.contains("is-folded");
+  }
+
+  /** Fold it to a strip, or open it again; the browser keeps that. */
+  fold(isFolded) {
+    const others = kept(FOLDED, []).filter((id) => id !== this.stage.id);
+    keep(FOLDED, isFolded ? [...others, this.stage.id] : others);
+    this.#drawFold(isFolded);
+  }
+
+  /** The cards that are drawn, in order. */
+  cards() {
+    return this.#cards.nodes();
+  }
+
+  /** The tasks that are shown, also those that are not drawn. */
+  get tasks() {
+    return this.#cards.items;
+  }
+
+  /** Where a card's task is among all that are shown. */
+  indexOf(card) {
+    return this.tasks.findIndex((task) => task.id === card.dataset.id);
+  }
+
+  /** Give the focus to the card at a place, the last if there are less, or to a button if there is none. */
+  focusAt(index) {
+    if (this.isFolded) return this.#fold.focus();
+    const card = this.#cards.reveal(index);
+    return (card?.querySelector(".card__title") ?? this.add).focus();
+  }
+
+  #drawFold(isFolded) {
+    this.node.classList.toggle("is-folded", isFolded);
+    this.#fold.setAttribute("aria-expanded", String(!isFolded));
+  }
+
+  #drawCounts(stage, tasks) {
+    const filtered = this.#with.isFiltered();
+    const count = tasks.length.toLocaleString("en");
+    setText(this.#count, filtered ? `${count} found` : count);
+    this.#count.title = `${count} tasks${filtered ? " that the filter lets through" : ""}`;
+    this.#drawEmpty(stage, tasks.length === 0, filtered);
+  }
+
+  #drawEmpty(stage, isEmpty, filtered) {
+    this.#empty.hidden = !isEmpty;
+    const kind = filtered ? "filtered" : this.#with.isEmptyBoard() && stage.is_default ? "first" : "empty";
+    if (!isEmpty || this.#empty.dataset.kind === kind) return;
+    this.#empty.dataset.kind = kind;
+    const button = (text, run) => element("button", { type: "button", on: { click: run } }, text);
+    if (kind === "filtered") {
+      this.#empty.replaceChildren(element("p", {}, "No task here passes the filter."),
+        button("Clear the filter", this.#with.clearFilter));
+    } else if (kind === "first") {
+      this.#empty.replaceChildren(element("p", { class: "column__lead" }, "This board is empty."),
+        element("p", {}, "Write down the first thing to do, or let an agent call ", element("code", {}, "create_task"), "."),
+        button("New task", () => this.#with.on.create(this.stage.name)));
+    } else {
+      this.#empty.replaceChildren(element("p", {}, "Nothing here. Drop a card, or add one with +."));
+    }
+  }
+
+  /** The Tab key stops at one card of each column; arrow keys go on from there. */
+  #makeStop(card) {
+    if (!card) return;
+    for (const link of this.#list.querySelectorAll(".card__title[tabindex='0']")) link.tabIndex = -1;
+    card.querySelector(".card__title").tabIndex = 0;
+  }
+}

@@ -1,0 +1,56 @@
+// A SharedWorker: one stream for all tabs of a board, since a browser opens only six connections to a server at once.
+//
+// A page joins with the number of the last change that it knows, and hears of those since, then of all that come.
+
+import { Stream } from "./stream.js";
+
+const KEPT = 1000; // changes that a page which joins may have missed
+
+const ports = new Set();
+let recent = [];
+let from = null; // `recent` has all changes since this one; null before the stream has begun
+let ready = null; // what the server last said of itself
+const stream = new Stream((type, detail) => {
+  note(type, detail);
+  for (const port of ports) port.postMessage({ type, detail });
+});
+
+function note(type, detail) {
+  if (type === "lost") {
+    recent = [];
+    from = Infinity; // until it is known which one is the newest
+  } else if (type === "ready") {
+    if (from === Infinity || detail.seq < from || detail.root !== (ready?.root ?? detail.root)) {
+      recent = [];
+      from = detail.seq;
+    }
+    ready = detail;
+  } else if (type === "change") {
+    recent.push(detail);
+    if (recent.length > KEPT) from = recent.shift().seq;
+  }
+}
+
+function join(port, since) {
+  ports.add(port);
+  const tell = (type, detail) => port.postMessage({ type, detail });
+  tell("joined");
+  if (from === null) {
+    from = since;
+    stream.start(since);
+    return;
+  }
+  if (since < from) tell("lost");
+  else for (const change of recent) if (change.seq > since) tell("change", change);
+  tell("state", stream.state);
+  if (stream.state === "live") tell("ready", { ...ready, seq: Math.max(ready.seq, recent.at(-1)?.seq ?? 0) });
+}
+
+onconnect = ({ ports: [port] }) => {
+  port.onmessage = ({ data }) => {
+    if (data.type === "join") join(port, data.since);
+    else if (data.type === "leave") ports.delete(port);
+    else if (data.type === "wake") stream.wake();
+    else if (data.type === "check") stream.check();
+  };
+};
