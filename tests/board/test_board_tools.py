@@ -480,12 +480,25 @@ def test_a_binary_frame_ends_the_connection_with_the_reason(board: Running) -> N
         assert (caught.value.rcvd.code, "text frames" in caught.value.rcvd.reason) == (1003, True)
 
 
-def test_a_frame_of_10_mb_ends_the_connection_and_nothing_else(board: Running) -> None:
+def test_a_frame_that_is_too_long_is_an_error_and_the_calls_under_way_are_answered(board: Running) -> None:
+    with websocket(board) as one:
+        one.initialize()
+        one.send({"id": 7, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {}}})
+        call = {"name": "create_task", "arguments": {"title": "x", "description": "é" * 1_000_000}}
+        one.send({"id": 8, "method": "tools/call", "params": call})
+        answers = {message["id"]: message for message in (one.receive(), one.receive())}
+        assert "result" in answers[7]
+        assert "this message has 6,000,1" in answers[8]["error"]["message"]  # bytes, as JSON writes them
+        assert "at most 1,000,000 are read. Split it" in answers[8]["error"]["message"]
+        assert one.request("ping")["result"] == {}
+
+
+def test_a_frame_that_no_message_has_ends_the_connection_and_nothing_else(board: Running) -> None:
     with websocket(board) as other, websocket(board) as one:
         other.initialize()
         one.initialize()
         with pytest.raises(ConnectionClosed) as caught:
-            one.connection.send("x" * 10_000_000)
+            one.connection.send("x" * 20_000_000)
             one.receive()
         assert caught.value.rcvd is None or caught.value.rcvd.code == 1009
         assert other.request("ping")["result"] == {}
@@ -493,7 +506,16 @@ def test_a_frame_of_10_mb_ends_the_connection_and_nothing_else(board: Running) -
 
 def test_a_call_before_the_handshake_is_an_error(board: Running) -> None:
     with websocket(board) as one:
-        assert "error" in one.request("tools/call", {"name": "list_tasks", "arguments": {}})
+        error = one.request("tools/call", {"name": "list_tasks", "arguments": {}})["error"]
+        assert (error["code"], error["message"]) == (-32600, "send initialize before 'tools/call'")
+        assert one.initialize()["agentName"]
+
+
+def test_an_option_may_have_more_than_the_board_knows(board: Running) -> None:
+    with websocket(board) as one:
+        one.initialize()
+        asked = one.answer("ask_user", question="Which?", options=[{"id": "a", "label": "A", "description": "first"}])
+        assert asked["questionId"]
 
 
 @pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1", "https://localhost"])

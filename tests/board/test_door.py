@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -13,11 +14,13 @@ from typing import Any
 
 import httpx2
 import pytest
+import uvicorn
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from board.running import TOKEN, Running, WebSocketAgent, running
-from lsp_mcp.server.admission import IN_INITIALIZE
+from fakes.bounded import bounded
+from lsp_mcp.server.admission import IN_INITIALIZE, TellingProtocol
 from mcp_process import BOUND, PROGRAM
 
 NOBODY = 65534
@@ -178,6 +181,50 @@ def test_a_new_link_is_asked_of_a_board_that_proves_to_be_this_users(board: Runn
     assert "/open?key=" in done.stdout
 
 
+def test_a_worktree_finds_the_board_that_runs_for_its_checkout(tmp_path: Path) -> None:
+    main, other = tmp_path / "main", tmp_path / "other"
+    for command in (
+        ["init", "-q", str(main)],
+        ["-C", str(main), "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "x"],
+        ["-C", str(main), "worktree", "add", "-q", str(other)],
+    ):
+        subprocess.run(["git", *command], check=True, timeout=BOUND)
+    with running(main, "--port", "0") as board:
+        asked = [PROGRAM, "board", "--link", "--workspace-root", str(other), "--port", str(board.port)]
+        done = subprocess.run(
+            asked, env={**os.environ, "LSP_MCP_TOKEN": TOKEN}, capture_output=True, text=True, check=True, timeout=BOUND
+        )
+        assert f"http://localhost:{board.port}/open?key=" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "half",
+    [b"", b"GET /health HT", b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab"],
+    ids=["nothing", "head", "body"],
+)
+@bounded
+async def test_a_request_that_does_not_come_to_its_end_is_ended(monkeypatch: pytest.MonkeyPatch, half: bytes) -> None:
+    monkeypatch.setattr("lsp_mcp.server.admission._WHOLE_REQUEST", 0.05)
+
+    async def never(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = uvicorn.Server(uvicorn.Config(never, http=TellingProtocol, lifespan="off", log_config=None))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            async with asyncio.timeout(BOUND):
+                reader, writer = await asyncio.open_connection("127.0.0.1", listening.getsockname()[1])
+                writer.write(half)
+                said = await reader.read()
+                writer.close()
+        finally:
+            server.should_exit = True
+            await serving
+    assert said.startswith(b"HTTP/1.1 408 ") if half.startswith(b"GET") else said == b""
+
+
 def test_the_token_is_not_sent_to_a_program_that_only_claims_to_be_the_board(tmp_path: Path) -> None:
     """Anyone may listen on a board's port, and say of it what a board says."""
     liar = subprocess.Popen(
@@ -197,7 +244,7 @@ def test_the_token_is_not_sent_to_a_program_that_only_claims_to_be_the_board(tmp
     finally:
         heard, _ = liar.communicate("", timeout=BOUND)
     assert done.returncode == 1
-    assert "no board runs" in done.stderr
+    assert "no board of the database" in done.stderr
     assert "/health" in heard
     assert TOKEN not in heard
 

@@ -112,3 +112,15 @@ def test_a_flag_that_means_nothing_is_refused_by_every_command(
         result = run(*line)
         assert result.exit_code == 2
         assert words in " ".join(result.stderr.split()).replace("│ ", "")
+
+
+def test_the_board_needs_no_language_server(run: Run, empty: Path) -> None:
+    (empty / "a.py").touch()
+    made = run("board", "call", "create_task", "title=anywhere")
+    assert made.exit_code == 0, made.stderr
+    found = json.loads(run("call", "list_tasks", "--toolset", "board").stdout)
+    assert [one["title"] for one in found["tasks"]] == ["anywhere"]
+    listed = {one["name"] for one in json.loads(run("call", "list", "--toolset", "board", "--json").stdout)}
+    assert {"list_tasks", "ask_user"} <= listed
+    assert not listed & {"find_symbol_definitions_by_name", "lsp_references"}
+    assert listed == {one["name"] for one in json.loads(run("board", "call", "list", "--json").stdout)}

@@ -85,7 +85,7 @@ class Store:
     @property
     def shown(self) -> str:
         """Where it is, without a password."""
-        return str(self.file) if self.file else sa.make_url(self.url).render_as_string(hide_password=True)
+        return shown_url(self.url)
 
     def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
         """What `work` returns; it changes nothing. A connection that was lost is made again, once.
@@ -343,6 +343,12 @@ class _Write:
         if self.error:
             raise self.error
         return self.result
+
+
+def shown_url(url: str) -> str:
+    """Where the database of `url` is, without a password."""
+    file = url.removeprefix("sqlite:///")
+    return sa.make_url(url).render_as_string(hide_password=True) if file == url else file
 
 
 def activity_file(database: Path) -> Path:

@@ -37,7 +37,7 @@ def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, 
     Raises:
         ConfigError: the database cannot be used, or no port or no token can be had.
     """
-    flags = _alone(flags)
+    flags = alone(flags)
     secret = token(given_token)
     running = flags.running()
     assert running.board
@@ -47,27 +47,35 @@ def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, 
 
 def run_stdio(flags: ServerFlags) -> None:
     """Serve one agent on stdio, on the same board as the page. Does not return."""
-    serve(_alone(flags))
+    serve(alone(flags))
 
 
 def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
-    """A link that opens the page of the board that runs for the workspace root.
+    """A link that opens the page of the board that runs on the database of the workspace root.
 
     The token goes only to a board that has proven to know it: anyone may listen on these ports.
 
     Raises:
+        ConfigError: the database has no URL that can be used.
         UnavailableError: none runs.
     """
-    root = str(Path(flags.workspace_root).expanduser().resolve())
+    from lsp_mcp.board.place import store_url
+    from lsp_mcp.board.store import shown_url
+
+    root = Path(flags.workspace_root).expanduser().resolve()
+    # All worktrees of a checkout have one, and the board may run in another.
+    database = shown_url(store_url(root, flags.store))
     secret = token(given_token)
     headers = {"Authorization": f"Bearer {secret}"}
     for candidate in [port] if port else DEV_PORTS if dev else PORTS:
         nonce = secrets.token_hex(16)
         proof = str(_health(candidate, f"?challenge={nonce}").get("proof"))
         is_ours = hmac.compare_digest(proof.encode(), proof_of(secret, candidate, nonce).encode())
-        if is_ours and _ask(candidate, "/health", headers).get("board") == root:
+        if is_ours and _ask(candidate, "/health", headers).get("database") == database:
             return str(_ask(candidate, "/link", headers, method="POST")["link"])
-    raise UnavailableError(f"no board runs for {root}; start it with: lsp-mcp board --workspace-root {root}")
+    raise UnavailableError(
+        f"no board of the database {database} runs; start it with: lsp-mcp board --workspace-root {root}"
+    )
 
 
 async def _serve(
@@ -97,7 +105,7 @@ async def _serve(
     await serve_board(Served(running, flags.settings(), flags.form, flags.response_format), listening, secret, ready)
 
 
-def _alone(flags: ServerFlags) -> ServerFlags:
+def alone(flags: ServerFlags) -> ServerFlags:
     """Only the board's tools, unless code was asked for too."""
     wanted = {"board", *flags.toolsets}
     if flags.backends or flags.socket:

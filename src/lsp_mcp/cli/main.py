@@ -158,6 +158,25 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
 
 
+@board.command("call")
+@click.argument("tool", required=False)
+@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
+@server_flags("--workspace-root", "--store", "--format", "--response-format")
+def board_call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
+    """Call any TOOL of the board from the shell, in any folder: same names, same answers.
+
+    Without a TOOL, or with `list`: show them.
+    """
+    from lsp_mcp.cli.board import alone
+    from lsp_mcp.cli.call import call_tool, list_tools
+
+    if tool in (None, "list"):
+        list_tools(alone(flags), as_json=as_json, every=False)
+    else:
+        call_tool(alone(flags), tool, arguments, as_json=as_json)
+
+
 @main.group()
 def daemon() -> None:
     """See and end the daemons that sessions and calls share.

@@ -142,9 +142,7 @@ class ServerFlags:
             ConfigError: see `check_root`, `Workspace`, `choose_adapters`.
         """
         workspace = self.workspace()
-        if not self.no_code:
-            self.check_root(workspace.root)
-        adapters = [] if self.no_code else choose_adapters(self.backends, workspace.root, adapter_names())
+        adapters = self._servers(workspace.root)
         options = {
             adapter.name: SessionOptions(
                 command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
@@ -168,8 +166,23 @@ class ServerFlags:
         workspace = self.workspace()
         if self.through_neovim:
             return [load_adapter(name) for name in self.adapters]
-        self.check_root(workspace.root)
-        return choose_adapters(self.backends, workspace.root, adapter_names())
+        return self._servers(workspace.root)
+
+    def _servers(self, root: Path) -> list[Adapter]:
+        """Those that are to run for `root`; none if none fits and the board is wanted, which needs none.
+
+        Raises:
+            ConfigError: see `sessions`.
+        """
+        if self.no_code:
+            return []
+        try:
+            self.check_root(root)
+            return choose_adapters(self.backends, root, adapter_names())
+        except ConfigError:
+            if self.backends or _BOARD not in self.toolsets:
+                raise
+            return []
 
     def workspace(self) -> Workspace:
         """The workspace root.

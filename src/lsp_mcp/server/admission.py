@@ -14,6 +14,7 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import h11
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
@@ -29,16 +30,52 @@ HOW_TO_SEND = (
     f'?token=TOKEN, or in the parameters of initialize as "_meta": {{"{IN_INITIALIZE}": TOKEN}}'
 )
 _CONNECTION, _IN_ADDRESS = "lsp_mcp_connection", "lsp_mcp_token"  # keys of a scope's state
+_WHOLE_REQUEST = 20.0  # seconds in which a request must have come as a whole
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
 class TellingProtocol(H11Protocol):
-    """Keeps for `Visitors` what connection a request came on. uvicorn (0.54) itself passes on only addresses."""
+    """Keeps for `Visitors` what connection a request came on, and ends one whose request does not come to its end.
+
+    uvicorn (0.54) itself passes on only addresses, and waits for the rest of a request for ever.
+    """
+
+    _overdue: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """See `asyncio.Protocol`."""
         self.app_state = {**self.app_state, _CONNECTION: Connection.of(transport.get_extra_info("socket"))}
         super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.Protocol`."""
+        self._stop_expecting()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        """Wait for the rest of a request, from its beginning on, or no more if it is there."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._stop_expecting()
+        elif self._overdue is None:
+            self._overdue = self.loop.call_later(_WHOLE_REQUEST, self._give_up)
+
+    def _stop_expecting(self) -> None:
+        if self._overdue is not None:
+            self._overdue.cancel()
+            self._overdue = None
+
+    def _give_up(self) -> None:
+        begun, _ = self.conn.trailing_data
+        if begun and self.conn.our_state is h11.IDLE:
+            self.transport.write(_TOO_SLOW)
+        self.transport.close()
 
 
 class Visitors:

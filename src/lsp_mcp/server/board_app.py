@@ -128,7 +128,8 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         return JSONResponse({"link": door.link()})
 
     async def health(request: Request) -> Response:
-        whose = {"board": str(host.workspace.root)} if await door.visitors.knows(request) else {}
+        is_known = await door.visitors.knows(request)
+        whose = {"board": str(host.workspace.root), "database": host.board.store.shown} if is_known else {}
         if challenge := request.query_params.get("challenge"):
             whose["proof"] = door.proof(challenge)
         return JSONResponse({"status": "ok", **whose, "program": "lsp-mcp"})

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.server.admission import LocalOnly, TellingProtocol, Visitors
 from lsp_mcp.server.stdio import end
+from lsp_mcp.server.websocket import MOST_FRAME
 from lsp_mcp.sessions.running import Running
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
 _OPEN = ("/health",)  # what needs no token
-_MOST_FRAME = 1_000_000  # bytes
+_MOST_FRAME = 16 * MOST_FRAME  # one that is only too long for a message is answered; this is what memory is for
 # Loggers of the SDK (2.3), which takes a client that goes before its request is whole for an error of the server.
 _HEARING_DISCONNECTS = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "mcp.server.sse")
 _GRACE = 1  # seconds for answers under way when it ends

@@ -62,6 +62,12 @@ def read_message(line: bytes, amend: Callable[[dict[str, Any]], None] | None = N
     return _read_slowly(line, amend)
 
 
+def too_long(line: bytes, most: int) -> Refusal:
+    """What answers a message of more bytes than are read."""
+    said = f"this message has {len(line):,} bytes; at most {most:,} are read. Split it"
+    return Refusal(_outer_id(line.decode("utf-8", "replace")), INVALID_REQUEST, said)
+
+
 def _read_slowly(line: bytes, amend: Callable[[dict[str, Any]], None] | None) -> Read | list[Read]:
     try:
         text = line.removeprefix(_BOM).decode()

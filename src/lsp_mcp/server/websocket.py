@@ -17,10 +17,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.server.admission import HOW_TO_SEND, IN_INITIALIZE
-from lsp_mcp.server.messages import Refusal, read_message
+from lsp_mcp.server.messages import Refusal, read_message, too_long
+from lsp_mcp.visible import quoted
 
 log = logging.getLogger(__name__)
 
+MOST_FRAME = 1_000_000  # bytes of a message
 _UNSUPPORTED_DATA, _FORBIDDEN = 1003, 4003
 _UNKNOWN = "agent"
 _WAITING = 64  # messages of one client that wait to be handled
@@ -92,12 +94,14 @@ class _Client:
         self._introduce = introduce
         self._is_token = is_token
         self._is_known = is_known
+        self._is_begun = False
         self.introductions: dict[Any, dict[str, Any]] = {}  # by the id of a request `initialize`
 
     async def messages(self) -> AsyncIterator[JSONRPCMessage]:
         """What it sends until it is closed; what is not a message, or may not be sent, is answered here."""
         while (text := await self._next_text()) is not None:
-            message = read_message(text.encode("utf-8", "surrogatepass"), _amend)
+            line = text.encode("utf-8", "surrogatepass")
+            message = read_message(line, _amend) if len(line) <= MOST_FRAME else too_long(line, MOST_FRAME)
             if isinstance(message, list):
                 message = Refusal(None, INVALID_REQUEST, "send one JSON-RPC message in each frame")
             is_first = isinstance(message, JSONRPCRequest) and message.method == "initialize"
@@ -106,7 +110,11 @@ class _Client:
                 await self._websocket.close(_FORBIDDEN, "the token is missing or wrong")
                 return
             if is_first:
+                self._is_begun = True
                 message = await self._introduced(message)
+            elif not self._is_begun and isinstance(message, JSONRPCRequest) and _needs_beginning(message):
+                # The SDK's answer says that the parameters are wrong, and not which.
+                message = Refusal(message.id, INVALID_REQUEST, f"send initialize before {quoted(message.method)}")
             if isinstance(message, Refusal):
                 await self._refuse(message)
             else:
@@ -155,6 +163,11 @@ async def _until_closed(work: Callable[[], Awaitable[None]]) -> None:
 
 def _client_of(initialize: JSONRPCRequest) -> str:
     return str((initialize.params or {})["clientInfo"]["name"] or _UNKNOWN)
+
+
+def _needs_beginning(request: JSONRPCRequest) -> bool:
+    """Whether it is of the versions of MCP that begin with `initialize`; later ones tell theirs in each request."""
+    return request.method.startswith("tools/") and "_meta" not in (request.params or {})
 
 
 def _taken_token(initialize: JSONRPCRequest) -> object:

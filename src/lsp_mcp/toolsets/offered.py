@@ -159,5 +159,7 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
         if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
-    wanted = {*_EVERYWHERE, *of_backends, *settings.toolsets} - set(settings.without_toolsets)
+    # Where only a board runs, tools that ask a language server are none.
+    has_servers = adapters or through_neovim or _BOARD not in settings.toolsets
+    wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - set(settings.without_toolsets)
     return [name for name in TOOLSETS if name in wanted]

@@ -39,7 +39,7 @@ After = Annotated[str | None, Field(description="Stage that it comes behind; emp
 class Activity(BaseModel):
     """A prompt that belongs to a stage."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
     name: str
     prompt: str

@@ -21,7 +21,7 @@ Task = Annotated[str | None, Field(description="The task that it is about")]
 class Option(BaseModel):
     """One of the answers to choose from."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
     id: str
     label: str
