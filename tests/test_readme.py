@@ -17,6 +17,16 @@ def test_the_tool_table_lists_every_tool_with_every_argument() -> None:
     assert table == tools
 
 
+def test_the_contract_of_the_code_tools_names_every_tool_with_every_argument() -> None:
+    contract = (Path(__file__).parent.parent / "docs" / "contracts" / "code.md").read_text("utf-8")
+    for tool in tools_without_sessions(CallerError("only looked at"), ["code", "lsp"]):
+        said = re.search(rf"`{tool.name}(?:\(|` \(symbol_anchor,\sd|` and `)", contract)
+        assert said, f"nothing of {tool.name}"
+        signature = contract[said.start() :].partition(":")[0]
+        missing = [name for name in tool.model.model_fields if name != "format" and name not in signature]
+        assert not missing, f"{tool.name} takes {missing}"
+
+
 def test_what_the_tool_table_says_is_off_by_default_is_what_needs_the_flag() -> None:
     table = README.partition("<!-- tools")[2].partition("\n\n")[0]
     _, flag, off = re.split(r"\| \*\*off by default\*\*: `--toolset ([\w-]+)`", table)
