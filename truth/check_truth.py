@@ -66,11 +66,11 @@ def main(folder: str, backend: str, number: int, seed: int, kept: float) -> None
     """Exit status 1: an answer was wrong and its status did not name what it lacks."""
     with tempfile.TemporaryDirectory(prefix="lsp-mcp-check-truth-") as temporary:
         copy = Path(temporary).resolve() / "tree"
-        if Path(folder).is_dir():
+        if known := [tree for tree in trees(backend) if tree.name == folder]:
+            copied(known[0], copy)
+        else:
             shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cache"))
             _repoint(copy, Path(folder).resolve())
-        else:
-            copied(trees(backend, [folder])[0], copy)
         outcomes = examine(copy, backend, number, seed, Path(temporary), click.echo, kept=kept)
     told = ", ".join(f"{outcomes[one]} {one}" for one in ("right", "flagged", "wrong"))
     click.echo(f"{folder}: {number} edits, seed {seed}: {told}")

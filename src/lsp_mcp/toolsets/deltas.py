@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Checked, Scope
+from lsp_mcp.errors import SilentError
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.checking import problems
 from lsp_mcp.features.code_actions import code_actions
@@ -15,10 +17,12 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.waiting import within
 
 _FIXES_OF = 8  # different messages whose quick fixes are looked for
 _FIXES_IN = 4  # files: with more, none are looked for
 _FIXES = 3  # names of them that are told
+_FIXES_WITHIN = 60.0  # seconds, of which half are used: what is wrong is worth more than how it is mended
 
 Looked = tuple[list[Problem], Checked]
 
@@ -70,7 +74,15 @@ def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
 
 
 async def with_fixes(backend: Backend, delta: Delta) -> Delta:
-    """`delta` with the names of the quick fixes of the first few new problems."""
+    """`delta` with the names of the quick fixes of the first few new problems, if the server knows them soon."""
+    try:
+        async with asyncio.timeout(within(_FIXES_WITHIN) / 2):
+            return await _with_fixes(backend, delta)
+    except (TimeoutError, SilentError):
+        return delta
+
+
+async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     firsts: dict[str, Problem] = {}
     for one in delta.new:
         if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):

@@ -59,6 +59,7 @@ class WholeUnit:
             seen.update([header] if header else ())
         self._text = UnitText(text, put)
         self.shown = self._text.shown
+        self.apart = {file for _, file in self._included if file}  # what has an include of its own
         self.moves = not in_line or len(put) > 1  # whether what stands in the text stands in other lines
 
     def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
@@ -68,11 +69,10 @@ class WholeUnit:
     def hidden(self, told: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
         """The files that may have errors behind those that it `told` of the shown text, one for each include."""
         lines = {self.shown.offset_position(at, encoding)["line"]: file for at, file in self._included}
-        alone = {file for file in lines.values() if file}
         found: set[Path] = set()
         for one in told:
             line, related = one["range"]["start"]["line"], one.get("relatedInformation")
             if related and line in lines:
                 header = lines[line] or uri_path(related[0]["location"]["uri"])
-                found |= self._includes.reached([header]) - (alone - {header})
+                found |= self._includes.reached([header]) - (self.apart - {header})
         return found

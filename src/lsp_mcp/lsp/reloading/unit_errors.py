@@ -30,12 +30,15 @@ _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 class Found:
     """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they stand in.
 
-    `hidden` are files that may have errors too, which the server does not tell before these are mended.
+    `hidden` are files that may have errors too, which the server does not tell before these are mended; in those of
+    `clear` it would have told them. `apart`: all was done so that it tells them.
     """
 
     errors: list[Any]
     files: frozenset[Path]
     hidden: frozenset[Path]
+    clear: frozenset[Path] = frozenset()
+    apart: bool = False
 
 
 class UnitErrors:
@@ -71,8 +74,8 @@ class UnitErrors:
     @property
     def hidden(self) -> set[Path]:
         """The files that may have errors besides those that are told."""
-        told = {file for found in self.found.values() for file in found.files}
-        return {file for found in self.found.values() for file in found.hidden} - told
+        known = {file for found in self.found.values() for file in (*found.files, *found.clear)}
+        return {file for found in self.found.values() for file in found.hidden} - known
 
     async def look(self, units: Collection[Path], connection: Connection, seconds: float) -> set[Path]:
         """Have the server look at `units`, for so many seconds at most; those that it has not looked at."""
@@ -81,56 +84,68 @@ class UnitErrors:
 
         async def look(path: Path) -> None:
             async with room:
-                with self._documents.awaiting(path):
-                    try:
-                        found = await self._look(path, connection)
-                    except PathError:
-                        found = Found([], frozenset(), frozenset())  # no text: reading it said so
-                    finally:
-                        self._documents.refresh([path])
-                if found:
-                    self.found[path] = found
-                    self.due.discard(path)
+                if await self._look(path, connection, apart=False):
                     waiting.discard(path)
 
         try:
             async with asyncio.timeout(seconds):
                 with connection.waited_for():
                     await asyncio.gather(*map(look, sorted(units)))
+                    while path := self._hiding_most():
+                        if not await self._look(path, connection, apart=True):
+                            break
         except TimeoutError:
             log.warning("%s did not look at %d files in time", self._adapter.name, len(waiting))
         finally:
             self._documents.show_present()
         return waiting
 
-    async def _look(self, path: Path, connection: Connection) -> Found | None:
-        """None if the server ended."""
-        text, rules = self._documents.present(path), self._adapter.diagnostics
-        if path not in self._documents:
-            text = self._documents.on_disk(path)
-        moved, was_open = False, path in self._documents
-        unit, told = None, None
-        for apart in (False, True):
-            unit = await self._unit(path, text, apart=apart)
-            told = await self._told(path, unit.shown if unit else text, connection)
-            if told is None:
-                return None
-            moved |= bool(unit and unit.moves)
-            if not unit or not any(one.get("relatedInformation") for one in told):
-                break
-        restore = unit and (moved or was_open) and not self._documents.is_editors(path)
+    def _hiding_most(self) -> Path | None:
+        """The file in which the server can be made to tell more; a header has the same errors wherever it is read."""
+        hidden = self.hidden
+        hiding = {path: len(found.hidden & hidden) for path, found in self.found.items() if not found.apart}
+        most = max(hiding, key=lambda path: hiding[path], default=None)
+        return most if most and hiding[most] else None
+
+    async def _look(self, path: Path, connection: Connection, *, apart: bool) -> bool:
+        """Have the server look at `path`; whether it has."""
+        with self._documents.awaiting(path):
+            try:
+                found = await self._found(path, connection, apart=apart)
+            except PathError:
+                found = Found([], frozenset(), frozenset(), apart=apart)  # no text: whoever opens it is told so
+            finally:
+                self._documents.refresh([path])
+        if found:
+            self.found[path] = found
+            self.due.discard(path)
+        return bool(found)
+
+    async def _found(self, path: Path, connection: Connection, *, apart: bool) -> Found | None:
+        """What is wrong in `path`; None if the server ended."""
+        rules, was_open = self._adapter.diagnostics, path in self._documents
+        text = self._documents.present(path)
+        unit = await self._unit(path, text, apart=apart)
+        told = await self._told(path, unit.shown if unit else text, connection)
+        if told is None:
+            return None
+        restore = unit and (unit.moves or was_open) and not self._documents.is_editors(path)
         # Its index has what stands in the shown text.
         if restore and not await read_again(path, self._documents, connection.notifications.diagnostics):
             return None
         hides = connection.notifications.diagnostics.hides
-        errors = [one for one in told or () if one.get("severity", _ERROR) == _ERROR and hides(one)]
+        errors = [one for one in told if one.get("severity", _ERROR) == _ERROR and hides(one)]
         stopped = [one for one in errors if rules.stopped_code and one.get("code") == rules.stopped_code]
         errors = [one for one in errors if one not in stopped]
-        hidden = unit.hidden(errors, connection.encoding) if unit else set[Path]()
+        hidden, clear = set[Path](), set[Path]()
+        if unit:
+            hidden = unit.hidden(errors, connection.encoding)
+            clear = unit.apart - hidden
+            errors = unit.diagnostics(errors, connection.encoding)
         if stopped:
-            hidden |= await self._build.files.included_by([path])
-        errors = unit.diagnostics(errors, connection.encoding) if unit else errors
-        return Found(errors, frozenset(map(self._file(path), errors)), frozenset(hidden))
+            hidden, clear = set(await self._build.files.included_by([path])), set()
+        files = frozenset(map(self._file(path), errors))
+        return Found(errors, files, frozenset(hidden), frozenset(clear), apart)
 
     async def _unit(self, path: Path, text: Text, *, apart: bool) -> WholeUnit | None:
         """How the server is shown `path`; None if it must be shown as it is."""
