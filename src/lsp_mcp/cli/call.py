@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,11 +93,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call from the shell; `terminal` whether its answer is shown on one."""
+    """One call from the shell, its arguments as `key=value` or by name; `terminal`: its answer is shown on one."""
 
     flags: ServerFlags
     name: str
-    words: Sequence[str]
+    words: Sequence[str] | Mapping[str, Any]
     as_json: bool
     terminal: bool
 
@@ -113,6 +113,8 @@ class ToolCall:
             raise CallerError(unknown("tool", self.name, known))
         if in_lua and not self.flags.through_neovim:
             raise CallerError(f"{self.name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
+        if isinstance(self.words, Mapping):
+            return dict(self.words)
         return _arguments(self.words, self.name, {} if in_lua else known[self.name].input_schema)
 
     async def outcome(self, running: Running, report: Report) -> Outcome:
@@ -121,7 +123,7 @@ class ToolCall:
         Raises:
             CallerError: as `check`.
         """
-        call = Call(format=self._format(), report=report)
+        call = Call(format=self.format, report=report)
         arguments = self.check()
         try:
             if self.name.startswith(PREFIX):
@@ -141,7 +143,9 @@ class ToolCall:
         whole = result.model_dump(by_alias=True, exclude_none=True, mode="json")
         return Outcome(json.dumps(whole, ensure_ascii=False))
 
-    def _format(self) -> Format:
+    @property
+    def format(self) -> Format:
+        """The form of the answer: as the user said, else for whom it is."""
         if self.as_json:
             return "json"
         if "--format" in self.flags.given:
@@ -175,14 +179,15 @@ def _question(
     return lambda call: offered[name].call(call, arguments)
 
 
-def _in_lua(running: Running, name: str, words: Sequence[str]) -> Callable[[Call], Awaitable[str]]:
+def _in_lua(running: Running, name: str, words: Sequence[str] | Mapping[str, Any]) -> Callable[[Call], Awaitable[str]]:
     """The call of a Neovim's own tool, whose arguments are known only there."""
 
     async def ask(call: Call) -> str:
         assert running.neovims
         lua = LuaTools(running.neovims)
         schema = next((tool.input_schema for tool in await lua.tools() if tool.name == name), {})
-        return await lua.call(call, name, _arguments(words, name, schema))
+        given = dict(words) if isinstance(words, Mapping) else _arguments(words, name, schema)
+        return await lua.call(call, name, given)
 
     return ask
 

@@ -237,19 +237,53 @@ def plugin() -> None:
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
 @_shared
 @click.option("--all", "every", is_flag=True, help="List also the tools that cannot run here, and what they need.")
+@click.option("--batch", is_flag=True, help="Read calls from stdin, a line each: TOOL KEY=VALUE ..., or JSON.")
 @server_flags()
-def call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool, every: bool) -> None:
+@click.pass_context
+def call(
+    context: click.Context,
+    flags: ServerFlags,
+    tool: str | None,
+    arguments: tuple[str, ...],
+    as_json: bool,
+    every: bool,
+    batch: bool,
+) -> None:
     """Call any TOOL from the shell: same names, same answers.
 
     Without a TOOL, or with `list`: show those that can run here. Answers are short text on a terminal and JSON
-    elsewhere, unless --format says which.
+    elsewhere, unless --format says which. With --batch JSON is a line for each call, {"question", "status", "answer"},
+    and the exit status that of the worst; a call in JSON is {"tool": NAME, "arguments": {...}}.
     """
     from lsp_mcp.cli.call import call_tool, list_tools
 
+    if batch:
+        if tool is not None:
+            raise click.UsageError("--batch reads the calls from stdin; leave out TOOL.")
+        from lsp_mcp.cli.batch import call_batch
+
+        context.exit(call_batch(flags, as_json=as_json))
     if tool in (None, "list"):
         list_tools(flags, as_json=as_json, every=every)
     else:
         call_tool(flags, tool, arguments, as_json=as_json)
+
+
+@main.command()
+@_json
+@server_flags("--backend", "--workspace-root", "--compile-commands", "--ready-timeout", "--*-path")
+@click.pass_context
+def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
+    """Build ahead what answers need and what can be kept.
+
+    The servers' indexes and caches and the index of words, for an image or the cache of a CI. What is kept is of
+    files as they are at their place: a checkout that is moved is read again. LSP_MCP_CACHE says where it is kept. Exit
+    status 1 if something could not be built whole.
+    """
+    from lsp_mcp.cli.warm import warm as build
+
+    flags.check()
+    context.exit(build(flags, as_json=as_json))
 
 
 @main.command()

@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -43,6 +43,9 @@ class Serving(Protocol):
 
     def session(self, flags: Sequence[str], greeting: str) -> Session:
         """A session for a client with these flags; its first answer says `greeting` too."""
+
+    def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
+        """What answers lines of questions, one after the other, with the same; None if there is nothing to answer."""
 
     def about(self) -> Json:
         """What is told of it: calls that run, servers at rest, and for how many seconds nobody asked."""
@@ -133,6 +136,14 @@ class Clients:
             return
         self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
         flags = hello.get("flags", ())
+        if hello.get("batch"):
+            await answer({"serves": __version__})
+            ask = self._serving.batch(flags, terminal=bool(hello.get("terminal")))
+            while line := await reader.readline():
+                if outcome := await ask(json.loads(line)["question"]):
+                    await answer(outcome)
+            await answer({"ended": True})
+            return
         if words := hello.get("call"):
             await answer({"serves": __version__})
 

@@ -9,13 +9,14 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from lsp_mcp.backend import Json, Report
+from lsp_mcp.cli.batch import answered, silent
 from lsp_mcp.cli.call import ToolCall
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.serve import importing
@@ -110,13 +111,33 @@ class _Serving:
         """See `Serving.call`."""
         name, *arguments = words
         try:
-            given = parsed([*self._words, *(flag for flag in flags if flag != "--json")])
-            asked = ToolCall(given, name, arguments, as_json="--json" in flags, terminal=terminal)
+            asked = ToolCall(self._given(flags), name, arguments, as_json="--json" in flags, terminal=terminal)
             return asdict(await asked.outcome(self._running.for_client(), report))
         except (LspMcpError, click.ClickException) as error:
-            said = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            status = 2 if isinstance(error, CallerError | click.ClickException) else 1
-            return {"out": None, "err": [visible_lines(f"lsp-mcp: {said}")], "status": status}
+            return _failed(error)
+
+    def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
+        """See `Serving.batch`."""
+        running = self._running.for_client()
+
+        async def ask(question: str) -> Json | None:
+            try:
+                given, as_json = self._given(flags), "--json" in flags
+                outcome = await answered(question, running, given, silent, as_json=as_json, terminal=terminal)
+                return asdict(outcome) if outcome else None
+            except (LspMcpError, click.ClickException) as error:
+                return _failed(error)
+
+        return ask
+
+    def _given(self, flags: Sequence[str]) -> ServerFlags:
+        return parsed([*self._words, *(flag for flag in flags if flag != "--json")])
+
+
+def _failed(error: LspMcpError | click.ClickException) -> Json:
+    said = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    status = 2 if isinstance(error, CallerError | click.ClickException) else 1
+    return {"out": None, "err": [visible_lines(f"lsp-mcp: {said}")], "status": status}
 
 
 async def _serve(

@@ -16,7 +16,7 @@ OF_A_CLIENT = frozenset(
     }
 )
 SWITCHES = frozenset(
-    {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json"}
+    {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json", "--batch"}
 )
 _SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
 OF_WHAT_RUNS = frozenset(
@@ -44,7 +44,7 @@ class Asked:
 
     `shape` are the flags that say what runs, normalized; `client` those that say how this client is served; `root` is
     the workspace root, absolute and resolved, and `named` whether the user named it; `call` is a tool and the words for
-    it, for one call from the shell.
+    it, for one call from the shell; `batch` says that calls come a line each.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Asked:
         call: Sequence[str] = (),
         *,
         named: bool = True,
+        batch: bool = False,
     ) -> None:
         self.shape = tuple(shape)
         self.client = tuple(client)
@@ -63,6 +64,7 @@ class Asked:
         self.environment = dict(environment)
         self.call = tuple(call)
         self.named = named
+        self.batch = batch
         self.program = (__version__, build())  # when this was made: it may be upgraded under us
 
     @property
@@ -84,7 +86,10 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     if found is None:
         return None
     flags, rest = found
-    if rest and (rest[0] != "call" or len(rest) < 2 or rest[1] == "list"):
+    batch = any(flag == "--batch" for flag, _ in flags)
+    if batch and rest != ["call"]:
+        return None
+    if rest and not batch and (rest[0] != "call" or len(rest) < 2 or rest[1] == "list"):
         return None
     shared = os.environ.get("LSP_MCP_SHARED", "1") != "0"
     shape: list[str] = []
@@ -95,6 +100,8 @@ def asked_of(words: Sequence[str]) -> Asked | None:
             shared = flag == "--shared"
         elif (flag, value) in _SERVED_ALONE:
             return None
+        elif flag == "--batch":
+            pass
         elif flag == "--workspace-root":
             named = value
         elif flag in OF_A_CLIENT or (flag == "--json" and rest):
@@ -108,7 +115,7 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     if not shared:
         return None
     root = os.path.realpath(named or ".")
-    return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."))
+    return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
 
 
 def _parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:

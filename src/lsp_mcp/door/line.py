@@ -40,6 +40,7 @@ class Line:
             "served": asked.served,
             "flags": asked.client,
             "call": asked.call,
+            "batch": asked.batch,
             "terminal": sys.stdout.isatty(),
             "pid": os.getpid(),
             "resumed": resumed,

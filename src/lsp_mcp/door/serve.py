@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,9 +27,9 @@ def serve(words: Sequence[str]) -> int | None:
         return None
     try:
         line = Line(asked)
-        if asked.call:
+        if asked.call or asked.batch:
             line.agree()
-            return _call(line)
+            return _batch(line) if asked.batch else _call(line)
         greetings = Greetings(asked)
         if not greetings.are_known:
             line.agree()
@@ -44,6 +46,27 @@ def serve(words: Sequence[str]) -> int | None:
         return 1
 
 
+def _batch(line: Line) -> int:
+    """Print the outcomes of the calls on stdin; the exit status, that of the worst."""
+
+    def ask() -> None:
+        try:
+            while question := sys.stdin.buffer.readline():
+                line.send(json.dumps({"question": question.decode("utf-8", "replace")}).encode() + b"\n")
+            line.end_input()
+        except OSError:
+            pass  # the daemon has ended, which the other thread says
+
+    threading.Thread(target=ask, daemon=True).start()
+    worst = 0
+    while message := _next(line):
+        if message.get("ended"):
+            return worst
+        _print(message)
+        worst = max(worst, message["status"])
+    return _lost()
+
+
 def _call(line: Line) -> int:
     """Print the outcome of the call that `line` was made for; its exit status."""
     at_terminal = sys.stderr.isatty()
@@ -55,12 +78,20 @@ def _call(line: Line) -> int:
             continue
         if at_terminal:
             sys.stderr.write("\r\x1b[K")
-        for text in message["err"]:
-            sys.stderr.write(f"{text}\n")
-        if message["out"] is not None:
-            sys.stdout.write(f"{message['out']}\n")
-        sys.stdout.flush()
+        _print(message)
         return int(message["status"])
+    return _lost()
+
+
+def _print(message: dict[str, Any]) -> None:
+    for text in message["err"]:
+        sys.stderr.write(f"{text}\n")
+    if message["out"] is not None:
+        sys.stdout.write(f"{message['out']}\n")
+    sys.stdout.flush()
+
+
+def _lost() -> int:
     sys.stderr.write(
         "lsp-mcp: the daemon ended during this call, so it is not known whether it changed anything; look at the files "
         "before you call again\n"

@@ -1,0 +1,87 @@
+"""`lsp-mcp warm`: build ahead what answers need and what can be kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, replace
+
+import click
+
+from lsp_mcp.backend import Backend, Report
+from lsp_mcp.cache_folders import cache_folder
+from lsp_mcp.cli.help import console
+from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.sessions.running import Running
+from lsp_mcp.visible import visible_lines
+
+_READY_TIMEOUT = 3600.0  # seconds, unless the user says another: an index of millions of lines takes that long
+_ANY_WORD = "main"  # to ask where it stands is to have all files read
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What came of one language server; `problem` is empty if all was built."""
+
+    server: str
+    seconds: float
+    indexed: int | None = None  # files in its own index, where it tells
+    problem: str = ""
+
+
+def warm(flags: ServerFlags, *, as_json: bool) -> int:
+    """Build the indexes and caches of every language server; the exit status, 1 if one could not be built whole.
+
+    Raises:
+        ConfigError: see `ServerFlags.sessions`.
+    """
+    if "--ready-timeout" not in flags.given:
+        flags = replace(flags, ready_timeout=_READY_TIMEOUT)
+    running = flags.running()
+    try:
+        done = asyncio.run(_warm(running))
+    finally:
+        running.kill()
+    if as_json:
+        shown = [{**vars(one), "seconds": round(one.seconds, 1)} for one in done]
+        click.echo(json.dumps({"cache": str(cache_folder()), "servers": shown}, indent=2))
+    else:
+        for one in done:
+            indexed = f", {one.indexed:,} files in its index" if one.indexed is not None else ""
+            said = f"incomplete: {one.problem}" if one.problem else f"built in {one.seconds:.1f} s{indexed}"
+            click.echo(visible_lines(f"{one.server}: {said}"))
+        click.echo(f"kept in {cache_folder()} for {running.code.workspace.root}, and where its servers keep their own")
+    return 1 if any(one.problem for one in done) else 0
+
+
+async def _warm(running: Running) -> list[Warmed]:
+    running.begin()
+    with console(stderr=True).status("starting …") as status:
+
+        async def report(_: float, __: float | None, message: str) -> None:
+            from rich.markup import escape
+
+            status.update(escape(visible_lines(message)))
+
+        try:
+            return [await _built(backend, report) for backend in await running.code.asked()]
+        finally:
+            await running.close()
+
+
+async def _built(backend: Backend, report: Report) -> Warmed:
+    begun = time.monotonic()
+    try:
+        await backend.ready(report)
+        await backend.sync()
+        await report(0, None, f"{backend.name}: reading the words of all files")
+        await backend.words.files_with(_ANY_WORD)
+        await report(0, None, f"{backend.name}: looking at all files")
+        await backend.check()
+        facts = await backend.facts()
+    except LspMcpError as error:
+        return Warmed(backend.name, time.monotonic() - begun, problem=str(error))
+    left = "" if backend.state() == "running" else "it was still loading when --ready-timeout was over"
+    return Warmed(backend.name, time.monotonic() - begun, facts.indexed, left)
