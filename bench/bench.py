@@ -31,7 +31,7 @@ from workload import Peers, Tree, Workload
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.errors import LspMcpError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 
 WARM_TARGET = 3.0  # ms over the server alone
 MEMORY_TARGET = 90  # MiB

@@ -18,7 +18,7 @@ from raw_neovim import Asked, RawNeovim
 from report import Table
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 
 BACKEND = "nvim"
 TARGET = 3.0  # ms over the request in Neovim

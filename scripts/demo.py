@@ -27,7 +27,7 @@ from rich.text import Text
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.errors import LspMcpError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 
 _TOP = Path(__file__).resolve().parent.parent
 _EXAMPLES = Path(__file__).with_name("demo.toml")

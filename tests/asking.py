@@ -11,8 +11,8 @@ import pytest
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.programs import find_command
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools

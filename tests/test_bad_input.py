@@ -13,7 +13,7 @@ import pytest
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 from mcp_process import Connected, connected, raw, without_rights
 
 LIST, FIND = "list_symbols_in_file", "find_symbol_definitions_by_name"

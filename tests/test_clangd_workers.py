@@ -13,8 +13,8 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.programs import find_command
 
 ROUNDS = 50
 skip_without("clangd")

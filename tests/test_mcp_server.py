@@ -21,7 +21,7 @@ from mcp.types import Tool
 from fakes.workspace import FakeWorkspace, notification
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import CallerError, MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.mcp_server import described
 from lsp_mcp.toolsets.offered import tools_without_sessions
@@ -131,6 +131,23 @@ def test_the_list_of_tools_for_neovim_is_the_published_one(request: pytest.Fixtu
     assert len(tools) == 33
     check_golden("tools_list_nvim.json", tools, request)
     assert len(json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])) / 4 < 6000
+
+
+def test_the_list_of_tools_for_debugging_is_the_published_one(request: pytest.FixtureRequest) -> None:
+    tools = [described(tool) for tool in tools_without_sessions(CallerError("only looked at"), ["debug"])]
+    assert len(tools) == 12
+    check_golden("tools_list_debug.json", tools, request)
+    assert len(json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])) / 4 < 2400
+
+
+def test_debugging_alone_needs_no_language_server(tmp_path: Path) -> None:
+    (tmp_path / "greet.py").write_text("name = 'Ada'\nprint('hello', name)\n")
+    for flag in (["--backend", "dap"], ["--toolset", "debug"]):
+        with connected("--workspace-root", str(tmp_path), *flag) as alone:
+            assert {tool.name.partition("_")[0] for tool in alone.tools()} == {"debug"}
+            if flag[0] == "--backend":
+                stop = json.loads(alone.answer("debug_start", program="greet.py", breakpoints=["greet.py:2"], wait=50))
+                assert stop["variables"] == {"name": "'Ada'"}
 
 
 def check_golden(name: str, tools: list[Tool], request: pytest.FixtureRequest) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from asking import skip_without
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 from mcp_process import Json, Raw, descendants, raw
 
 TIMEOUT = 16  # seconds; a server that does nothing is noticed after less than half of it

@@ -22,11 +22,11 @@ from lsp_mcp.errors import ConfigError, RefusedError, unknown
 from lsp_mcp.text import CodeUnit, PositionEncoding
 
 
-class _Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, dict=True):
+class Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, dict=True):
     """A table of an adapter file: unknown keys and wrong types are errors that name the key."""
 
 
-class Lexing(_Data, frozen=True):
+class Lexing(Data, frozen=True):
     """What of a text in a language is no code, as patterns of Python's `re` with MULTILINE; their groups have names."""
 
     comment: str
@@ -35,7 +35,7 @@ class Lexing(_Data, frozen=True):
     macro: str = ""  # a definition of a macro
 
 
-class Language(_Data, frozen=True):
+class Language(Data, frozen=True):
     """A language that the server answers for."""
 
     id: str  # LSP's `languageId`
@@ -51,14 +51,14 @@ class Language(_Data, frozen=True):
     lexing: Lexing | None = None
 
 
-class Requirement(_Data, frozen=True):
+class Requirement(Data, frozen=True):
     """A program that the server itself needs."""
 
     command: tuple[str, ...]  # prints its version
     get: str  # how a person gets it
 
 
-class Workspace(_Data, frozen=True):
+class Workspace(Data, frozen=True):
     """What lies in a workspace of this server."""
 
     root_markers: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Workspace(_Data, frozen=True):
     dependency_files_command: tuple[str, ...] = ()  # prints the source files that the workspace depends on, one a line
 
 
-class Visibility(_Data, frozen=True):
+class Visibility(Data, frozen=True):
     """Which files can mean a symbol of another one, where the files of a folder share names and others import it.
 
     Patterns of Python's `re`; more may match than what they are for, never less.
@@ -88,7 +88,7 @@ class Visibility(_Data, frozen=True):
     capital_mark: str = ""  # stands there before a letter that is a capital
 
 
-class Join(_Data, frozen=True):
+class Join(Data, frozen=True):
     """How projects that nobody joined are joined for the server alone: by a file elsewhere, which a variable names."""
 
     variable: str  # of the environment: the path of the file; where the user has set it, that counts
@@ -105,7 +105,7 @@ class Join(_Data, frozen=True):
     decided_by_files: tuple[str, ...] = ()  # files in a project that do
 
 
-class Projects(_Data, frozen=True):
+class Projects(Data, frozen=True):
     """How a workspace falls into projects (Go modules, packages …) that the server loads one by one."""
 
     marker: str  # the file name that makes its folder a project
@@ -137,7 +137,7 @@ class Projects(_Data, frozen=True):
         return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in self.ignored_folders)
 
 
-class Compilation(_Data, frozen=True):
+class Compilation(Data, frozen=True):
     """The compilation database of a server that indexes what is in it, and where that server keeps its index.
 
     Such a server reads a file that changed, and what includes it, again only when it is opened.
@@ -159,7 +159,7 @@ class Compilation(_Data, frozen=True):
     include_options: tuple[str, ...] = ()  # of a compiler: the file named next is included first
 
 
-class Changes(_Data, frozen=True):
+class Changes(Data, frozen=True):
     """What the server doesn't do by itself when it is told that source files were created or changed."""
 
     load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
@@ -169,7 +169,7 @@ class Changes(_Data, frozen=True):
     goes_by_mtime: bool = False  # of a file that is not open, a text with the old one's time is not read
 
 
-class Documents(_Data, frozen=True):
+class Documents(Data, frozen=True):
     """How the server is told of open documents, where the specification leaves it open or is not enough."""
 
     change_fields: dict[str, Any] = {}  # sent with each `didChange`, in addition to what LSP has
@@ -180,21 +180,21 @@ class Documents(_Data, frozen=True):
     reread_times: int = 1  # such changes in a row, each after the answer to the one before, until one is fresh
 
 
-class InactiveRegions(_Data, frozen=True):
+class InactiveRegions(Data, frozen=True):
     """How the server says what the preprocessor leaves out of an open document."""
 
     method: str = ""  # of the notification: `textDocument`, and `regions` as ranges; empty: it doesn't
     capability: tuple[str, ...] = ()  # the client's that asks for it: keys, the outermost first
 
 
-class Positions(_Data, frozen=True):
+class Positions(Data, frozen=True):
     """How the server counts."""
 
     offers: tuple[CodeUnit, ...] = ("utf-32", "utf-8", "utf-16")  # sent as `positionEncodings`, best first
     lone_cr_ends_line: bool = True
 
 
-class Ready(_Data, frozen=True):
+class Ready(Data, frozen=True):
     """The signal that the server knows the whole workspace."""
 
     progress_title: str = ""  # of the `$/progress` that must have begun and ended; empty: ready when initialized
@@ -204,7 +204,7 @@ class Ready(_Data, frozen=True):
     harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
 
 
-class Diagnostics(_Data, frozen=True):
+class Diagnostics(Data, frozen=True):
     """How the server says what is wrong."""
 
     command: str = ""  # makes it look at files again: by itself it takes its time where others changed
@@ -220,7 +220,7 @@ class Diagnostics(_Data, frozen=True):
     syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
 
 
-class Symbols(_Data, frozen=True):
+class Symbols(Data, frozen=True):
     """What the server's symbols look like."""
 
     member_pattern: str = ""  # groups `owner` and `member`: a symbol named so belongs to its sibling `owner`
@@ -234,7 +234,7 @@ class Symbols(_Data, frozen=True):
     scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
 
 
-class Packages(_Data, frozen=True):
+class Packages(Data, frozen=True):
     """How folders are packages: a server that renames a package by its clause moves its folder."""
 
     clause_pattern: str  # in text without comments; the group `name` is the package's
@@ -242,7 +242,7 @@ class Packages(_Data, frozen=True):
     module_pattern: str  # in that file; the group `path` is the module's
 
 
-class Rename(_Data, frozen=True):
+class Rename(Data, frozen=True):
     """What the server does not see when it renames."""
 
     check: bool = False  # it misses uses and clashes: its edits are compared with the references and names there are
@@ -254,7 +254,7 @@ class Rename(_Data, frozen=True):
     packages: Packages | None = None
 
 
-class Hierarchy(_Data, frozen=True):
+class Hierarchy(Data, frozen=True):
     """How the text says which type is based on which, for a server whose index loses that."""
 
     class_pattern: str  # groups: `name` of a type with bases, and `bases`, in text without comments and strings
@@ -263,7 +263,7 @@ class Hierarchy(_Data, frozen=True):
     id_field: str = ""  # of an item's `data`: the server's own word for the symbol
 
 
-class BuiltAction(_Data, frozen=True):
+class BuiltAction(Data, frozen=True):
     """A refactoring that the server does by a command, but offers only to clients that can ask a person.
 
     In `arguments` and `answers` a string {location} is the LSP `Location` of what the caller points at, and {NAME} the
@@ -279,7 +279,7 @@ class BuiltAction(_Data, frozen=True):
     needs: str = ""  # a pattern of the code of the line that it is offered on; empty: it is never listed
 
 
-class Actions(_Data, frozen=True):
+class Actions(Data, frozen=True):
     """The server's code actions, as far as a caller may have them done."""
 
     commands: tuple[str, ...] = ()  # those that only ask for edits: all that is ever executed
@@ -289,7 +289,7 @@ class Actions(_Data, frozen=True):
     style_files: tuple[str, ...] = ()  # one of them says how code is formatted; without any of them nobody formats it
 
 
-class Tests(_Data, frozen=True):
+class Tests(Data, frozen=True):
     """What runs functions that nobody calls, and how tests are run. Patterns of Python's `re`."""
 
     file_pattern: str = ""  # names of files with tests
@@ -302,7 +302,7 @@ class Tests(_Data, frozen=True):
     implicit_pattern: str = ""
 
 
-class WordCheck(_Data, frozen=True):
+class WordCheck(Data, frozen=True):
     """How the answers of the server are compared with the text. See `features.word_check`."""
 
     request: str = "textDocument/definition"  # tells what a place means, without guessing
@@ -316,7 +316,7 @@ class WordCheck(_Data, frozen=True):
     exact: bool = False
 
 
-class Settings(_Data, frozen=True):
+class Settings(Data, frozen=True):
     """The answer to `workspace/configuration`."""
 
     section: str = ""
@@ -336,22 +336,23 @@ _READ_ONLY = (
 )
 
 
-class Passthrough(_Data, frozen=True):
+class Passthrough(Data, frozen=True):
     """The methods that a caller may send as they are."""
 
     methods: tuple[str, ...] = _READ_ONLY
     extensions: tuple[str, ...] = ()  # of the server's own, besides
 
 
-class Install(_Data, frozen=True):
+class Install(Data, frozen=True):
     """How `lsp-mcp install` gets the server. {version} and {folder} are filled in."""
 
     version: str
     command: tuple[str, ...]
     env: dict[str, str] = {}
+    program: str = ""  # where it then lies in {folder}, if not on top under its own name
 
 
-class Adapter(_Data, frozen=True):
+class Adapter(Data, frozen=True):
     """All that this program knows of one language server."""
 
     name: str
@@ -417,14 +418,14 @@ class Adapter(_Data, frozen=True):
         return {extension: language for language in self.languages for extension in language.extensions}
 
 
-Kind = Literal["lsp"]
+Kind = Literal["lsp", "dap"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-_NVIM = "nvim"  # names a backend that is not an adapter
+_TAKEN = ("nvim", "dap")  # name backends that are no adapters
 
 
 def adapter_names(kind: Kind = "lsp") -> list[str]:
     """The names of all adapters, shipped ones and the user's own, sorted."""
-    return sorted(_files(kind))
+    return sorted(adapter_files(kind))
 
 
 def user_folder() -> Path:
@@ -435,11 +436,11 @@ def user_folder() -> Path:
     return platformdirs.user_config_path("lsp-mcp") / "adapters"
 
 
-def _files(kind: Kind) -> dict[str, Path]:
+def adapter_files(kind: Kind) -> dict[str, Path]:
     """The adapter files by name; one of the user's takes the place of a shipped one."""
     shipped = (data_folder("adapters") / kind).glob("*.toml")
-    own = user_folder().glob("*.toml") if kind == "lsp" else ()
-    return {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem != _NVIM}
+    own = (user_folder() if kind == "lsp" else user_folder() / kind).glob("*.toml")
+    return {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem not in _TAKEN}
 
 
 @cache
@@ -449,7 +450,7 @@ def load_adapter(name: str) -> Adapter:
     Raises:
         ConfigError: there is none of that name, or its file is wrong.
     """
-    files = _files("lsp")
+    files = adapter_files("lsp")
     if name not in files:
         told = unknown("backend", name, sorted(files))
         raise ConfigError(f"{told}. Another language server needs a file {user_folder() / 'NAME.toml'}")

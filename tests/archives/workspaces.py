@@ -10,8 +10,8 @@ from typing import Any
 from fakes.callers import somebody
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.programs import find_command
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext

@@ -8,7 +8,7 @@ from cli_helpers import Programs, Run
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 
 TOOL = "list_symbols_in_file"
 

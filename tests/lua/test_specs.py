@@ -18,7 +18,7 @@ from platformdirs import user_cache_path
 from debugging import debuggers
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 from nvim.neovims import NOT_INHERITED, find_nvim, skip_without_nvim
 
 HERE = Path(__file__).parent

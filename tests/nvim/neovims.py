@@ -40,7 +40,7 @@ from platformdirs import user_cache_path
 from fakes.bounded import gone
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
+from lsp_mcp.programs import find_command
 
 INIT = Path(__file__).with_name("init.lua")
 OLDEST = (0, 11)

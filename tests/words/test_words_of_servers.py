@@ -14,8 +14,8 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.programs import find_command
 from lsp_mcp.uris import path_uri, uri_path
 from lsp_mcp.words.visibility import Role, Symbol
 from lsp_mcp.workspace import Workspace

@@ -27,8 +27,8 @@ from lsp_mcp.disk.watch import Watch
 from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.compilation.database import find_database, read_database
-from lsp_mcp.lsp.process.programs import find_command, installed_folder
 from lsp_mcp.nvim.connections import HOW_TO_START
+from lsp_mcp.programs import find_command, installed_folder
 from lsp_mcp.prose import count
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run

@@ -29,7 +29,7 @@ from rich.text import Text
 from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
 from lsp_mcp.cli.help import console
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
-from lsp_mcp.lsp.process.programs import installed_folder, installed_program
+from lsp_mcp.programs import installed_folder, installed_program
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation

@@ -29,10 +29,13 @@ from lsp_mcp.workspace import Workspace, too_wide
 
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
+    from lsp_mcp.dap.sessions import DebugSessions
     from lsp_mcp.sessions.neovims import Neovims
 
 _NVIM = "nvim"  # the backend that is no adapter
-_BOARD = "board"  # the toolset that is over no backend
+_DAP = "dap"  # the backend that is no language server: debugging alone
+_BOARD = "board"  # the toolsets that are over no backend
+_DEBUG = "debug"
 _MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
 _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
 _METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
@@ -84,7 +87,12 @@ class ServerFlags:
     @property
     def adapters(self) -> tuple[str, ...]:
         """The named backends that are language servers."""
-        return tuple(name for name in self.backends if name != _NVIM)
+        return tuple(name for name in self.backends if name not in (_NVIM, _DAP))
+
+    @property
+    def debugs(self) -> bool:
+        """Whether programs are debugged."""
+        return _DAP in self.backends or _DEBUG in self.toolsets
 
     def running(self) -> Running:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
@@ -95,8 +103,16 @@ class ServerFlags:
         self.check()
         if self.through_neovim:
             neovims = self.neovims()
-            return Running(neovims.code, neovims, self._board())
-        return Running(self.sessions(), None, self._board())
+            return Running(neovims.code, neovims, self._board(), self._debug())
+        return Running(self.sessions(), None, self._board(), self._debug())
+
+    def _debug(self) -> DebugSessions | None:
+        """What debugs programs, if that is wanted."""
+        if not self.debugs:
+            return None
+        from lsp_mcp.dap.sessions import DebugSessions
+
+        return DebugSessions(self.workspace().root)
 
     def _board(self) -> BoardHost | None:
         """The project board, if its toolset is wanted."""
@@ -169,18 +185,18 @@ class ServerFlags:
         return self._servers(workspace.root)
 
     def _servers(self, root: Path) -> list[Adapter]:
-        """Those that are to run for `root`; none if none fits and the board is wanted, which needs none.
+        """Those that are to run for `root`; none if none fits and what is wanted, board or debugging, needs none.
 
         Raises:
             ConfigError: see `sessions`.
         """
-        if self.no_code:
+        if self.no_code or (_DAP in self.backends and not self.adapters):
             return []
         try:
             self.check_root(root)
-            return choose_adapters(self.backends, root, adapter_names())
+            return choose_adapters(self.adapters, root, adapter_names())
         except ConfigError:
-            if self.backends or _BOARD not in self.toolsets:
+            if self.adapters or not (self.debugs or _BOARD in self.toolsets):
                 raise
             return []
 
@@ -238,7 +254,7 @@ class ServerFlags:
             request_timeout=self.request_timeout,
             allowed_methods=self.allowed_methods,
             allow_exec_lua=self.allow_exec_lua,
-            toolsets=self.toolsets,
+            toolsets=(*self.toolsets, _DEBUG) if self.debugs and _DEBUG not in self.toolsets else self.toolsets,
             without_toolsets=self.without_toolsets,
         )
 
@@ -351,8 +367,8 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
     return {
         "--backend": (
             {"multiple": True, "metavar": "NAME"},
-            f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim. Default: by "
-            "what lies in the workspace root.",
+            f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim, or dap to debug "
+            "without any. Default: by what lies in the workspace root.",
         ),
         "--socket": (
             {"metavar": "PATH"},

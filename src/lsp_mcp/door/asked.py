@@ -19,6 +19,8 @@ SWITCHES = frozenset(
     {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json", "--batch"}
 )
 _SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
+# A program that is debugged ends with the session that started it.
+_SERVED_ALONE |= {("--toolset", "debug"), ("--backend", "dap")}
 OF_WHAT_RUNS = frozenset(
     {
         *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),

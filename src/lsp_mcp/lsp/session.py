@@ -32,11 +32,11 @@ from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.connection import ProcessLauncher
-from lsp_mcp.lsp.process.programs import find_command
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.reloading.package_requests import PackageRequests
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
+from lsp_mcp.programs import find_command
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import allow, phase, uncounted, within
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords

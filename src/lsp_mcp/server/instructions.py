@@ -62,6 +62,12 @@ _BOARD = (
     "work with claim_task, keep what you find with add_to_task, end with complete_task. get_project_info lists the "
     "standards. ask_user returns at once: go on, or get_response with wait_seconds."
 )
+_DEBUG = (
+    "- Debug with debug_start instead of prints: name a program, a test or a configuration, and breakpoints as "
+    "FILE:LINE or FILE:TEXT OF THE LINE. Each answer has place, source and variables; then debug_step, debug_evaluate, "
+    "debug_continue. `running`: it has not stopped yet; its `next` says what can be done."
+)
+_DEBUG_ALONE = "Runs the programs of {root} under a debugger."
 _BOARD_ALONE = "The project board of {root}."
 
 
@@ -74,16 +80,17 @@ def instructions(
     through_neovim: bool = False,
     lua: bool = False,
     board: bool = False,
+    debug: bool = False,
 ) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
-    `lua`, `board`: whether those of a Neovim and of a board are, too. What would not fit is the path's problem, so
-    that is cut, and then the longest lines.
+    `lua`, `board`, `debug`: whether those of a Neovim, of a board and of debuggers are, too.
+    What would not fit is the path's problem, so that is cut, and then the longest lines.
     """
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
-    more = [line for offered, line in ((lua, _LUA), (board, _BOARD)) if offered]
+    more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA), (board, _BOARD)) if offered]
     if more and not tools:
-        first = _LUA_ALONE if lua else _BOARD_ALONE
+        first = _DEBUG_ALONE if debug else _LUA_ALONE if lua else _BOARD_ALONE
         return "\n".join([first.format(root=shown), *more]) + "\n"
     lines: list[str] = []
     for line, about in _LINES:

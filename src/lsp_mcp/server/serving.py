@@ -24,7 +24,7 @@ from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Format
 
 _AT_ONCE = 8  # calls of one client of several that run at a time: a flood must not hold up the others
-_TOLD_APART = ("nvim", "board")  # toolsets whose tools the instructions tell of as a whole
+_TOLD_APART = ("nvim", "board", "debug")  # toolsets whose tools the instructions tell of as a whole
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,7 @@ def _server(served: Served, root: str | None = None, greeting: str = "", at_once
         through_neovim=neovims is not None,
         lua=more is not None,
         board=running.board is not None,
+        debug=any(tool.toolset == "debug" for tool in tools),
     )
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:

@@ -16,6 +16,7 @@ from lsp_mcp.toolsets.settings import ToolSettings
 
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
+    from lsp_mcp.dap.sessions import DebugSessions
 
 TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
 """Called with a symbol's file, place and name; a line for whoever asks about it."""
@@ -39,6 +40,7 @@ class ToolContext:
     settings: ToolSettings = field(default_factory=ToolSettings)
     neovims: Neovims | None = None
     board: BoardHost | None = None
+    debug: DebugSessions | None = None
     links: Links | None = None  # None: there is no board, or it is not wanted
 
     @property

@@ -35,6 +35,7 @@ from lsp_mcp.visible import quoted
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
 _BOARD = "board"  # a toolset that works where another does
+_DEBUG = "debug"  # so does this one
 
 
 def _board_tools() -> tuple[type[Toolset], ...]:
@@ -45,6 +46,12 @@ def _board_tools() -> tuple[type[Toolset], ...]:
     except ImportError:  # the optional packages that a board needs are not installed
         return ()
     return (TaskTools, LibraryTools, WorkspaceTools)
+
+
+def _debug_tools() -> tuple[type[Toolset], ...]:
+    from lsp_mcp.toolsets.debug import DebugTools
+
+    return (DebugTools,)
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
@@ -67,6 +74,7 @@ TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
     "nvim": lambda: (ConnectionTools, EditorTools, QueryTools, EditTools),
     "lua": lambda: (),  # whatever a Neovim has
     _BOARD: _board_tools,
+    _DEBUG: _debug_tools,
 }
 
 
@@ -77,7 +85,7 @@ def tool_context(running: Running, settings: ToolSettings) -> ToolContext:
         from lsp_mcp.toolsets.board.code_links import CodeLinks
 
         links = CodeLinks(running.board)
-    return ToolContext(running.code, settings, running.neovims, running.board, links)
+    return ToolContext(running.code, settings, running.neovims, running.board, running.debug, links)
 
 
 def offered_tools(context: ToolContext) -> list[Tool]:
@@ -87,7 +95,9 @@ def offered_tools(context: ToolContext) -> list[Tool]:
         ConfigError: there is no such toolset, or no backend of it is running.
     """
     settings = context.settings
-    chosen = [name for name in _chosen(context) if name != _BOARD or context.board]
+    chosen = [
+        name for name in _chosen(context) if (name != _BOARD or context.board) and (name != _DEBUG or context.debug)
+    ]
     tools = [
         replace(
             tool,
@@ -156,10 +166,10 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
         if name not in TOOLSETS:
             raise ConfigError(unknown("toolset", name, TOOLSETS))
     for name in settings.toolsets:
-        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, *of_backends):
+        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, _DEBUG, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
-    # Where only a board runs, tools that ask a language server are none.
-    has_servers = adapters or through_neovim or _BOARD not in settings.toolsets
+    # Where only a board or debuggers run, tools that ask a language server are none.
+    has_servers = adapters or through_neovim or not {_BOARD, _DEBUG} & set(settings.toolsets)
     wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - set(settings.without_toolsets)
     return [name for name in TOOLSETS if name in wanted]

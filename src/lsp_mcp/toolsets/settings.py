@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lsp_mcp.text import Base
 
-TOOLSET_NAMES = ("code", "lsp", "clangd", "clangd-more", "nvim", "lua", "board")
+TOOLSET_NAMES = ("code", "lsp", "clangd", "clangd-more", "nvim", "lua", "board", "debug")
 
 
 @dataclass(frozen=True)

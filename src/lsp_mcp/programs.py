@@ -1,4 +1,4 @@
-"""Where language servers lie on this machine: on PATH, where their own installers put them, or in our folder."""
+"""Where language servers and debuggers lie: on PATH, where their own installers put them, or in our folder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,48 @@ import importlib.util
 import os
 import shutil
 from pathlib import Path
+from typing import Protocol
 
 from platformdirs import user_data_path
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Install, Requirement
 from lsp_mcp.errors import MissingProgramError
+
+
+class Installable(Protocol):
+    """What is found, installed and looked at: a language server or a debugger, as its adapter describes it."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The program and its arguments."""
+
+    @property
+    def version_command(self) -> tuple[str, ...]:
+        """Prints its version; empty: nothing does."""
+
+    @property
+    def extra_paths(self) -> tuple[str, ...]:
+        """Folders beside those of PATH."""
+
+    @property
+    def package_program(self) -> str:
+        """Where the program lies if it came as a Python package: PACKAGE/…"""
+
+    @property
+    def requires(self) -> tuple[Requirement, ...]:
+        """The programs that it needs itself."""
+
+    @property
+    def install(self) -> Install | None:
+        """How it is got; None if only its users can."""
 
 
 def servers_folder() -> Path:
@@ -18,14 +55,14 @@ def servers_folder() -> Path:
     return Path(os.environ.get("LSP_MCP_SERVERS") or user_data_path("lsp-mcp") / "servers")
 
 
-def installed_folder(adapter: Adapter) -> Path | None:
+def installed_folder(adapter: Installable) -> Path | None:
     """The folder that `lsp-mcp install` puts this server's pinned version in; None if it can't install it."""
     if adapter.install is None:
         return None
     return servers_folder() / f"{adapter.name}-{adapter.install.version}"
 
 
-def find_command(adapter: Adapter) -> tuple[str, ...]:
+def find_command(adapter: Installable) -> tuple[str, ...]:
     """The adapter's command with the full path of its program.
 
     Looked for in this order: the pinned version in our own folder, a Python package installed beside this program,
@@ -49,18 +86,20 @@ def find_command(adapter: Adapter) -> tuple[str, ...]:
     return (found, *arguments)
 
 
-def installed_program(adapter: Adapter, folder: Path) -> Path | None:
+def installed_program(adapter: Installable, folder: Path) -> Path | None:
     """The server's program in `folder`, where `lsp-mcp install` put it; None if it isn't there."""
+    if adapter.install and adapter.install.program:
+        return path if (path := folder / adapter.install.program).exists() else None
     found = (shutil.which(adapter.command[0], path=place) for place in _places_in(folder, adapter))
     return next((Path(path) for path in found if path), None)
 
 
-def _places_in(folder: Path, adapter: Adapter) -> list[str]:
+def _places_in(folder: Path, adapter: Installable) -> list[str]:
     """Where the program may lie in a folder that it was installed into; first where it lies as a Python package."""
     return [*([str((folder / adapter.package_program).parent)] if adapter.package_program else []), str(folder)]
 
 
-def _package_places(adapter: Adapter) -> list[str]:
+def _package_places(adapter: Installable) -> list[str]:
     """Where it lies as a package of this Python."""
     package, _, program = adapter.package_program.partition("/")
     spec = importlib.util.find_spec(package) if package else None

@@ -1,0 +1,208 @@
+"""What is true of one debugger, as checked data: `DebugAdapter`, read from `adapters/dap/*.toml`.
+
+No code in this program names a debugger. Templates of arguments hold `{name}`: a string that is nothing else becomes
+the value itself, and a key whose value is unknown is left out; see `filled`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lsp_mcp.adapters import Data, Install, Requirement, adapter_files, adapter_names
+from lsp_mcp.errors import ConfigError, unknown
+
+_EMPTY: Any = msgspec.field(default_factory=dict)
+Break = Literal["uncaught", "raised", "user", "none"]
+
+
+class TestRun(Data, frozen=True):
+    """How one kind of command that runs tests is debugged instead."""
+
+    pattern: str  # of the command; its groups are the values of the template
+    launch: dict[str, Any]
+    own_folder: bool = False  # tests run in the folder of their sources, not where the command is given
+    needs_program: bool = False
+
+
+class NamedTest(Data, frozen=True):
+    """How a test is found by its name alone."""
+
+    files: tuple[str, ...]  # globs of files with tests
+    pattern: str  # the line that declares it; {name}
+    command: str  # that runs it: {file}, {folder}, {name}; matches a `TestRun`
+
+
+class Note(Data, frozen=True):
+    """What a reader should know of a stop."""
+
+    text: str  # in what is said of the stop
+    note: str
+
+
+class Exceptions(Data, frozen=True):
+    """Which filters stand for what callers ask for."""
+
+    uncaught: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
+    user: tuple[str, ...] = ()
+    pass_over: str = ""  # of what is raised: a plain end of the program, at which nobody wants to stop
+
+
+class Exits(Data, frozen=True):
+    """How a program's end is known."""
+
+    code_pattern: str = ""  # in output: its exit code, for an adapter that sends no `exited`
+    signal_pattern: str = ""  # in output: the number or name of the signal that ended it
+    signals: Literal["", "from 256", "negative", "last stop"] = ""  # how an exit code says that it was a signal
+    stop_pattern: str = ""  # of what is said of a stop: the name of a signal
+
+
+class Variables(Data, frozen=True):
+    """How its variables are shown."""
+
+    hidden: tuple[str, ...] = ()  # patterns of names that are none of the program's
+    opaque: str = ""  # a pattern of values that say nothing: what is in them is shown
+    scopes: str = "^(?:Locals?|Arguments)$"  # a pattern of the names of scopes with a frame's own
+    # The elements {start} to {end} of {expression}, from 0: for an adapter that lists only the first ones of many.
+    page: str = ""
+    returned: str = ""  # a pattern of the names of returned values
+
+
+class DebugAdapter(Data, frozen=True):
+    """All that this program knows of one debugger."""
+
+    name: str
+    title: str
+    types: tuple[str, ...]  # what configurations call it; the first is sent to it
+    command: tuple[str, ...]  # {script}: what `package_program` or the installation's program is
+    package_program: str = ""
+    extra_paths: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
+    version_command: tuple[str, ...] = ()
+    install: Install | None = None
+    listening: str = ""  # the pattern by which it says on which port it listens; empty: it speaks on its own pipes
+    untested: bool = False  # nobody has tried this adapter with this program
+    # What it debugs: extensions of programs, names of files in a folder that is a program, compiled programs.
+    extensions: tuple[str, ...] = ()
+    folder_files: tuple[str, ...] = ()
+    program_is_folder: bool = False  # it builds the folder of a source file
+    executables: bool = False
+    rank: int = 1  # of several that fit, the lowest that is installed
+    interpreters: tuple[str, ...] = ()  # {interpreter}: the first that exists; {root}
+    env: dict[str, str] = _EMPTY  # of what it debugs, unless the caller says otherwise
+    adapter_env: dict[str, str] = _EMPTY
+    launch: dict[str, Any] = _EMPTY
+    setup: tuple[dict[str, Any], ...] = ()  # requests after `initialized`: `command`, `arguments`
+    builds: str = ""  # what it does before the program starts, for a sentence
+    # How the program gets input. `adapter`: it inherits the adapter's; `file`: by the keys `stdin_file`; `terminal`: it
+    # is started by us, as if in a terminal.
+    stdin: Literal["adapter", "file", "terminal"] = "terminal"
+    stdin_file: dict[str, Any] = _EMPTY  # {stdin_file}
+    terminal: dict[str, Any] = _EMPTY
+    always_terminal: bool = False  # what it knows of a program that it starts itself is too little
+    attach_pid: dict[str, Any] = _EMPTY
+    attach_port: dict[str, Any] = _EMPTY
+    attach_core: dict[str, Any] = _EMPTY
+    port_speaks_dap: bool = False  # the port that callers attach to is itself a debug adapter's
+    exceptions: Exceptions = Exceptions()
+    exits: Exits = Exits()
+    variables: Variables = Variables()
+    context: str = "repl"  # of an evaluation
+    noise: str = ""  # what is left out of its refusals, of exceptions and of names of calls: a pattern
+    assign: str = ""  # an expression that sets {name} to {value}, for an adapter that can't be asked to
+    hit: str = "{count}"  # a condition that holds at the hit {count} and later
+    chatter: tuple[str, ...] = ()  # patterns of lines of output that are the debugger's own
+    chatter_goes_on: str = ""  # of a line after such a line
+    not_it: tuple[
+        str, ...
+    ] = ()  # patterns of paths that are the language's own: what raised there was called elsewhere
+    notes: tuple[Note, ...] = ()
+    head_pattern: str = ""  # a line that declares a function and is run when that is made, not when it is called
+    head_end: str = ""  # ends such a declaration
+    scheme: str = ""  # of anchors in its sources
+    tests: tuple[TestRun, ...] = ()
+    named_tests: tuple[NamedTest, ...] = ()
+
+    def plain(self, text: str) -> str:
+        """`text` of the adapter without its own additions."""
+        return re.sub(self.noise, "", text).strip() if self.noise else text
+
+
+def debugger_names() -> list[str]:
+    """The names of all debuggers, sorted."""
+    return adapter_names("dap")
+
+
+@cache
+def load_debugger(name: str) -> DebugAdapter:
+    """The debugger `name`.
+
+    Raises:
+        ConfigError: there is none of that name, or its file is wrong.
+    """
+    files = adapter_files("dap")
+    if name not in files:
+        raise ConfigError(unknown("debugger", name, sorted(files)))
+    return read_debugger(files[name])
+
+
+def debuggers() -> list[DebugAdapter]:
+    """All debuggers, the best of those for the same programs first."""
+    return sorted(map(load_debugger, debugger_names()), key=lambda one: one.rank)
+
+
+def read_debugger(path: Path) -> DebugAdapter:
+    """The debugger in the file `path`.
+
+    Raises:
+        ConfigError: the file is no TOML, or a key is unknown, missing or of the wrong type; the message names it.
+    """
+    try:
+        adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DebugAdapter)
+        patterns = [
+            adapter.listening,
+            adapter.head_pattern,
+            adapter.head_end,
+            adapter.noise,
+            adapter.chatter_goes_on,
+        ]
+        patterns += [
+            *adapter.chatter,
+            *adapter.not_it,
+            *adapter.variables.hidden,
+            adapter.variables.opaque,
+            adapter.variables.scopes,
+        ]
+        patterns += [adapter.exits.code_pattern, adapter.exits.signal_pattern, adapter.exits.stop_pattern]
+        patterns += [adapter.exceptions.pass_over, *(test.pattern for test in adapter.tests)]
+        for pattern in patterns:
+            re.compile(pattern)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:
+        raise ConfigError(f"the adapter {path} cannot be used: {error}") from None
+    return adapter
+
+
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+def filled(template: Any, values: dict[str, Any]) -> Any:
+    """`template` with its holes filled; None where a hole that is all of it has no value."""
+    if isinstance(template, dict):
+        pairs = ((key, filled(value, values)) for key, value in template.items())
+        return {key: value for key, value in pairs if value is not None}
+    if isinstance(template, list):
+        return [one for item in template if (one := filled(item, values)) is not None]
+    if not isinstance(template, str):
+        return template
+    if whole := _HOLE.fullmatch(template):
+        return values.get(whole[1])
+    names = _HOLE.findall(template)
+    if any(values.get(name) is None for name in names):
+        return None
+    return _HOLE.sub(lambda hole: str(values[hole[1]]), template)

@@ -1,0 +1,143 @@
+"""Which debugger fits a program, and where it lies on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from lsp_mcp.adapters import shipped_adapters
+from lsp_mcp.dap.adapter import DebugAdapter, debuggers, filled
+from lsp_mcp.errors import CallerError, LspMcpError, MissingProgramError
+from lsp_mcp.programs import installed_folder, installed_program
+
+_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")  # of compiled programs
+
+
+def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
+    """The command that starts it, with full paths.
+
+    Looked for in our own folder, as a Python package beside this program and in the workspace's environments, on PATH,
+    and in the adapter's extra places.
+
+    Raises:
+        MissingProgramError: it is in none of them; the message says how to get it.
+    """
+    how = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title} and put it on PATH"
+    values: dict[str, str] = {"python": sys.executable}
+    if any("{script}" in word for word in adapter.command):
+        script = _script(adapter, root)
+        if script is None:
+            raise MissingProgramError(f"{adapter.name} is not installed. To get it: {how}")
+        values |= {"script": str(script), "packages": str(script.parent.parent)}
+        return _with_program(tuple(filled(list(adapter.command), values)), adapter, how)
+    own = installed_folder(adapter)
+    if own and (there := installed_program(adapter, own)):
+        return (str(there), *adapter.command[1:])
+    return _with_program(adapter.command, adapter, how)
+
+
+def version_command(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
+    """What prints its version; empty if nothing does. Raises as `find_debugger`."""
+    found = find_debugger(adapter, root)
+    script = _script(adapter, root)
+    values = {"python": sys.executable, "program": found[0], "script": str(script or "")}
+    values["packages"] = str(script.parent.parent) if script else ""
+    return tuple(filled(list(adapter.version_command), values))
+
+
+def _with_program(command: tuple[str, ...], adapter: DebugAdapter, how: str) -> tuple[str, ...]:
+    places = [os.environ.get("PATH", os.defpath)]
+    places += [place for one in adapter.extra_paths if "$" not in (place := os.path.expandvars(Path(one).expanduser()))]
+    found = next((path for place in places if (path := shutil.which(command[0], path=place))), None)
+    if found is None:
+        raise MissingProgramError(f"{command[0]} is not installed. To get it: {how}")
+    return (found, *command[1:])
+
+
+def _script(adapter: DebugAdapter, root: Path) -> Path | None:
+    own = installed_folder(adapter)
+    if own and (there := installed_program(adapter, own)):
+        return there
+    package, _, inside = adapter.package_program.partition("/")
+    if not package:
+        return None
+    spec = importlib.util.find_spec(package)
+    folders = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
+    for environment in _environments(root):
+        folders += environment.glob(f"lib/python*/site-packages/{package}")
+    return next((folder / inside for folder in folders if (folder / inside).exists()), None)
+
+
+def _environments(root: Path) -> Iterable[Path]:
+    named = os.environ.get("VIRTUAL_ENV")
+    return [root / ".venv", root / "venv", *([Path(named)] if named else [])]
+
+
+def interpreter(adapter: DebugAdapter, root: Path) -> str | None:
+    """What runs programs in the workspace; None if the adapter knows best."""
+    for template in adapter.interpreters:
+        place = os.path.expandvars(template.replace("{root}", str(root)))
+        if "$" not in place and (found := shutil.which(place)):
+            return found
+    return None
+
+
+def fitting(program: Path, name: str, root: Path) -> DebugAdapter:
+    """The debugger for `program`, which callers call `name`: a source file, a folder of sources, a compiled program.
+
+    Raises:
+        CallerError: nothing can debug it.
+        MissingProgramError: what can is not installed.
+    """
+    able = [adapter for adapter in debuggers() if _fits(adapter, program)]
+    if not able:
+        if _is_source(program):
+            raise CallerError(
+                f"{name} is source code of a compiled language: build it with -g -O0, and pass the program."
+            )
+        if program.is_file() and not os.access(program, os.X_OK):
+            raise CallerError(f"{name} is neither a source file that a debugger here can run nor executable.")
+        known = "; ".join(f"{one.name}: {_what(one)}" for one in debuggers())
+        raise CallerError(f"no debugger for {name}. There are {known}.")
+    problems = []
+    for adapter in able:
+        try:
+            find_debugger(adapter, root)
+        except LspMcpError as error:
+            problems.append(error)
+            continue
+        return adapter
+    raise problems[0]
+
+
+def _fits(adapter: DebugAdapter, program: Path) -> bool:
+    if program.is_dir():
+        return any(next(program.glob(pattern), None) is not None for pattern in adapter.folder_files)
+    if program.suffix.lower() in adapter.extensions:
+        return True
+    return adapter.executables and is_compiled(program)
+
+
+def is_compiled(program: Path) -> bool:
+    """Whether it is a compiled program."""
+    try:
+        if not stat.S_ISREG(program.stat().st_mode) or not os.access(program, os.X_OK):
+            return False
+        with program.open("rb") as file:
+            return file.read(4) in _MAGIC
+    except OSError:
+        return False
+
+
+def _is_source(program: Path) -> bool:
+    return any(adapter.language_of(program) is not None for adapter in shipped_adapters())
+
+
+def _what(adapter: DebugAdapter) -> str:
+    kinds = [*adapter.extensions, *(["compiled programs"] if adapter.executables else [])]
+    return ", ".join(kinds) or "by configuration"
