@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -14,10 +15,11 @@ from typing import Any, Literal
 import msgspec
 
 from lsp_mcp.data import data_folder
-from lsp_mcp.errors import ConfigError, unknown
+from lsp_mcp.errors import ConfigError
+from lsp_mcp.visible import quoted
 
 Format = Literal["json", "jsonc", "toml"]
-ScopeName = Literal["project", "user"]
+ScopeName = Literal["project", "user", "local"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
@@ -37,13 +39,16 @@ class Scope(_Data):
     """One place for the client's configuration."""
 
     files: tuple[str, ...]  # {root} is the project's folder, ${VARIABLE:-default} the environment's
-    workspace_root: str = "."  # what a server is given as its workspace root; the client may fill in variables
+    files_on_macos: tuple[str, ...] = ()  # instead of `files`, where they differ
+    servers: tuple[str, ...] = ()  # the key path of the table of servers, if not that of the client's shapes
+    workspace_root: str = "."  # what a server is given as its workspace root; {root}, or what the client fills in
     command: tuple[str, ...] = ()  # the client's own command that does the same: {name}, {command}
     after: str = ""  # what a person does next
 
     def file(self, root: Path) -> Path:
         """The file of the project in `root`: the first of `files` that exists, else the first."""
-        paths = [_path(file, root) for file in self.files]
+        files = self.files_on_macos if sys.platform == "darwin" and self.files_on_macos else self.files
+        paths = [_path(file, root) for file in files]
         return next((path for path in paths if path.exists()), paths[0])
 
 
@@ -90,7 +95,8 @@ def load_client(name: str) -> Client:
         ConfigError: there is none of that name, or its file is wrong.
     """
     if name not in client_names():
-        raise ConfigError(unknown("client", name, client_names()))
+        known = ", ".join(client_names())
+        raise ConfigError(f"unknown client {quoted(name)}; available: {known}; for another one: lsp-mcp setup print")
     return read_client(data_folder("adapters") / "mcp" / f"{name}.toml")
 
 

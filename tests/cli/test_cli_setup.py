@@ -83,6 +83,35 @@ WRITTEN: list[tuple[str, str, str, dict[str, Any]]] = [
         {"mcp_servers": {"lsp-mcp": {"command": PROGRAM, "args": ARGUMENTS, "tool_timeout_sec": 120}}},
     ),
 ]
+PLAIN = {"command": PROGRAM, "args": ARGUMENTS}
+IN_PROJECT = {"command": PROGRAM, "args": ["--format", "compact", "--workspace-root", "{project}"]}
+
+
+def servers(entry: dict[str, Any], key: str = "mcpServers") -> dict[str, Any]:
+    return {key: {"lsp-mcp": entry}}
+
+
+CLINE = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+COPILOT = {"type": "local", **PLAIN, "tools": ["*"]}
+WRITTEN += [
+    ("amp", "project", ".amp/settings.json", servers(PLAIN, "amp.mcpServers")),
+    ("amp", "user", ".config/amp/settings.json", servers(PLAIN, "amp.mcpServers")),
+    ("claude-code", "local", ".claude.json", {"projects": {"{project}": servers({"type": "stdio", **PLAIN})}}),
+    ("claude-desktop", "user", ".config/Claude/claude_desktop_config.json", servers(IN_PROJECT)),
+    ("cline", "user", CLINE, servers({**IN_PROJECT, "timeout": 120})),
+    ("continue", "project", ".continue/mcpServers/lsp-mcp.json", servers(IN_PROJECT)),
+    ("copilot", "project", ".github/mcp.json", servers(COPILOT)),
+    ("copilot", "user", ".copilot/mcp-config.json", servers(COPILOT)),
+    ("gemini", "project", ".gemini/settings.json", servers(PLAIN)),
+    ("gemini", "user", ".gemini/settings.json", servers(PLAIN)),
+    ("junie", "project", ".junie/mcp/mcp.json", servers(IN_PROJECT)),
+    ("kiro", "project", ".kiro/settings/mcp.json", servers(IN_PROJECT)),
+    ("kiro", "user", ".kiro/settings/mcp.json", servers(IN_PROJECT)),
+    ("roo", "project", ".roo/mcp.json", servers({**PLAIN, "timeout": 120})),
+    ("windsurf", "user", ".codeium/windsurf/mcp_config.json", servers(IN_PROJECT)),
+    ("zed", "project", ".zed/settings.json", servers(PLAIN, "context_servers")),
+    ("zed", "user", ".config/zed/settings.json", servers(PLAIN, "context_servers")),
+]
 DEFAULTS = [row for row in WRITTEN if load_client(row[0]).default_scope == row[1]]
 
 written = pytest.mark.parametrize(
@@ -92,6 +121,11 @@ written = pytest.mark.parametrize(
 
 def place(scope: str, name: str, project: Path, home: Path) -> Path:
     return (project if scope == "project" else home) / name
+
+
+def here(config: dict[str, Any], project: Path) -> dict[str, Any]:
+    """`config` with the project's folder."""
+    return json.loads(json.dumps(config).replace("{project}", str(project)))
 
 
 def read(client: str, file: Path) -> dict[str, Any]:
@@ -114,7 +148,7 @@ def test_a_new_file_gets_the_entry(
     result = run("setup", client, "--scope", scope, "--write")
     file = place(scope, name, project, home)
     assert (result.exit_code, result.stdout) == (0, f"{file}: server 'lsp-mcp' added.\n")
-    assert read(client, file) == config
+    assert read(client, file) == here(config, project)
     assert file.read_text().endswith("\n")
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(".lsp-mcp")] == []
 
@@ -142,7 +176,7 @@ def test_without_write_it_shows_on_stdout_just_what_a_new_file_gets(
     file = place(scope, name, project, home)
     result = run("setup", client, "--scope", scope)
     assert result.exit_code == 0
-    assert parse(result.stdout, load_client(client).format) == config
+    assert parse(result.stdout, load_client(client).format) == here(config, project)
     assert str(file) in result.stderr
     assert "--write" in result.stderr
     assert not file.exists()
@@ -153,7 +187,7 @@ def test_without_write_it_shows_on_stdout_just_what_a_new_file_gets(
 def test_the_default_scope_is_the_clients(project: Path, home: Path, run: Run) -> None:
     for client, scope, name, config in DEFAULTS:
         assert run("setup", client, "--write").exit_code == 0
-        assert read(client, place(scope, name, project, home)) == config
+        assert read(client, place(scope, name, project, home)) == here(config, project)
 
 
 def test_claude_codes_own_command_is_shown(project: Path, run: Run) -> None:
@@ -357,7 +391,7 @@ def test_a_file_that_holds_nothing_gets_the_entry(
     assert run("setup", client, "--write").exit_code == 0
     assert file.read_text().startswith(content.strip())
     config = next(row[3] for row in DEFAULTS if row[0] == client)
-    assert read(client, file) == config
+    assert read(client, file) == here(config, project)
 
 
 def test_the_file_that_opencode_has_already_is_the_one_that_is_written(project: Path, run: Run) -> None:
@@ -404,7 +438,8 @@ def test_another_entry_of_that_name_is_replaced_with_force_only(
     assert "It was: " in done.stdout
     config = read(client, file)
     (key,) = config
-    assert config[key] == {"b": {}, **next(row[3] for row in DEFAULTS if row[0] == client)[key]}
+    ours = here(next(row[3] for row in DEFAULTS if row[0] == client), project)
+    assert config[key] == {"b": {}, **ours[key]}
 
 
 def test_another_name_comes_beside_it(project: Path, run: Run) -> None:
@@ -493,7 +528,7 @@ def test_a_folder_in_the_place_of_the_file_is_refused(project: Path, run: Run) -
     (project / ".mcp.json").mkdir()
     result = run("setup", "claude-code", "--write")
     assert result.exit_code == 2
-    assert "it cannot be read: Is a directory" in result.stderr
+    assert "it is no ordinary file" in result.stderr
 
 
 def test_a_file_in_the_place_of_a_folder_is_refused(project: Path, run: Run) -> None:
@@ -565,7 +600,10 @@ def test_a_workspace_root_that_is_not_there_is_refused(run: Run, tmp_path: Path)
 def test_an_unknown_client_and_scope_are_named_with_those_that_there_are(project: Path, run: Run) -> None:
     unknown = run("setup", "emacs")
     assert unknown.exit_code == 2
-    assert unknown.stderr == f"lsp-mcp: unknown client 'emacs'; available: {', '.join(client_names())}\n"
+    assert unknown.stderr == (
+        f"lsp-mcp: unknown client 'emacs'; available: {', '.join(client_names())}; "
+        "for another one: lsp-mcp setup print\n"
+    )
     scope = run("setup", "vscode", "--scope", "user", "--write")
     assert scope.exit_code == 2
     assert "VS Code has no scope 'user' that lsp-mcp can use; it has: project" in scope.stderr
@@ -651,3 +689,56 @@ def test_codex_gets_toml_that_others_read_too(project: Path, home: Path, run: Ru
     file = put("codex", CODEX, project, home)
     run("setup", "codex", "--write")
     assert tomllib.loads(file.read_text())["mcp_servers"]["docs"]["env"] == {"KEY": "1"}
+
+
+# --- out of a file, and for other clients ----------------------------------------------------------
+
+
+@written
+@pytest.mark.parametrize("also", [False, True], ids=["alone", "beside another"])
+def test_what_was_written_is_removed_and_nothing_else(
+    client: str, scope: str, name: str, config: dict[str, Any], also: bool, project: Path, home: Path, run: Run
+) -> None:
+    file = place(scope, name, project, home)
+    if also:
+        run("setup", client, "--scope", scope, "--write", "--name", "other")
+    run("setup", client, "--scope", scope, "--write")
+    result = run("setup", client, "--scope", scope, "--remove")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"{file}: server 'lsp-mcp' removed.\nIt was: {{")
+    left = json.dumps(read(client, file))
+    assert '"lsp-mcp"' not in left.replace(json.dumps(PROGRAM), "")
+    assert ('"other"' in left) is also
+    again = run("setup", client, "--scope", scope, "--remove")
+    assert (again.exit_code, again.stdout) == (0, f"{file} has no server 'lsp-mcp'; nothing was changed.\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"mcpServers": {"lsp-mcp": {}, "b": {}}, "c": 1}', '{"mcpServers": {"b": {}}, "c": 1}'),
+        ('{"mcpServers": {"b": {}, "lsp-mcp": {}}, "c": 1}', '{"mcpServers": {"b": {}}, "c": 1}'),
+        ('{\n  // mine\n  "mcpServers": {\n    "lsp-mcp": {},\n  },\n}', '{\n  // mine\n  "mcpServers": {\n  },\n}'),
+    ],
+)
+def test_what_stands_around_a_removed_entry_stays(before: str, after: str, project: Path, run: Run) -> None:
+    (project / ".cursor").mkdir()
+    (project / ".cursor" / "mcp.json").write_text(before)
+    run("setup", "cursor", "--remove")
+    assert parse((project / ".cursor" / "mcp.json").read_text(), "jsonc") == parse(after, "jsonc")
+    assert ("// mine" in before) == ("// mine" in (project / ".cursor" / "mcp.json").read_text())
+
+
+def test_the_entry_for_any_other_client_is_printed(project: Path, run: Run) -> None:
+    result = run("setup", "print", "--backend", "gopls", "--name", "go")
+    arguments = ["--format", "compact", "--backend", "gopls", "--workspace-root", str(project)]
+    assert json.loads(result.stdout) == {"mcpServers": {"go": {"command": PROGRAM, "args": arguments}}}
+    assert run("setup", "print", "--write").exit_code == 2
+
+
+def test_a_named_pipe_in_the_place_of_the_file_is_refused(project: Path, run: Run) -> None:
+    os.mkfifo(project / ".mcp.json")
+    for flag in ("--write", "--remove"):
+        result = run("setup", "claude-code", flag)
+        assert result.exit_code == 2
+        assert "it is no ordinary file" in result.stderr

@@ -89,6 +89,35 @@ def with_entry(text: str, form: Format, path: tuple[str, ...], entry: dict[str, 
     raise ConfigError("it is written in a way that lsp-mcp cannot edit without losing something, such as a comment")
 
 
+def without_entry(text: str, form: Format, path: tuple[str, ...]) -> str:
+    """`text` without what is at the key path `path`, which is there.
+
+    Raises:
+        ConfigError: the text is broken, or is written in a way that cannot be edited without losing something.
+    """
+    wanted = copy.deepcopy(parse(text, form))
+    del entry_at(wanted, path[:-1])[path[-1]]
+    bom = BOM if text.startswith(BOM) else ""
+    body = text.removeprefix(BOM)
+    after = _toml_removed(body, path) if form == "toml" else _json_removed(body, path)
+    try:
+        left = parse(after, form)
+    except ConfigError:
+        left = None
+    if left is None or (left != wanted and left != _pruned(wanted, path[:-1])):
+        raise ConfigError("it is written in a way that lsp-mcp cannot edit without losing something")
+    return bom + after
+
+
+def _pruned(config: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """`config` without the empty tables on `path`: TOML need not write them down."""
+    for depth in range(len(path), 0, -1):
+        table = entry_at(config, path[: depth - 1])
+        if not table[path[depth - 1]]:
+            del table[path[depth - 1]]
+    return config
+
+
 def snippet(form: Format, config: dict[str, Any]) -> str:
     """`config` as a new file."""
     if form != "toml":
@@ -139,6 +168,23 @@ def _json_edits(text: str, path: tuple[str, ...], entry: dict[str, Any], wanted:
             return [_replaced(text, plain, found, entry)]
         start = found.value
     return []
+
+
+def _json_removed(text: str, path: tuple[str, ...]) -> str:
+    """`text` without the member at `path`: with its comma and its line, comments beside it stay."""
+    plain = _plain(text)
+    start = _skip_space(plain, 0)
+    for key in path[:-1]:
+        start = next(member for member in reversed(_members(plain, start)) if member.key == key).value
+    members = _members(plain, start)
+    at = max(number for number, member in enumerate(members) if member.key == path[-1])
+    if at + 1 < len(members):  # up to the next one, which takes its place
+        return text[: members[at].start] + text[members[at + 1].start :]
+    if at:
+        return text[: members[at - 1].end] + text[members[at].end :]
+    end = members[at].end
+    trailing = re.match(r"\s*,", _without_comments(text)[end:])
+    return text[: start + 1] + text[end + (trailing.end() if trailing else 0) :]
 
 
 def _replaced(text: str, plain: str, member: _Member, value: Any) -> str:
@@ -259,6 +305,18 @@ def _toml_set(text: str, path: tuple[str, ...], entry: dict[str, Any]) -> str:
         return tomlkit.dumps(document)
     except (tomlkit.exceptions.TOMLKitError, TypeError, AttributeError):
         return ""
+
+
+def _toml_removed(text: str, path: tuple[str, ...]) -> str:
+    try:
+        document = tomlkit.parse(text)
+        table: Any = document
+        for key in path[:-1]:
+            table = table[key]
+        table.remove(path[-1])
+        return tomlkit.dumps(document)
+    except (tomlkit.exceptions.TOMLKitError, TypeError, AttributeError):
+        return text
 
 
 def _toml_tables(config: dict[str, Any]) -> tomlkit.TOMLDocument:

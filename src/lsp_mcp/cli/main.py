@@ -323,25 +323,44 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 @main.command()
 @click.argument("client", required=False)
 @click.option("--write", is_flag=True, help="Merge it into the client's configuration file.")
+@click.option("--remove", is_flag=True, help="Take it out of the client's configuration file.")
 @click.option(
-    "--scope", type=click.Choice(["project", "user"]), help="Whose configuration. Default: as the client has it."
+    "--scope",
+    type=click.Choice(["project", "user", "local"]),
+    help="Whose configuration: the project's, yours, or yours for this project. Default: as the client has it.",
 )
 @click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
 @_json
 @server_flags()
 def setup(
-    flags: ServerFlags, client: str | None, write: bool, scope: Any, name: str, force: bool, as_json: bool
+    flags: ServerFlags,
+    client: str | None,
+    write: bool,
+    remove: bool,
+    scope: Any,
+    name: str,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Configure an MCP CLIENT for lsp-mcp: show what goes where, or write it.
+    """Configure an MCP CLIENT for lsp-mcp: show what goes where, write it, or remove it.
 
-    Without a CLIENT: list the clients. The server flags given are what the client will start lsp-mcp with.
+    Without a CLIENT: list the clients. `setup print`: the entry for any other client, in the form that most of them
+    read. The server flags given are what the client will start lsp-mcp with.
     """
-    from lsp_mcp.cli.setup import list_clients, show_setup, write_setup
+    from lsp_mcp.cli.setup import list_clients, print_entry, remove_setup, show_setup, write_setup
 
     flags.check()
+    if write and remove:
+        raise click.UsageError("--write and --remove exclude each other.")
     if client is None:
         list_clients(flags, as_json=as_json)
+    elif client == "print":
+        if write or remove or scope:
+            raise click.UsageError("'print' has no file: --write, --remove and --scope need the name of a client.")
+        print_entry(flags, name)
+    elif remove:
+        remove_setup(flags, client, scope, name, as_json=as_json)
     elif write:
         write_setup(flags, client, scope, name, force=force, as_json=as_json)
     else:

@@ -9,11 +9,11 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
-from lsp_mcp.cli.config_text import entry_at, parse, snippet, with_entry
+from lsp_mcp.cli.config_text import entry_at, parse, snippet, with_entry, without_entry
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.clients import Client, Scope, ScopeName, Shape, client_names, filled, load_client
 from lsp_mcp.edits.apply import apply_plan
@@ -49,6 +49,15 @@ class Plan:
         return (*self.shape.servers, self.name)
 
     @property
+    def state(self) -> Literal["missing", "there", "other"]:
+        """Whether the file has the entry with our settings, whatever it has besides, or another of that name."""
+        there = self.there
+        if there is None:
+            return "missing"
+        ours = isinstance(there, dict) and all(there.get(key) == value for key, value in self.entry.items())
+        return "there" if ours else "other"
+
+    @property
     def there(self) -> Any:
         """What the file has there already; None if nothing."""
         return entry_at(self.config, self.path)
@@ -60,6 +69,18 @@ class Plan:
         for key in reversed(self.path):
             config = {key: config}
         return snippet(self.client.format, config if self.text else {**self.client.new_file, **config})
+
+
+def print_entry(flags: ServerFlags, name: str) -> None:
+    """Print the entry for a client that is not listed, in the form that most clients read; the project by full path.
+
+    Raises:
+        ConfigError: the workspace root cannot be used.
+        CallerError: `name` cannot name a server.
+    """
+    _check_name(name)
+    entry = {"command": own_command(), "args": _arguments(flags, str(flags.workspace().root))}
+    click.echo(snippet("json", {"mcpServers": {name: entry}}), nl=False)
 
 
 def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
@@ -78,7 +99,10 @@ def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
         for name, scope in client.scopes.items():
             default = " (default)" if name == client.default_scope else ""
             click.echo(f"{'':12}    {name}: {scope.file(root)}{default}")
-    click.echo("\nSee what comes into the file, or write it:  lsp-mcp setup CLIENT [--write]", err=True)
+    click.echo(
+        "\nSee what comes into the file, write it or remove it:  lsp-mcp setup CLIENT [--write|--remove]", err=True
+    )
+    click.echo("The entry for another client:  lsp-mcp setup print", err=True)
 
 
 def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
@@ -115,9 +139,9 @@ def write_setup(
     """
     plan = _plan(flags, client, scope, name)
     there = plan.there
-    if isinstance(there, dict) and all(there.get(key) == value for key, value in plan.entry.items()):
+    if plan.state == "there":
         state = "there"
-    elif there is not None and not force:
+    elif plan.state == "other" and not force:
         raise ConfigError(
             f"{plan.file} has a server {name!r} already, with other settings: {_difference(there, plan.entry)}. "
             "Replace it with --force, or add a second one with --name OTHER."
@@ -139,6 +163,31 @@ def write_setup(
     _say_next(plan)
 
 
+def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
+    """Take the server called `name` out of the client's configuration file; all else in the file stays as it is.
+
+    Raises:
+        ConfigError: as `show_setup`; the file is broken, or cannot be edited without losing something.
+        EditError: the file cannot be written; it is as it was.
+    """
+    plan = _plan(flags, client, scope, name)
+    there = plan.there
+    if there is not None:
+        assert plan.text is not None
+        try:
+            after = without_entry(plan.text, plan.client.format, plan.path)
+        except ConfigError as error:
+            raise ConfigError(f"{plan.file} was not changed: {error}. Remove the server {name!r} yourself.") from None
+        _apply(plan, after)
+    if as_json:
+        _print_json(plan, "removed" if there is not None else "missing")
+    elif there is None:
+        click.echo(f"{plan.file} has no server {name!r}; nothing was changed.")
+    else:
+        click.echo(f"{plan.file}: server {name!r} removed.")
+        click.echo(f"It was: {json.dumps(there, ensure_ascii=False, default=str)}")
+
+
 def own_command() -> str:
     """How another program starts this one: `lsp-mcp` where PATH leads here, else the full path.
 
@@ -158,8 +207,7 @@ def _plan(
     flags: ServerFlags, client_name: str, scope_name: ScopeName | None, name: str, *, lenient: bool = False
 ) -> Plan:
     """The plan; with `lenient`, a file that cannot be used is taken as empty."""
-    if not _NAME.fullmatch(name):
-        raise CallerError(f"{name!r} cannot name a server: letters, digits, - and _ can")
+    _check_name(name)
     client = load_client(client_name)
     scope = client.scope(scope_name)
     scope_name = scope_name or client.default_scope
@@ -169,20 +217,14 @@ def _plan(
     try:
         text = _read(file)
         config = parse(text or "", client.format)
-        entry_at(config, (*client.shape(config).servers, name))
+        entry_at(config, (*_shape(client, scope, config, root).servers, name))
     except ConfigError as error:
         if not lenient:
             raise ConfigError(f"{file} cannot be used: {error}. Put that right first; nothing was changed.") from None
-    shape = client.shape(config)
+    shape = _shape(client, scope, config, root)
     # In the project's own file, the client knows where the project is; elsewhere only if nobody said so.
-    fixed = scope_name == "user" and "--workspace-root" in flags.given
-    arguments = [
-        "--format",
-        flags.form if "--format" in flags.given else "compact",
-        *flags.words(),
-        "--workspace-root",
-        str(root) if fixed else scope.workspace_root,
-    ]
+    fixed = scope_name != "project" and "--workspace-root" in flags.given
+    arguments = _arguments(flags, str(root) if fixed else filled(scope.workspace_root, root=str(root)))
     values: dict[str, Any] = {"program": own_command(), "arguments": arguments}
     values |= {"command": [values["program"], *arguments], "name": name}
     return Plan(
@@ -200,7 +242,25 @@ def _plan(
     )
 
 
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise CallerError(f"{name!r} cannot name a server: letters, digits, - and _ can")
+
+
+def _arguments(flags: ServerFlags, root: str) -> list[str]:
+    form = flags.form if "--format" in flags.given else "compact"
+    return ["--format", form, *flags.words(), "--workspace-root", root]
+
+
+def _shape(client: Client, scope: Scope, config: dict[str, Any], root: Path) -> Shape:
+    """The form of the configuration `config`, with the table of servers that `scope` has."""
+    shape = client.shape(config)
+    return Shape(servers=tuple(filled(scope.servers, root=str(root))), entry=shape.entry) if scope.servers else shape
+
+
 def _read(file: Path) -> str | None:
+    if file.exists() and not file.is_file():
+        raise ConfigError("it is no ordinary file")
     try:
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -220,6 +280,10 @@ def _write(plan: Plan) -> None:
         raise ConfigError(
             f"{plan.file} was not changed: {error}. Put this into it yourself:\n\n{plan.snippet}"
         ) from None
+    _apply(plan, after)
+
+
+def _apply(plan: Plan, after: str) -> None:
     create = [CreateFile(plan.file)] if plan.text is None else []
     change = FileChange(plan.file, Text(plan.text or ""), after, ())
     # A person asked for exactly this file.
