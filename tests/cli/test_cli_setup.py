@@ -92,7 +92,7 @@ def servers(entry: dict[str, Any], key: str = "mcpServers") -> dict[str, Any]:
 
 
 CLINE = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-COPILOT = {"type": "local", **PLAIN, "tools": ["*"]}
+COPILOT = {"type": "stdio", **PLAIN, "tools": ["*"]}
 WRITTEN += [
     ("amp", "project", ".amp/settings.json", servers(PLAIN, "amp.mcpServers")),
     ("amp", "user", ".config/amp/settings.json", servers(PLAIN, "amp.mcpServers")),
@@ -100,7 +100,7 @@ WRITTEN += [
     ("claude-desktop", "user", ".config/Claude/claude_desktop_config.json", servers(IN_PROJECT)),
     ("cline", "user", CLINE, servers({**IN_PROJECT, "timeout": 120})),
     ("continue", "project", ".continue/mcpServers/lsp-mcp.json", servers(IN_PROJECT)),
-    ("copilot", "project", ".github/mcp.json", servers(COPILOT)),
+    ("copilot", "project", ".mcp.json", servers(COPILOT)),
     ("copilot", "user", ".copilot/mcp-config.json", servers(COPILOT)),
     ("gemini", "project", ".gemini/settings.json", servers(PLAIN)),
     ("gemini", "user", ".gemini/settings.json", servers(PLAIN)),
@@ -187,7 +187,9 @@ def test_without_write_it_shows_on_stdout_just_what_a_new_file_gets(
 def test_the_default_scope_is_the_clients(project: Path, home: Path, run: Run) -> None:
     for client, scope, name, config in DEFAULTS:
         assert run("setup", client, "--write").exit_code == 0
-        assert read(client, place(scope, name, project, home)) == here(config, project)
+        file = place(scope, name, project, home)
+        assert read(client, file) == here(config, project)
+        file.unlink()  # two clients may read the same one
 
 
 def test_claude_codes_own_command_is_shown(project: Path, run: Run) -> None:
