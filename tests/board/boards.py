@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_mcp.board import agents, stages, tasks
+from lsp_mcp.board import agents, stages, tasks, views
 from lsp_mcp.board.processes import new_name
 from lsp_mcp.board.store import PERSON, Actor, Store, Transaction
 from lsp_mcp.errors import CallerError
@@ -58,15 +58,15 @@ class World:
         return str(self.write(tasks.create, title, **named)["id"])
 
     def get(self, id_: str) -> dict[str, Any]:
-        return self.read(tasks.get, id_)  # type: ignore[no-any-return]
+        return self.read(views.get, id_)  # type: ignore[no-any-return]
 
     def order(self, stage: str = "Backlog") -> list[str]:
         """The ids of a stage's tasks."""
-        return [one["id"] for one in self.read(tasks.listed, stage=stage, limit=1_000)[0]]
+        return [one["id"] for one in self.read(views.listed, stage=stage, limit=1_000)[0]]
 
     def titles(self, **wanted: Any) -> list[str]:
         """The titles that a list has."""
-        return [one["title"] for one in self.read(tasks.listed, **wanted)[0]]
+        return [one["title"] for one in self.read(views.listed, **wanted)[0]]
 
     def said(self, id_: str) -> list[tuple[str, str]]:
         """The history of a task: who, what."""

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from lsp_mcp.board import agents, stages, talk, tasks
+from lsp_mcp.board import agents, stages, talk, tasks, views
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.processes import new_name
@@ -116,14 +116,14 @@ def fill_disk(url: str) -> None:
         except LspMcpError as error:
             say([written, str(error)])
             break
-    say(store.read(lambda at: tasks.listed(at, limit=1_000))[1])
+    say(store.read(lambda at: views.listed(at, limit=1_000))[1])
     try:
         store.write(lambda at: tasks.create(at, "one more", description="x" * 100_000), PERSON)
     except LspMcpError as error:
         say(str(error))
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     store.write(lambda at: tasks.create(at, "there is room again"), PERSON)
-    say(store.read(lambda at: tasks.listed(at, limit=1_000))[1])
+    say(store.read(lambda at: views.listed(at, limit=1_000))[1])
 
 
 def use(url: str) -> None:

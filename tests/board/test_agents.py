@@ -10,7 +10,7 @@ import pytest
 
 from board.boards import World
 from fakes.bounded import wait_gone
-from lsp_mcp.board import agents, processes, talk, tasks
+from lsp_mcp.board import agents, processes, talk, tasks, views
 from lsp_mcp.board.store import Actor
 
 
@@ -124,7 +124,7 @@ def test_the_agents_of_a_process_that_was_killed_are_gone_at_the_next_sign_of_li
     assert world.read(agents.are_others, world.process)
     world.write(agents.beat, world.process)
     assert connected(world) == []
-    assert [one["id"] for one in world.read(tasks.ready)[0]] == [task]
+    assert [one["id"] for one in world.read(views.ready)[0]] == [task]
 
 
 def test_a_silent_process_of_another_machine_is_gone_until_it_speaks_again(

@@ -13,7 +13,7 @@ import pytest
 
 from board.child import child
 from fakes.bounded import bounded
-from lsp_mcp.board import agents, stages, tasks
+from lsp_mcp.board import agents, stages, tasks, views
 from lsp_mcp.board.board import Board, Event, Listener
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Actor, Store
@@ -264,7 +264,7 @@ async def test_a_write_is_carried_out_though_its_caller_is_cancelled(store_url: 
                 await writing
             await create(board, "next")
             await heard(listener, change("next"))
-            assert sorted(one["title"] for one in (await board.read(tasks.listed))[0]) == ["kept", "next"]
+            assert sorted(one["title"] for one in (await board.read(views.listed))[0]) == ["kept", "next"]
 
 
 @bounded

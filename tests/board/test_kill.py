@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from board.boards import World
 from board.child import child
-from lsp_mcp.board import tables, tasks
+from lsp_mcp.board import tables, views
 from lsp_mcp.board.store import Store, Transaction
 
 WRITERS, EACH = 8, 63  # tasks; each is written twice: 1,008 writes
@@ -105,6 +105,6 @@ def test_nothing_that_was_acknowledged_is_lost_when_all_writers_are_killed(store
     second = acknowledged(store_url, begun)
     assert len(first) + len(second) >= WRITES - 2 * WRITERS
     store = Store(store_url)
-    assert World(store).read(tasks.listed)[1] == WRITERS * EACH
+    assert World(store).read(views.listed)[1] == WRITERS * EACH
     store.close()
     check(store_url, [*first, *second])

@@ -55,8 +55,10 @@ def test_a_stale_revision_is_refused_with_who_changed_it(world: World) -> None:
     world.write(library.create_standard, "style", "a")
     world.write(library.update_standard, "style", "b", by=world.agent("codex"))
     said = world.refused(library.update_standard, "style", "c", expected_revision=1)
-    assert said.startswith("standard style has revision 2, not 1: codex changed it at 20")
-    assert said.endswith("Nothing was changed: read it with get_standard, then try again.")
+    assert said == (
+        "standard style has revision 2, not 1; since then: codex changed content. "
+        "Nothing was changed: read it with get_standard, then try again."
+    )
     world.write(library.create_snippet, "S", "a", [])
     assert "snippet s has revision 1, not 2" in world.refused(
         library.update_snippet, "s", content="", expected_revision=2

@@ -103,20 +103,49 @@ def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -
     assert world.order("Done") == before + moved
     assert world.said(moved[0])[-1] == ("codex", "moved to Done, since Verify was deleted")
     assert world.get(moved[0])["revision"] == revision + 1
-    assert world.get(moved[0])["history"][-1]["fields"] == {"stage": ["verify", "done"]}
+    assert world.get(moved[0])["history"][-1]["fields"] == {
+        "stage": ["verify", "done"],
+        "status": ["pending", "completed"],
+    }
 
 
-def test_a_board_keeps_a_stage_and_a_default(world: World) -> None:
+def test_a_board_keeps_a_default_stage_and_one_that_completes_tasks(world: World) -> None:
     assert world.write(stages.delete, "Backlog") == 0
     assert world.read(stages.default)["name"] == "Prepare"
-    for name in names(world)[:-1]:
+    for name in names(world)[1:-1]:
         world.write(stages.delete, name)
-    assert "Done is the only stage" in world.refused(stages.delete, "Done")
-    assert [stage["is_default"] for stage in world.read(stages.listed)] == [True]
+    assert "no stage would complete tasks any more" in world.refused(stages.delete, "Done")
+    assert "no stage would complete tasks any more" in world.refused(stages.update, "Done", completes=False)
+    assert "Prepare is the only stage for pending tasks" in world.refused(stages.delete, "Prepare")
+    assert "Done would be the default stage" in world.refused(stages.update, "Done", is_default=True)
+    assert "Prepare would be the default stage" in world.refused(stages.update, "Prepare", completes=True)
+    assert "would be the default stage" in world.refused(stages.create, "New", is_default=True, completes=True)
+    assert [(stage["is_default"], stage["completes"]) for stage in world.read(stages.listed)] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_what_a_stage_does_to_tasks_is_done_to_those_that_are_in_it(world: World) -> None:
+    agent = world.agent("codex")
+    id_ = world.task("one", stage="Verify")
+    world.write(tasks.claim, agent, id_, by=agent)
+    world.write(stages.update, "Verify", completes=True)
+    task = world.get(id_)
+    assert (task["status"], task["claimed_by"], task["stage"]) == ("completed", None, "Verify")
+    assert world.said(id_)[-1] == ("you", "completed, since Verify completes tasks")
+    world.write(stages.update, "Verify", completes=False)
+    assert (world.get(id_)["status"], world.get(id_)["completed_at"]) == ("pending", None)
+    assert world.said(id_)[-1] == ("you", "pending, since Verify no longer completes tasks")
 
 
 def test_stages_are_listed_with_their_tasks(world: World) -> None:
     world.task()
     world.write(tasks.update, world.task(), status="completed")
-    stage = world.read(stages.listed)[0]
-    assert (stage["tasks"], stage["pending"]) == (2, 1)
+    world.write(tasks.update, world.task(), status="completed", archived=True)
+    assert [
+        (stage["name"], stage["tasks"], stage["pending"]) for stage in world.read(stages.listed) if stage["tasks"]
+    ] == [
+        ("Backlog", 1, 1),
+        ("Done", 1, 0),
+    ]

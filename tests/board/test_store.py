@@ -20,7 +20,7 @@ from alembic.migration import MigrationContext
 
 from board.boards import World
 from board.child import child
-from lsp_mcp.board import stages, tables, tasks
+from lsp_mcp.board import stages, tables, tasks, views
 from lsp_mcp.board.place import store_url as place
 from lsp_mcp.board.rescue import main
 from lsp_mcp.board.store import Store
@@ -202,7 +202,7 @@ def test_what_is_broken_in_the_middle_is_said_and_can_be_rescued(file: Path, nam
         assert "database disk image is malformed. Nothing was changed; what is readable of it" in said
     assert file.read_bytes() == broken
     with opened(f"sqlite:///{rescued(file, said)}") as store:
-        found, total = store.read(tasks.listed)
+        found, total = store.read(views.listed)
         assert (found[29]["title"], total) == ("task 29", 30)
         World(store).write(tasks.update, found[0]["id"], tags=["works"])
         assert World(store).said(found[0]["id"])[0] == ("you", "created in Backlog")
@@ -214,9 +214,9 @@ def test_what_is_readable_of_a_truncated_file_is_rescued(file: Path) -> None:
     said = refusal(f"sqlite:///{file}")
     with opened(f"sqlite:///{rescued(file, said)}") as store:
         world = World(store)
-        assert world.read(tasks.listed)[1] > 0
+        assert world.read(views.listed)[1] > 0
         world.task("one more")
-        for one in world.read(tasks.listed)[0]:
+        for one in world.read(views.listed)[0]:
             world.get(one["id"])
 
 
@@ -275,7 +275,7 @@ def test_a_database_that_is_full_rolls_back_by_itself_and_says_so(file: Path) ->
         store._engine.dispose()
         with pytest.raises(UnavailableError, match=r"database or disk is full\. Nothing was changed"):
             store.write(lambda at: tasks.create(at, "x", description="x" * 100_000))
-        assert store.read(tasks.listed)[1] == 30
+        assert store.read(views.listed)[1] == 30
 
 
 def test_a_writer_that_is_in_the_way_too_long_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +285,7 @@ def test_a_writer_that_is_in_the_way_too_long_is_said(file: Path, monkeypatch: p
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(UnavailableError, match=r"database is locked\. Nothing was changed"):
             store.write(lambda at: tasks.create(at, "x"))
-        assert store.read(tasks.listed)[1] == 30
+        assert store.read(views.listed)[1] == 30
         other.execute("ROLLBACK")
         store.write(lambda at: tasks.create(at, "x"))
     other.close()
@@ -394,13 +394,13 @@ def test_a_reader_sees_one_moment(store_url: str) -> None:
         World(one).task("a")
 
         def work(at: Any) -> Any:
-            before = tasks.listed(at)
+            before = views.listed(at)
             two.write(lambda other: stages.delete(other, "Backlog", "Done"))
-            return before, tasks.listed(at)
+            return before, views.listed(at)
 
         before, after = one.read(work)
         assert before == after
-        assert one.read(tasks.listed)[0][0]["stage"] == "Done"
+        assert one.read(views.listed)[0][0]["stage"] == "Done"
 
 
 # --- many at once ------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_two_agents_never_take_the_same_task(store_url: str) -> None:
         (first,), (second,) = (lines(one) for one in children)
         assert sorted(first + second) == sorted(everything)
         assert all(world.said(id_)[1][1].startswith("claimed by worker") for id_ in list(everything)[:20])
-        assert all(one["claimed_by"] for one in world.read(tasks.listed, limit=200)[0])
+        assert all(one["claimed_by"] for one in world.read(views.listed, limit=200)[0])
 
 
 def numbers(at: Any) -> list[int]:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from board.boards import World
-from lsp_mcp.board import agents, fields, ids, markdown, stages, tables, talk, tasks
+from lsp_mcp.board import agents, fields, ids, markdown, stages, tables, talk, tasks, views
 from lsp_mcp.board.ids import read_id
 from lsp_mcp.board.store import PERSON, Actor
 from lsp_mcp.errors import CallerError
@@ -56,7 +56,7 @@ def test_a_new_task_has_all_that_it_was_given(world: World) -> None:
 
 def test_a_list_has_no_bodies(world: World) -> None:
     world.task("one", description="long " * 1_000)
-    (task,), total = world.read(tasks.listed)
+    (task,), total = world.read(views.listed)
     assert total == 1
     assert "description" not in task
     assert "history" not in task
@@ -71,15 +71,15 @@ def test_a_list_is_in_the_order_of_the_board(world: World) -> None:
 def test_a_limit_cuts_the_list_and_not_the_total(world: World) -> None:
     for number in range(7):
         world.task(f"task {number}", tags=["even"] if number % 2 == 0 else [])
-    found, total = world.read(tasks.listed, limit=3)
+    found, total = world.read(views.listed, limit=3)
     assert ([one["title"] for one in found], total) == (["task 0", "task 1", "task 2"], 7)
-    assert world.read(tasks.listed, tags=["even"], limit=1)[1] == 4
-    assert world.read(tasks.ready, 2)[1] == 7
+    assert world.read(views.listed, tags=["even"], limit=1)[1] == 4
+    assert world.read(views.ready, 2)[1] == 7
 
 
 def test_filters_are_all_that_must_hold(world: World) -> None:
     one = world.task("one", tags=["x"])
-    world.task("two", tags=["x"], stage="Done")
+    world.task("two", tags=["x"], stage="Verify")
     world.write(tasks.update, world.task("three", tags=["x"]), status="completed")
     assert world.titles(stage="backlog", status="pending", tags=["x"], text="ONE") == ["one"]
     agent = world.agent()
@@ -133,13 +133,13 @@ def test_text_is_looked_for_as_it_is(world: World, text: str, found: list[str]) 
 
 
 def test_what_is_looked_for_has_bounds(world: World) -> None:
-    assert "at most 300" in world.refused(tasks.listed, text="x" * 301)
-    assert "U+0000" in world.refused(tasks.listed, text="a\0b")
-    assert "U+D800" in world.refused(tasks.listed, tags=["\ud800"])
+    assert "at most 300" in world.refused(views.listed, text="x" * 301)
+    assert "U+0000" in world.refused(views.listed, text="a\0b")
+    assert "U+D800" in world.refused(views.listed, tags=["\ud800"])
 
 
 def test_an_unknown_stage_is_said_with_those_there_are(world: World) -> None:
-    said = world.refused(tasks.listed, stage="Doing")
+    said = world.refused(views.listed, stage="Doing")
     assert said == "unknown stage 'Doing'; available: Backlog, Prepare, Implement, Verify, Done"
     assert world.refused(tasks.create, "t", stage="Doing") == said
 
@@ -185,17 +185,17 @@ def test_the_alphabet_of_ids_has_no_letters_that_are_mistaken() -> None:
 def test_an_unknown_task_is_said_with_what_is_like_it(world: World) -> None:
     id_ = world.task("Write the parser")
     other = "t-0" + ("0" if id_[3] != "0" else "1") + id_[4:]
-    assert world.refused(tasks.get, other) == (
+    assert world.refused(views.get, other) == (
         f"unknown task '{other}'; like it: {id_} (Write the parser). See list_tasks."
     )
-    assert f"like it: {id_}" in world.refused(tasks.get, "the parser")
-    assert world.refused(tasks.get, "xyz") == "unknown task 'xyz'. See list_tasks."
-    assert world.refused(tasks.get, " ") == "the id of the task is empty. See list_tasks."
-    assert world.refused(tasks.get, "%") == "unknown task '%'. See list_tasks."
+    assert f"like it: {id_}" in world.refused(views.get, "the parser")
+    assert world.refused(views.get, "xyz") == "unknown task 'xyz'. See list_tasks."
+    assert world.refused(views.get, " ") == "the id of the task is empty. See list_tasks."
+    assert world.refused(views.get, "%") == "unknown task '%'. See list_tasks."
 
 
 @pytest.mark.parametrize("typed", ["a\0b", "\ud800", "\x1b[31m", "x" * 301, "x" * 100_000])
-@pytest.mark.parametrize("function", [tasks.get, talk.get, stages.find])
+@pytest.mark.parametrize("function", [views.get, talk.get, stages.find])
 def test_nonsense_for_an_id_is_refused(world: World, function: Callable[..., Any], typed: str) -> None:
     assert len(world.refused(function, typed)) < 300
 
@@ -291,7 +291,7 @@ def test_each_kind_of_change_has_its_words(world: World) -> None:
         lambda: world.write(tasks.update, id_, depends_on=[other]),
         lambda: world.write(tasks.update, id_, depends_on=[]),
         lambda: world.write(tasks.update, id_, stage="verify"),
-        lambda: world.write(tasks.move, id_, "Done"),
+        lambda: world.write(tasks.move, id_, "Prepare"),
         lambda: world.write(tasks.append, id_, "text", "Findings"),
         lambda: world.write(tasks.claim, agent, id_, by=agent),
         lambda: world.write(tasks.release, agent, id_, by=agent),
@@ -301,16 +301,16 @@ def test_each_kind_of_change_has_its_words(world: World) -> None:
         change()
     assert world.said(id_) == [
         ("you", "created in Backlog"),
-        ("codex", "changed description, tags"),
+        ("codex", "changed tags, description"),
         ("you", "changed dependencies"),
         ("you", "changed dependencies"),
         ("you", "moved to Verify"),
-        ("you", "moved to Done"),
+        ("you", "moved to Prepare"),
         ("you", "added 4 characters under Findings"),
         ("codex", "claimed by codex"),
         ("codex", "released by codex"),
-        ("you", "completed it"),
-        ("you", "opened it again"),
+        ("you", "completed: moved to Done"),
+        ("you", "reopened: moved to Prepare"),
     ]
     history = world.get(id_)["history"]
     assert [one["revision"] for one in history] == list(range(1, 12))
@@ -335,10 +335,11 @@ def test_a_change_that_changes_nothing_is_none(world: World) -> None:
     assert world.everything() == before
 
 
-def test_a_long_text_is_cut_in_the_history(world: World) -> None:
-    id_ = world.task("one", description="a" * 10_000)
-    world.write(tasks.update, id_, description="b" * 10_000)
-    assert world.get(id_)["history"][-1]["fields"] == {"description": ["a" * 200 + "…", "b" * 200 + "…"]}
+def test_of_a_long_text_the_history_keeps_all_that_was_taken_out_and_put_in(world: World) -> None:
+    id_ = world.task("one", description="a" * 10_000 + "b" * 10_000 + "c" * 10_000)
+    world.write(tasks.update, id_, description="a" * 10_000 + "new" + "c" * 10_000)
+    kept = {"at": 10_000, "removed": "b" * 10_000, "added": "new"}
+    assert world.get(id_)["history"][-1]["fields"] == {"description": kept}
 
 
 def test_completing_a_task_ends_its_claim(world: World) -> None:
@@ -361,7 +362,7 @@ def test_a_stale_revision_is_refused_with_what_changed_since(world: World) -> No
         lambda: world.refused(tasks.delete, id_, 1),
     ):
         assert change() == (
-            f"{id_} has revision 3, not 1; since then: codex changed title; you moved to Done. "
+            f"{id_} has revision 3, not 1; since then: codex changed title; you completed: moved to Done. "
             "Nothing was changed: read it with get_task, then try again."
         )
     assert f"{id_} has revision 3, not 9." in world.refused(tasks.update, id_, title="three", expected_revision=9)
@@ -376,7 +377,7 @@ def test_a_deleted_task_is_gone_with_all_that_is_its(world: World) -> None:
     assert world.order() == [other, third]
     assert world.get(third)["depends_on"] == []
     assert world.get(other)["needed_by"] == []
-    assert "unknown task" in world.refused(tasks.get, id_)
+    assert "unknown task" in world.refused(views.get, id_)
     assert world.titles(tags=["a"]) == []
 
 
@@ -508,17 +509,17 @@ def test_tasks_are_ready_in_the_order_of_the_board_once_nothing_holds_them(world
     second = world.task("second", depends_on=[first])
     third = world.task("third", stage="Verify")
     fourth = world.task("fourth")
-    assert [one["title"] for one in world.read(tasks.ready)[0]] == ["first", "fourth", "third"]
+    assert [one["title"] for one in world.read(views.ready)[0]] == ["first", "fourth", "third"]
     world.write(tasks.move, fourth, "Backlog", before=first)
-    assert [one["id"] for one in world.read(tasks.ready)[0]] == [fourth, first, third]
+    assert [one["id"] for one in world.read(views.ready)[0]] == [fourth, first, third]
     agent = world.agent()
     world.write(tasks.claim, agent, fourth, by=agent)
     world.write(tasks.update, first, status="completed")
-    assert [one["id"] for one in world.read(tasks.ready)[0]] == [second, third]
+    assert [one["id"] for one in world.read(views.ready)[0]] == [second, third]
     world.write(agents.disconnect, agent)
-    assert [one["id"] for one in world.read(tasks.ready)[0]] == [fourth, second, third]
+    assert [one["id"] for one in world.read(views.ready)[0]] == [fourth, second, third]
     world.write(tasks.update, first, status="pending")
-    assert second not in [one["id"] for one in world.read(tasks.ready)[0]]
+    assert second not in [one["id"] for one in world.read(views.ready)[0]]
 
 
 # --- positions ---------------------------------------------------------------------------------------
@@ -550,7 +551,7 @@ def test_a_task_comes_into_another_stage_before_a_task_there(world: World) -> No
     a, b, c = world.task("a"), world.task("b", stage="Done"), world.task("c", stage="Done")
     world.write(tasks.move, a, "Done", before=c)
     assert world.order("Done") == [b, a, c]
-    assert world.said(a)[-1] == ("you", "moved to Done")
+    assert world.said(a)[-1] == ("you", "completed: moved to Done")
     assert f"{b} is not in Backlog" in world.refused(tasks.move, c, "Backlog", before=b)
     assert "unknown task" in world.refused(tasks.move, c, "Backlog", before="t-00000")
 
@@ -566,7 +567,7 @@ def test_there_is_always_room_before_a_task(world: World) -> None:
         expected.insert(expected.index(last), moved)
         if number > 40:
             assert world.order() == expected
-    positions = [one["position"] for one in world.read(tasks.listed)[0]]
+    positions = [one["position"] for one in world.read(views.listed)[0]]
     assert len(set(positions)) == 4
 
 
@@ -625,7 +626,7 @@ def test_a_claimed_task_is_nobody_elses(world: World) -> None:
 
 def test_the_first_task_that_is_ready_is_claimed_if_none_is_named(world: World) -> None:
     agent = world.agent()
-    blocked_by = world.task("b", stage="Done")
+    blocked_by = world.task("b", stage="Verify")
     world.task("a", depends_on=[blocked_by])
     assert world.write(tasks.claim, agent, None, by=agent)["id"] == blocked_by
     assert "no task is ready" in world.refused(tasks.claim, agent, None, by=agent)
@@ -665,9 +666,9 @@ def test_the_questions_of_a_task_are_with_it(world: World) -> None:
     agent = world.agent()
     id_ = world.task()
     question = world.write(talk.ask, "Which?", task=id_, by=agent)["id"]
-    assert world.read(tasks.listed)[0][0]["questions_waiting"] == 1
+    assert world.read(views.listed)[0][0]["questions_waiting"] == 1
     world.write(talk.answer, question, text="that")
-    assert world.read(tasks.listed)[0][0]["questions_waiting"] == 0
+    assert world.read(views.listed)[0][0]["questions_waiting"] == 0
     assert [one["id"] for one in world.get(id_)["questions"]] == [question]
 
 
@@ -676,8 +677,8 @@ def test_reading_writes_nothing(world: World) -> None:
     before = world.everything()
     for _ in range(2):
         world.get(id_)
-        world.read(tasks.listed, tags=["a"])
-        world.read(tasks.ready)
+        world.read(views.listed, tags=["a"])
+        world.read(views.ready)
         world.read(stages.listed)
     assert world.everything() == before
 

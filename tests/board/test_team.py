@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from board.boards import World
 from board.proxy import Proxy
-from lsp_mcp.board import tables, tasks
+from lsp_mcp.board import tables, tasks, views
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError, UnavailableError
 
@@ -39,7 +39,7 @@ def test_two_who_change_one_task_at_once_do_not_wait_for_each_other_and_lose_not
 
     def slow(at: Any) -> Any:
         table = tables.tasks
-        text = tasks.get(at, id_)["description"] + "by the slow one\n"
+        text = views.get(at, id_)["description"] + "by the slow one\n"
         at.put(sa.update(table).where(table.c.id == id_).values(description=text))
         if not reading.is_set():
             reading.set()
@@ -82,7 +82,7 @@ def test_a_server_that_was_restarted_is_used_again_by_the_next_call(postgres: An
         together = threading.Barrier(3)
 
         def read(at: Any) -> Any:
-            found = tasks.listed(at)
+            found = views.listed(at)
             together.wait(BOUND)
             return found
 

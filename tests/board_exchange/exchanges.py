@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.board import stages, tasks
+from lsp_mcp.board import stages, views
 from lsp_mcp.board.exchange import rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.board.exchange.exporting import Exported, export_to
@@ -30,7 +30,7 @@ class Place:
         return self.store.write(lambda at: function(at, *arguments, **named), by)
 
     def get(self, id_: str) -> Any:
-        return self.store.read(lambda at: tasks.get(at, id_))
+        return self.store.read(lambda at: views.get(at, id_))
 
     @property
     def contents(self) -> Contents:

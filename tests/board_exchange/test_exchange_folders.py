@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from board_exchange.exchanges import NEOVA, Place, counts, edit, task_file, texts
-from lsp_mcp.board import agents, library, stages, tables, tasks
+from lsp_mcp.board import agents, library, stages, tables, tasks, views
 from lsp_mcp.board.exchange import importing, rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.errors import CallerError, UnavailableError
@@ -82,7 +82,7 @@ def test_tasks_are_found_by_tag_and_anchor_after_an_import(
     full.give(tmp_path)
     other = new_place()
     other.take(tmp_path)
-    found, _ = other.store.read(lambda at: tasks.listed(at, tags=["ÜBER UNS"]))
+    found, _ = other.store.read(lambda at: views.listed(at, tags=["ÜBER UNS"]))
     assert [task["title"] for task in found] == ["First --- of all"]
     files = other.store.read(lambda at: list(at.connection.execute(sa.select(tables.anchors.c.file)).scalars()))
     assert files == ["a b.go"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from board_exchange.exchanges import NEOVA, Place, counts
-from lsp_mcp.board import library, stages, tasks
+from lsp_mcp.board import library, stages, tasks, views
 from lsp_mcp.board.exchange.reading import read_folder
 from lsp_mcp.errors import CallerError
 
@@ -53,7 +53,7 @@ def test_all_of_a_board_comes_over(place: Place) -> None:
 
 def test_the_order_of_a_stage_is_kept(place: Place) -> None:
     place.take(NEOVA)
-    listed, _ = place.store.read(lambda at: tasks.listed(at, stage="Implement"))
+    listed, _ = place.store.read(lambda at: views.listed(at, stage="Implement"))
     assert [task["id"] for task in listed] == ["1730975000456-zz", RETRY]
 
 

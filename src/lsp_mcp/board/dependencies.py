@@ -1,8 +1,10 @@
-"""Which tasks wait for which others."""
+"""Which tasks wait for which others, and how many for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,16 +14,64 @@ from lsp_mcp.board.tables import agents, dependencies, tasks
 from lsp_mcp.errors import CallerError
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What of pending tasks stands before a pending task, and behind it."""
+
+    blocked_by: tuple[str, ...] = ()  # those that it depends on itself
+    waits: int = 0  # how many must be completed before it, in all
+    blocks: int = 0  # how many cannot be begun before it is completed, in all
+
+
+NOTHING = Waiting()
+
+
 def is_ready() -> Any:
     """The condition of a pending task that nobody works on and that waits for no other."""
     other = tasks.alias()
     waits = (
         sa.select(sa.literal(1))
         .select_from(dependencies.join(other, other.c.id == dependencies.c.depends_on))
-        .where(dependencies.c.task == tasks.c.id, other.c.status != "completed")
+        .where(dependencies.c.task == tasks.c.id, other.c.status == "pending")
     )
-    held = sa.select(sa.literal(1)).where(agents.c.id == tasks.c.claimed_by, agents.c.connected)
+    holder = agents.alias()
+    held = sa.select(sa.literal(1)).where(holder.c.id == tasks.c.claimed_by, holder.c.connected)
     return sa.and_(tasks.c.status == "pending", ~waits.exists(), ~held.exists())
+
+
+def waiting(at: Transaction) -> dict[str, Waiting]:
+    """Of all pending tasks that wait for another or that another waits for."""
+    one, other = tasks.alias(), tasks.alias()
+    edges = (
+        sa.select(dependencies.c.task, dependencies.c.depends_on)
+        .join(one, one.c.id == dependencies.c.task)
+        .join(other, other.c.id == dependencies.c.depends_on)
+        .where(one.c.status == "pending", other.c.status == "pending")
+        .order_by(dependencies.c.task, dependencies.c.depends_on)
+    )
+    return waiting_in([(edge.task, edge.depends_on) for edge in at.connection.execute(edges)])
+
+
+def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
+    """The same of edges, (task, what it depends on), without circles. Pure."""
+    before: dict[str, list[str]] = {}
+    for task, other in edges:
+        before.setdefault(task, []).append(other)
+        before.setdefault(other, [])
+    order = list(TopologicalSorter(before).static_order())
+    bit = {task: 1 << number for number, task in enumerate(order)}
+    # Sets of tasks as the bits of numbers: long chains of thousands are counted in milliseconds.
+    all_before = dict.fromkeys(order, 0)
+    all_behind = dict.fromkeys(order, 0)
+    for task in order:
+        for other in before[task]:
+            all_before[task] |= all_before[other] | bit[other]
+    for task in reversed(order):
+        for other in before[task]:
+            all_behind[other] |= all_behind[task] | bit[task]
+    return {
+        task: Waiting(tuple(before[task]), all_before[task].bit_count(), all_behind[task].bit_count()) for task in order
+    }
 
 
 def waits_for(at: Transaction, id_: str) -> list[str]:
@@ -29,10 +79,20 @@ def waits_for(at: Transaction, id_: str) -> list[str]:
     rows = at.connection.execute(
         sa.select(dependencies.c.depends_on)
         .join(tasks, tasks.c.id == dependencies.c.depends_on)
-        .where(dependencies.c.task == id_, tasks.c.status != "completed")
+        .where(dependencies.c.task == id_, tasks.c.status == "pending")
         .order_by(dependencies.c.depends_on)
     )
     return [row.depends_on for row in rows]
+
+
+def of(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
+    """The tasks that a task depends on, and those that depend on it, completed ones too."""
+    edges = sa.select(dependencies.c.depends_on, dependencies.c.task).where(
+        (dependencies.c.task == id_) | (dependencies.c.depends_on == id_)
+    )
+    pairs = at.connection.execute(edges.order_by(dependencies.c.task, dependencies.c.depends_on)).all()
+    needs = [one.depends_on for one in pairs if one.task == id_]
+    return needs, [one.task for one in pairs if one.depends_on == id_]
 
 
 def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
@@ -42,16 +102,18 @@ def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
         CallerError: they would wait for each other in a circle.
     """
     edges: dict[str, list[str]] = {}
-    for row in at.connection.execute(sa.select(dependencies).where(dependencies.c.task != id_)).mappings():
-        edges.setdefault(row["task"], []).append(row["depends_on"])
+    if wanted:
+        others = sa.select(dependencies).where(dependencies.c.task != id_)
+        for row in at.connection.execute(others).mappings():
+            edges.setdefault(row["task"], []).append(row["depends_on"])
     for one in wanted:
         if circle := _path(edges, one, id_):
             raise CallerError(
                 f"{id_} cannot depend on {one}: they would wait for each other ({' → '.join([id_, *circle])})."
             )
     at.connection.execute(sa.delete(dependencies).where(dependencies.c.task == id_))
-    for one in wanted:
-        at.connection.execute(sa.insert(dependencies).values(task=id_, depends_on=one))
+    if wanted:
+        at.connection.execute(sa.insert(dependencies), [{"task": id_, "depends_on": one} for one in wanted])
 
 
 def _path(edges: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:

@@ -14,6 +14,7 @@ MOST_TEXT = 200_000  # characters of a description, a standard, a snippet
 MOST_MESSAGE = 4_000
 _MOST_TAGS, _MOST_TAG = 20, 60
 _MOST_NAME = 60
+_MOST_BRANCH = 255
 _MOST_SOUGHT = 300
 # Control characters, halves of a character, and what turns text around for whoever reads on: text from right to left
 # needs none of those.
@@ -80,6 +81,22 @@ def sought(value: str, what: str = "text") -> str:
     if len(text) > _MOST_SOUGHT:
         raise CallerError(f"the {what} has {len(text):,} characters; at most {_MOST_SOUGHT} can be looked for.")
     return _clean(text, what)
+
+
+def priority(value: str | int) -> int:
+    """0 to 4, from `P0` (the most urgent) to `P4`."""
+    digits = str(value).strip().upper().removeprefix("P")
+    if digits not in ("0", "1", "2", "3", "4"):
+        raise CallerError(f"{str(value)[:20]!r} is no priority; P0 is the most urgent, P4 the least, P2 as usual.")
+    return int(digits)
+
+
+def branch(value: str) -> str | None:
+    """The name of a branch of git's; None if it is empty."""
+    text = _clean(value.strip(), "branch")
+    if text.startswith("-") or len(text) > _MOST_BRANCH or len(text.split()) > 1:
+        raise CallerError(f"{value[:60]!r} cannot be a branch: one word of at most {_MOST_BRANCH} characters.")
+    return text or None
 
 
 def printable(value: str, most: int) -> str:

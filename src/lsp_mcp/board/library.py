@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy import Table
 from sqlalchemy.engine import RowMapping
 
-from lsp_mcp.board import fields
+from lsp_mcp.board import fields, history, trash
+from lsp_mcp.board.history import Kind
 from lsp_mcp.board.ids import kebab_id, slug_of
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import snippets, standards
-from lsp_mcp.errors import CallerError, ConflictError
+from lsp_mcp.errors import CallerError
 
 _MOST_LINE = 300  # characters of a description
 
@@ -43,7 +44,12 @@ def create_standard(at: Transaction, id_: str, content: str = "", description: s
 
 
 def update_standard(
-    at: Transaction, id_: str, content: str, description: str | None = None, expected_revision: int | None = None
+    at: Transaction,
+    id_: str,
+    content: str,
+    description: str | None = None,
+    expected_revision: int | None = None,
+    message: str | None = None,
 ) -> dict[str, Any]:
     """A standard with another text, and another description if one is given.
 
@@ -53,11 +59,11 @@ def update_standard(
     values = {"content": fields.body(content, "content")}
     if description is not None:
         values["description"] = _line(description)
-    return _update(at, standards, "standard", id_, values, expected_revision)
+    return _update(at, standards, "standard", id_, values, expected_revision, message)
 
 
 def delete_standard(at: Transaction, id_: str) -> dict[str, Any]:
-    """Remove a standard; returns what it was. Raises CallerError if there is none."""
+    """Put a standard into the trash; returns what it was. Raises CallerError if there is none."""
     return _delete(at, standards, "standard", id_)
 
 
@@ -98,6 +104,7 @@ def update_snippet(
     content: str | None = None,
     tags: list[str] | None = None,
     expected_revision: int | None = None,
+    message: str | None = None,
 ) -> dict[str, Any]:
     """A snippet with what was given changed. Raises as `update_standard`."""
     values: dict[str, Any] = {}
@@ -107,11 +114,11 @@ def update_snippet(
         values["content"] = fields.body(content, "content")
     if tags is not None:
         values["tags"] = fields.tags(tags)
-    return _update(at, snippets, "snippet", id_, values, expected_revision)
+    return _update(at, snippets, "snippet", id_, values, expected_revision, message)
 
 
 def delete_snippet(at: Transaction, id_: str) -> dict[str, Any]:
-    """Remove a snippet; returns what it was. Raises CallerError if there is none."""
+    """Put a snippet into the trash; returns what it was. Raises CallerError if there is none."""
     return _delete(at, snippets, "snippet", id_)
 
 
@@ -126,7 +133,7 @@ def _listed(
     return [dict(row) for row in at.connection.execute(found).mappings()], total
 
 
-def _row(at: Transaction, table: Table, kind: str, id_: str) -> RowMapping:
+def _row(at: Transaction, table: Table, kind: Kind, id_: str) -> RowMapping:
     sought = fields.sought(id_, f"id of the {kind}").lower()
     row = at.connection.execute(sa.select(table).where(table.c.id == sought)).mappings().first()
     if row is None:
@@ -137,39 +144,45 @@ def _row(at: Transaction, table: Table, kind: str, id_: str) -> RowMapping:
     return row
 
 
-def _unused(at: Transaction, table: Table, kind: str, id_: str) -> None:
+def _unused(at: Transaction, table: Table, kind: Kind, id_: str) -> None:
     if at.connection.execute(sa.select(table.c.id).where(table.c.id == id_)).first():
         raise CallerError(f"there is a {kind} {id_!r} already; change it with update_{kind}.")
 
 
-def _insert(at: Transaction, table: Table, kind: str, id_: str, values: dict[str, Any]) -> dict[str, Any]:
-    at.connection.execute(
-        sa.insert(table).values(id=id_, revision=1, updated_at=at.now, updated_by=at.actor.name, **values)
-    )
+def _insert(at: Transaction, table: Table, kind: Kind, id_: str, values: dict[str, Any]) -> dict[str, Any]:
+    revision = history.last_revision(at, kind, id_) + 1  # more than 1 if there once was another of that id
+    made = {"id": id_, "revision": revision, "updated_at": at.now, "updated_by": at.actor.name, **values}
+    at.connection.execute(sa.insert(table).values(**made))
+    history.remember(at, kind, id_, revision, "created")
     at.change("created", kind, id_, values.get("title") or values.get("description") or id_)
-    return dict(_row(at, table, kind, id_))
+    return made
 
 
 def _update(
-    at: Transaction, table: Table, kind: str, id_: str, values: dict[str, Any], expected: int | None
+    at: Transaction,
+    table: Table,
+    kind: Kind,
+    id_: str,
+    values: dict[str, Any],
+    expected: int | None,
+    message: str | None,
 ) -> dict[str, Any]:
     row = _row(at, table, kind, id_)
-    if expected is not None and expected != row["revision"]:
-        raise ConflictError(
-            f"{kind} {row['id']} has revision {row['revision']}, not {expected}: {row['updated_by']} changed it at "
-            f"{row['updated_at'][:19]}Z. Nothing was changed: read it with get_{kind}, then try again."
-        )
-    if all(row[name] == value for name, value in values.items()):
+    history.expect(at, kind, row["id"], row["revision"], expected)
+    said = {name: [row[name], value] for name, value in values.items() if row[name] != value}
+    if not said:
         return dict(row)
     values |= {"revision": row["revision"] + 1, "updated_at": at.now, "updated_by": at.actor.name}
     at.connection.execute(sa.update(table).where(table.c.id == row["id"]).values(**values))
+    history.remember(at, kind, row["id"], values["revision"], message or f"changed {', '.join(said)}", said)
     at.change("updated", kind, row["id"], values.get("title") or values.get("description") or row["id"])
-    return dict(_row(at, table, kind, row["id"]))
+    return {**row, **values}
 
 
-def _delete(at: Transaction, table: Table, kind: str, id_: str) -> dict[str, Any]:
+def _delete(at: Transaction, table: Table, kind: Kind, id_: str) -> dict[str, Any]:
     row = _row(at, table, kind, id_)
-    at.connection.execute(sa.delete(table).where(table.c.id == row["id"]))
+    history.remember(at, kind, row["id"], row["revision"] + 1, "deleted")
+    trash.put(at, kind, row["id"], row.get("title") or row.get("description") or row["id"])
     at.change("deleted", kind, row["id"], row["id"])
     return dict(row)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.board import stages, tables
+from lsp_mcp.board.settling import settle
 from lsp_mcp.board.store import Store, Transaction
 from lsp_mcp.errors import CallerError, LspMcpError
 
@@ -38,24 +39,31 @@ def rescue(broken: Path, new: Path) -> dict[str, int]:
 
 
 def _copy(source: sqlite3.Connection, at: Transaction) -> dict[str, int]:
-    counts = {}
+    counts = dict.fromkeys(tables.metadata.tables, 0)
     at.connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
     for table in tables.metadata.sorted_tables:
-        names = [column.name for column in table.columns]
+        there = {str(row[1]) for row in source.execute(f'PRAGMA table_info("{table.name}")')}
+        names = [column.name for column in table.columns if column.name in there]
+        read = list(names)
+        if table.name == "history" and "task" in there:  # board version 0001
+            names, read = [*names, "ref"], [*read, "task"]
+        if not names:
+            continue
         columns = ", ".join(f'"{name}"' for name in names)
         insert = f'INSERT OR IGNORE INTO "{table.name}" ({columns}) VALUES ({", ".join("?" * len(names))})'  # noqa: S608 (our own names)
         found = 0
-        for row in _rows(source, table.name, columns):
+        for row in _rows(source, table.name, ", ".join(f'"{name}"' for name in read)):
             found += at.connection.exec_driver_sql(insert, row).rowcount
         counts[table.name] = found
     stages.fill(at)
     # What belongs to something that is lost.
     place = stages.default(at)["id"]
     at.connection.exec_driver_sql("UPDATE tasks SET stage = ? WHERE stage NOT IN (SELECT id FROM stages)", (place,))
+    settle(at.connection)
     for table_name, column in (
         ("task_tags", "task"),
         ("anchors", "task"),
-        ("history", "task"),
+        ("comments", "task"),
         ("dependencies", "task"),
         ("dependencies", "depends_on"),
     ):

@@ -1,4 +1,4 @@
-"""The workflow: stages, in order, one of which new tasks come into."""
+"""The workflow: stages, in order, one of which new tasks come into; some complete tasks (see `workflow`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from lsp_mcp.board import fields
+from lsp_mcp.board import fields, history, trash, workflow
 from lsp_mcp.board.ids import slug_of
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.board.tables import history, stages, tasks
+from lsp_mcp.board.tables import history as history_table
+from lsp_mcp.board.tables import stages, tasks
 from lsp_mcp.errors import CallerError, unknown
 
 Stage = dict[str, Any]
@@ -34,27 +35,29 @@ def fill(at: Transaction) -> None:
     for position, (id_, name, color) in enumerate(FIRST):
         at.connection.execute(
             sa.insert(stages).values(
-                id=id_, name=name, color=color, position=position, is_default=position == 0, activities=[]
+                id=id_,
+                name=name,
+                color=color,
+                position=position,
+                is_default=position == 0,
+                completes=position == len(FIRST) - 1,
+                activities=[],
             )
         )
 
 
+def rows(at: Transaction) -> list[Stage]:
+    """All, in order."""
+    return [dict(row) for row in at.connection.execute(sa.select(stages).order_by(stages.c.position)).mappings()]
+
+
 def listed(at: Transaction) -> list[Stage]:
-    """All, in order, each with how many tasks are in it (`tasks`) and how many of those are pending."""
-    counts = {
-        row.stage: (row.all, row.pending)
-        for row in at.connection.execute(
-            sa.select(
-                tasks.c.stage,
-                sa.func.count().label("all"),
-                sa.func.sum(sa.case((tasks.c.status == "pending", 1), else_=0)).label("pending"),
-            ).group_by(tasks.c.stage)
-        )
-    }
-    rows = at.connection.execute(sa.select(stages).order_by(stages.c.position)).mappings()
+    """All, in order, each with how many tasks are in it (`tasks`), those in the archive left out, and `pending`."""
+    here = sa.select(tasks.c.stage, sa.func.count().label("all")).where(tasks.c.archived_at.is_(None))
+    counts = {row.stage: row.all for row in at.connection.execute(here.group_by(tasks.c.stage))}
     return [
-        {**row, "tasks": counts.get(row["id"], (0, 0))[0], "pending": int(counts.get(row["id"], (0, 0))[1])}
-        for row in rows
+        {**row, "tasks": counts.get(row["id"], 0), "pending": 0 if row["completes"] else counts.get(row["id"], 0)}
+        for row in rows(at)
     ]
 
 
@@ -64,22 +67,21 @@ def find(at: Transaction, name: str) -> Stage:
     Raises:
         CallerError: there is none; the message lists those there are.
     """
+    return named(rows(at), name)
+
+
+def named(there: Sequence[Stage], name: str) -> Stage:
+    """The same of the stages `there`."""
     wanted = " ".join(name.split()).casefold()
-    rows = list(at.connection.execute(sa.select(stages).order_by(stages.c.position)).mappings())
-    by_name = [row for row in rows if row["name"].casefold() == wanted]
-    for row in by_name or [row for row in rows if row["id"] == wanted]:
-        return dict(row)
-    raise CallerError(unknown("stage", name, [row["name"] for row in rows]))
+    by_name = [row for row in there if row["name"].casefold() == wanted]
+    for row in by_name or [row for row in there if row["id"] == wanted]:
+        return row
+    raise CallerError(unknown("stage", name, [row["name"] for row in there]))
 
 
 def default(at: Transaction) -> Stage:
     """The one that new tasks come into."""
-    row = (
-        at.connection.execute(sa.select(stages).order_by(stages.c.is_default.desc(), stages.c.position).limit(1))
-        .mappings()
-        .one()
-    )
-    return dict(row)
+    return next(row for row in rows(at) if row["is_default"])
 
 
 def create(
@@ -89,6 +91,7 @@ def create(
     color: str | None = None,
     after: str | None = None,
     is_default: bool = False,
+    completes: bool = False,
     activities: Sequence[dict[str, str]] = (),
 ) -> Stage:
     """A new stage, behind `after`, else as the last.
@@ -97,25 +100,30 @@ def create(
         CallerError: there is one of that name, or a value cannot be used.
     """
     name = fields.name(name, "stage's name")
-    rows = listed(at)
-    if len(rows) >= _MOST:
-        raise CallerError(f"there are {len(rows)} stages already; delete one first.")
-    _unused(rows, name)
-    id_ = _free_id(rows, slug_of(name)[:_LONGEST_ID].strip("-") or "stage")
-    order = _order(at, rows, id_, after)
+    there = rows(at)
+    if len(there) >= _MOST:
+        raise CallerError(f"there are {len(there)} stages already; delete one first.")
+    _unused(there, name)
+    id_ = _free_id(there, slug_of(name)[:_LONGEST_ID].strip("-") or "stage")
+    order = _order(there, id_, after)
+    revision = history.last_revision(at, "stage", id_) + 1  # more than 1 if there once was another of that id
     at.connection.execute(
         sa.insert(stages).values(
             id=id_,
             name=name,
             color=_color(color or _COLOR),
-            position=len(rows),
+            position=len(there),
             is_default=False,
+            completes=completes,
+            revision=revision,
             activities=_activities(activities),
         )
     )
     _set_order(at, order)
     if is_default:
         _make_default(at, id_)
+    workflow.check(rows(at))
+    history.remember(at, "stage", id_, revision, "created")
     at.change("created", "stage", id_, name)
     return find(at, id_)
 
@@ -128,84 +136,87 @@ def update(
     color: str | None = None,
     after: str | None = None,
     is_default: bool | None = None,
+    completes: bool | None = None,
     activities: Sequence[dict[str, str]] | None = None,
+    expected_revision: int | None = None,
+    message: str | None = None,
 ) -> Stage:
-    """A stage changed; `after` empty makes it the first.
+    """A stage changed; `after` empty makes it the first. Where it completes tasks from now on, those in it are.
 
     Raises:
-        CallerError: as `create`; or there is none, or it would no longer be the default without another that is.
+        CallerError: as `create`; or there is none, it has another revision than the expected one, or without it no
+            stage would be the default or complete tasks.
     """
-    stage = find(at, name)
+    there = rows(at)
+    stage = named(there, name)
+    history.expect(at, "stage", stage["id"], stage["revision"], expected_revision)
     values: dict[str, Any] = {}
-    rows = [row for row in listed(at) if row["id"] != stage["id"]]
     if new_name is not None:
         values["name"] = fields.name(new_name, "stage's name")
-        _unused(rows, values["name"])
+        _unused([row for row in there if row["id"] != stage["id"]], values["name"])
     if color is not None:
         values["color"] = _color(color)
-    if after is not None:
-        _set_order(at, _order(at, [*rows, stage], stage["id"], after))
     if is_default is False and stage["is_default"]:
         raise CallerError(f"{stage['name']} is the default stage; make another one that instead.")
+    if is_default:
+        values["is_default"] = True
+    if completes is not None:
+        values["completes"] = completes
     if activities is not None:
         values["activities"] = _activities(activities)
-    if values:
-        at.connection.execute(sa.update(stages).where(stages.c.id == stage["id"]).values(**values))
-    if is_default:
+    said = {name: [stage[name], value] for name, value in values.items() if stage[name] != value}
+    if after is not None:
+        before = [row["id"] for row in there]
+        order = _order(there, stage["id"], after)
+        if order != before:
+            _set_order(at, order)
+            said["order"] = [before, order]
+    if not said:
+        return stage
+    if "is_default" in said:
         _make_default(at, stage["id"])
+    values["revision"] = stage["revision"] + 1
+    at.connection.execute(sa.update(stages).where(stages.c.id == stage["id"]).values(**values))
+    workflow.check(rows(at))
+    now = find(at, stage["id"])
+    if "completes" in said:
+        done = "completes" if completes else "no longer completes"
+        _carry(at, stage, now, f"{workflow.status_in(now)}, since {now['name']} {done} tasks")
+    history.remember(at, "stage", stage["id"], values["revision"], message or f"changed {', '.join(said)}", said)
     at.change("updated", "stage", stage["id"], str(values.get("name", stage["name"])))
-    return find(at, stage["id"])
+    return now
 
 
 def delete(at: Transaction, name: str, move_tasks_to: str | None = None) -> int:
-    """Remove a stage; its tasks go to another, whose name must be given if it has any. Returns how many went.
+    """Put a stage into the trash; its tasks go to another, which must be named if it has any. Returns how many went.
 
     Raises:
-        CallerError: there is none, it is the last one, or it has tasks and no other was named.
+        CallerError: there is none, it has tasks and no other was named, or without it no stage would be the default or
+            complete tasks.
     """
-    stage = find(at, name)
-    rows = listed(at)
-    if len(rows) == 1:
+    there = rows(at)
+    stage = named(there, name)
+    others = [row for row in there if row["id"] != stage["id"]]
+    if not others:
         raise CallerError(f"{stage['name']} is the only stage; create another first.")
-    count = next(row["tasks"] for row in rows if row["id"] == stage["id"])
+    in_it = sa.select(sa.func.count()).where(tasks.c.stage == stage["id"])
+    count = at.connection.execute(in_it).scalar() or 0
     if count and move_tasks_to is None:
         what = "1 task" if count == 1 else f"{count:,} tasks"
         raise CallerError(f"{stage['name']} has {what}; say where to with move_tasks_to.")
     if count and move_tasks_to is not None:
-        other = find(at, move_tasks_to)
+        other = named(there, move_tasks_to)
         if other["id"] == stage["id"]:
             raise CallerError(f"move_tasks_to is {stage['name']} itself.")
-        position = tasks.c.position
-        last = at.connection.execute(sa.select(sa.func.max(position)).where(tasks.c.stage == other["id"])).scalar()
-        first = at.connection.execute(sa.select(sa.func.min(position)).where(tasks.c.stage == stage["id"])).scalar()
-        behind = float(last or 0.0) + 1.0 - float(first or 0.0)
-        said = {"stage": [stage["id"], other["id"]]}
-        at.connection.execute(
-            sa.insert(history).from_select(
-                ["task", "revision", "at", "who", "message", "fields"],
-                sa.select(
-                    tasks.c.id,
-                    tasks.c.revision + 1,
-                    sa.literal(at.now),
-                    sa.literal(at.actor.name),
-                    sa.literal(f"moved to {other['name']}, since {stage['name']} was deleted"),
-                    sa.literal(said, type_=sa.JSON),
-                ).where(tasks.c.stage == stage["id"]),
-            )
-        )
-        at.connection.execute(
-            sa.update(tasks)
-            .where(tasks.c.stage == stage["id"])
-            .values(
-                stage=other["id"],
-                position=position + behind,
-                revision=tasks.c.revision + 1,
-                updated_at=at.now,
-            )
-        )
-    at.connection.execute(sa.delete(stages).where(stages.c.id == stage["id"]))
+        _carry(at, stage, other, f"moved to {other['name']}, since {stage['name']} was deleted")
     if stage["is_default"]:
-        _make_default(at, default(at)["id"])
+        pending = [row for row in others if not row["completes"]]
+        if not pending:
+            raise CallerError(f"{stage['name']} is the only stage for pending tasks; create another first.")
+        _make_default(at, pending[0]["id"])
+    history.remember(at, "stage", stage["id"], stage["revision"] + 1, "deleted")
+    trash.put(at, "stage", stage["id"], stage["name"])
+    workflow.check(rows(at))
     at.change("deleted", "stage", stage["id"], stage["name"])
     return int(count)
 
@@ -213,35 +224,75 @@ def delete(at: Transaction, name: str, move_tasks_to: str | None = None) -> int:
 # --- inside ----------------------------------------------------------------------------------------
 
 
-def _unused(rows: Sequence[Stage], name: str) -> None:
-    if any(row["name"].casefold() == name.casefold() for row in rows):
+def _carry(at: Transaction, stage: Stage, other: Stage, message: str) -> None:
+    """All tasks of a stage into another, behind those there, or into what has become of it."""
+    here = tasks.c.stage == stage["id"]
+    said: dict[str, list[Any]] = {}
+    behind = 0.0
+    if other["id"] != stage["id"]:
+        said["stage"] = [stage["id"], other["id"]]
+        positions = tasks.c.position
+        last = at.connection.execute(sa.select(sa.func.max(positions)).where(tasks.c.stage == other["id"])).scalar()
+        first = at.connection.execute(sa.select(sa.func.min(positions)).where(here)).scalar()
+        behind = float(last or 0.0) + 1.0 - float(first or 0.0)
+    before = workflow.status_in(stage)
+    if workflow.status_in(other) != before:
+        said["status"] = [before, workflow.status_in(other)]
+    at.connection.execute(
+        sa.insert(history_table).from_select(
+            ["kind", "ref", "revision", "at", "who", "message", "fields"],
+            sa.select(
+                sa.literal("task"),
+                tasks.c.id,
+                tasks.c.revision + 1,
+                sa.literal(at.now),
+                sa.literal(at.actor.name),
+                sa.literal(message),
+                sa.literal(said, type_=sa.JSON),
+            ).where(here),
+        )
+    )
+    at.connection.execute(
+        sa.update(tasks)
+        .where(here)
+        .values(
+            **workflow.entering(other, before, at.now),
+            position=tasks.c.position + behind,
+            revision=tasks.c.revision + 1,
+            updated_at=at.now,
+        )
+    )
+
+
+def _unused(there: Sequence[Stage], name: str) -> None:
+    if any(row["name"].casefold() == name.casefold() for row in there):
         raise CallerError(f"there is a stage {name!r} already.")
 
 
-def _free_id(rows: Sequence[Stage], id_: str) -> str:
-    taken = {row["id"] for row in rows}
+def _free_id(there: Sequence[Stage], id_: str) -> str:
+    taken = {row["id"] for row in there}
     return next(
         found for number in range(1, len(taken) + 2) if (found := f"{id_}-{number}" if number > 1 else id_) not in taken
     )
 
 
-def _order(at: Transaction, rows: Sequence[Stage], id_: str, after: str | None) -> list[str]:
-    """The ids of `rows` with `id_` behind the stage `after`; empty: as the first; None: as the last."""
-    others = [row["id"] for row in rows if row["id"] != id_]
+def _order(there: Sequence[Stage], id_: str, after: str | None) -> list[str]:
+    """The ids of those `there` with `id_` behind the stage `after`; empty: as the first; None: as the last."""
+    others = [row["id"] for row in there if row["id"] != id_]
     if after is None:
         return [*others, id_]
     if not after.strip():
         return [id_, *others]
-    before = find(at, after)["id"]
+    before = named(there, after)["id"]
     if before == id_:
-        return [row["id"] for row in listed(at)]
+        return [row["id"] for row in there]
     place = others.index(before) + 1
     return [*others[:place], id_, *others[place:]]
 
 
 def _set_order(at: Transaction, ids: Sequence[str]) -> None:
-    for position, id_ in enumerate(ids):
-        at.connection.execute(sa.update(stages).where(stages.c.id == id_).values(position=position))
+    place = sa.update(stages).where(stages.c.id == sa.bindparam("stage")).values(position=sa.bindparam("number"))
+    at.connection.execute(place, [{"stage": id_, "number": number} for number, id_ in enumerate(ids)])
 
 
 def _make_default(at: Transaction, id_: str) -> None:

@@ -5,7 +5,7 @@ Times are UTC, as text in ISO 8601 with microseconds: they sort as text, and no 
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, false
 
 metadata = MetaData(
     naming_convention={
@@ -24,6 +24,8 @@ stages = Table(
     Column("color", String(20), nullable=False),
     Column("position", Float, nullable=False),
     Column("is_default", Boolean, nullable=False),
+    Column("completes", Boolean, nullable=False, server_default=false()),  # the tasks in it; see `workflow`
+    Column("revision", Integer, nullable=False, server_default="1"),
     Column("activities", JSON, nullable=False),  # [{"name", "prompt"}]
 )
 
@@ -33,13 +35,19 @@ tasks = Table(
     Column("id", String(40), primary_key=True),
     Column("title", Text, nullable=False),
     Column("description", Text, nullable=False),
-    Column("status", String(10), nullable=False),  # pending, completed
+    Column("status", String(10), nullable=False),  # pending, completed: what its stage says; see `workflow`
     Column("stage", ForeignKey("stages.id"), nullable=False),
     Column("position", Float, nullable=False),  # in its stage
     Column("tags", JSON, nullable=False),
+    Column("priority", Integer, nullable=False, server_default="2"),  # 0, the most urgent, to 4
+    Column("boxes", Integer, nullable=False, server_default="0"),  # checkboxes of its description
+    Column("ticked", Integer, nullable=False, server_default="0"),  # those of them that are ticked
+    Column("branch", String(255)),  # of git, that somebody works on
     Column("revision", Integer, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("updated_at", String(32), nullable=False),
+    Column("completed_at", String(32)),
+    Column("archived_at", String(32)),
     Column("claimed_by", String(40)),  # an agent's id
     Column("claimed_at", String(32)),
     Index("ix_tasks_stage_position", "stage", "position"),
@@ -73,16 +81,43 @@ anchors = Table(
     Column("state", String(10), nullable=False),  # known, unknown (nobody looked), gone
 )
 
+comments = Table(
+    "comments",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("at", String(32), nullable=False),
+    Column("who", String(80), nullable=False),
+    Column("agent", String(40)),  # None: a person
+    Column("text", Text, nullable=False),
+)
+
+# Of tasks, stages, standards and snippets, those that are in the trash too.
 history = Table(
     "history",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("task", ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("kind", String(20), nullable=False, server_default="task"),
+    Column("ref", String(80), nullable=False),
     Column("revision", Integer, nullable=False),  # the one that this made
     Column("at", String(32), nullable=False),
     Column("who", String(80), nullable=False),
     Column("message", Text, nullable=False),
-    Column("fields", JSON, nullable=False),  # by name: [before, after], texts cut
+    Column("fields", JSON, nullable=False),  # by name: see `text_changes.change`
+    Index("ix_history_kind_ref", "kind", "ref"),
+)
+
+trash = Table(
+    "trash",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kind", String(20), nullable=False),
+    Column("ref", String(80), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("at", String(32), nullable=False),
+    Column("who", String(80), nullable=False),
+    Column("content", JSON, nullable=False),  # its rows, by table
+    Index("ix_trash_kind_ref", "kind", "ref"),
 )
 
 snippets = Table(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from lsp_mcp.board import fields, tasks
+from lsp_mcp.board import fields, views
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import notifications, questions
@@ -33,7 +33,7 @@ def notify(at: Transaction, message: str, *, task: str | None = None, level: Lev
     lately = (notifications.c.agent == at.actor.id) & (notifications.c.at > fields.ago(60))
     if at.actor.id and _count(at, lately) >= _A_MINUTE:
         raise CallerError(f"{_A_MINUTE} notifications in a minute are more than anybody reads; wait, and sum up.")
-    task = tasks.get(at, task)["id"] if task is not None else None
+    task = views.row(at, task)["id"] if task is not None else None
     values = {"agent": at.actor.id, "who": at.actor.name, "message": text, "level": level, "task": task, "at": at.now}
     key = at.connection.execute(sa.insert(notifications).values(**values)).inserted_primary_key
     assert key
@@ -84,7 +84,7 @@ def ask(
             options=shown,
             allow_freeform=allow_freeform,
             priority=priority,
-            task=tasks.get(at, task)["id"] if task is not None else None,
+            task=views.row(at, task)["id"] if task is not None else None,
             asked_at=at.now,
         )
     )

@@ -1,117 +1,23 @@
-"""Tasks: reading, creating, changing, moving, claiming. Each change is in the task's history."""
+"""Tasks: creating, changing, moving, claiming, deleting. Each change is in the task's history. See `views`, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
 
-from lsp_mcp.board import dependencies as waiting
-from lsp_mcp.board import fields, markdown, stages, tables
-from lsp_mcp.board.ids import new_id, read_id
+from lsp_mcp.board import dependencies, fields, history, markdown, positions, stages, trash, views, workflow
+from lsp_mcp.board.ids import new_id
 from lsp_mcp.board.store import Actor, Transaction
-from lsp_mcp.board.tables import agents, anchors, dependencies, history, questions, task_tags, tasks
-from lsp_mcp.errors import CallerError, ConflictError
+from lsp_mcp.board.tables import agents, anchors, comments, task_tags, tasks
+from lsp_mcp.board.views import Task
+from lsp_mcp.board.workflow import Status
+from lsp_mcp.errors import CallerError
 
-Task = dict[str, Any]
-Status = Literal["pending", "completed"]
-
-MOST_LISTED = 1_000
 _TRIES = 20  # for an id that nobody has
-_SHOWN = 200  # characters of a value in the history
-_NEAREST = 3
-_LISTED = (
-    tasks.c.id,
-    tasks.c.title,
-    tasks.c.stage,
-    tasks.c.status,
-    tasks.c.tags,
-    tasks.c.position,
-    tasks.c.revision,
-    tasks.c.updated_at,
-    tasks.c.claimed_by,
-)
-
-
-# --- reading ---------------------------------------------------------------------------------------
-
-
-def listed(
-    at: Transaction,
-    *,
-    stage: str | None = None,
-    status: Status | None = None,
-    tags: Sequence[str] = (),
-    text: str | None = None,
-    agent: str | None = None,
-    ids: Sequence[str] | None = None,
-    limit: int = 100,
-) -> tuple[list[Task], int]:
-    """The tasks without their bodies, in the order of the board, at most `limit`; and how many there are in all.
-
-    Raises:
-        CallerError: there is no such stage.
-    """
-    wanted = []
-    if stage is not None:
-        wanted.append(tasks.c.stage == stages.find(at, stage)["id"])
-    if status is not None:
-        wanted.append(tasks.c.status == status)
-    if tags:
-        folded = [fields.tag_key(fields.sought(tag, "tag")) for tag in tags]
-        wanted.append(tasks.c.id.in_(sa.select(task_tags.c.task).where(task_tags.c.tag.in_(folded))))
-    if text and (sought := fields.sought(text)):
-        like = f"%{_escaped(sought)}%"
-        wanted.append(tasks.c.title.ilike(like, escape="\\") | tasks.c.description.ilike(like, escape="\\"))
-    if agent is not None:
-        wanted.append(tasks.c.claimed_by == agent)
-    if ids is not None:
-        wanted.append(tasks.c.id.in_(ids))
-    return _rows(at, sa.and_(sa.true(), *wanted), limit)
-
-
-def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
-    """The pending tasks that nobody works on and that wait for no other, in the order of the board; and how many."""
-    return _rows(at, waiting.is_ready(), limit)
-
-
-def get(at: Transaction, typed: str) -> Task:
-    """A task with everything: `description`, `history`, `depends_on`, `needed_by`, `anchors`, `questions`.
-
-    Raises:
-        CallerError: there is none; the message names some that are like it.
-    """
-    row = _row(at, typed)
-    id_ = row["id"]
-    connection = at.connection
-    edges = sa.select(dependencies.c.depends_on, dependencies.c.task).where(
-        (dependencies.c.task == id_) | (dependencies.c.depends_on == id_)
-    )
-    pairs = connection.execute(edges.order_by(dependencies.c.task, dependencies.c.depends_on)).all()
-    asked = connection.execute(
-        sa.select(questions).where(questions.c.task == id_).order_by(questions.c.asked_at)
-    ).mappings()
-    done = connection.execute(sa.select(history).where(history.c.task == id_).order_by(history.c.id)).mappings()
-    return {
-        **_shaped(at, [row])[0],
-        "description": row["description"],
-        "created_at": row["created_at"],
-        "depends_on": [one.depends_on for one in pairs if one.task == id_],
-        "needed_by": [one.task for one in pairs if one.depends_on == id_],
-        "anchors": anchors_of(at, id_),
-        "questions": [dict(one) for one in asked],
-        "history": [{key: one[key] for key in ("revision", "at", "who", "message", "fields")} for one in done],
-    }
-
-
-def anchors_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
-    """The anchors of a task, in their order."""
-    rows = at.connection.execute(
-        sa.select(anchors).where(anchors.c.task == id_).order_by(anchors.c.position)
-    ).mappings()
-    return [{key: row[key] for key in ("anchor", "symbol", "code", "state")} for row in rows]
+_UNSAID = ("position", "boxes", "ticked", "claimed_at", "completed_at", "archived_at")
 
 
 # --- changing --------------------------------------------------------------------------------------
@@ -124,37 +30,37 @@ def create(
     description: str = "",
     tags: Iterable[str] = (),
     stage: str | None = None,
+    priority: str | int | None = None,
     depends_on: Iterable[str] = (),
     anchored: Sequence[Mapping[str, Any]] = (),
 ) -> Task:
-    """A new task, at the end of its stage.
+    """A new task, at the end of its stage, as `views.one` has it.
 
     Raises:
         CallerError: there is no such stage or task to depend on, or a text cannot be used.
     """
-    place = stages.find(at, stage) if stage is not None else stages.default(at)
-    tag_list = fields.tags(tags)
+    places = stages.rows(at)
+    place = workflow.destination(places, None, stage=None if stage is None else stages.named(places, stage))
+    values = {**_checked(title=title, tags=tags, priority=priority), **_text(fields.body(description))}
     id_ = _free_id(at)
     at.connection.execute(
         sa.insert(tasks).values(
+            **values,
+            **workflow.entering(place, None, at.now),
             id=id_,
-            title=fields.title(title),
-            description=fields.body(description),
-            status="pending",
-            stage=place["id"],
-            position=_last(at, place["id"]) + 1.0,
-            tags=tag_list,
+            position=positions.last(at, place["id"]),
             revision=1,
             created_at=at.now,
             updated_at=at.now,
         )
     )
-    _set_tags(at, id_, tag_list)
-    _set_dependencies(at, id_, depends_on)
+    _set_tags(at, id_, values["tags"])
+    if wanted := list(depends_on):
+        _set_dependencies(at, id_, wanted)
     _set_anchors(at, id_, anchored)
-    _remember(at, id_, 1, f"created in {place['name']}", {})
-    at.change("created", "task", id_, fields.title(title))
-    return get(at, id_)
+    history.remember(at, "task", id_, 1, f"created in {place['name']}")
+    at.change("created", "task", id_, values["title"])
+    return views.one(at, id_)
 
 
 def update(
@@ -166,48 +72,57 @@ def update(
     tags: Iterable[str] | None = None,
     stage: str | None = None,
     status: Status | None = None,
+    priority: str | int | None = None,
+    branch: str | None = None,
+    archived: bool | None = None,
+    tick: Sequence[str] = (),
+    untick: Sequence[str] = (),
     depends_on: Iterable[str] | None = None,
     anchored: Sequence[Mapping[str, Any]] | None = None,
     expected_revision: int | None = None,
+    message: str | None = None,
 ) -> Task:
-    """A task with what was given changed, the rest as it was.
+    """A task with what was given changed, the rest as it was; `message` is what the history says of it.
 
     Raises:
-        CallerError: there is no such task or stage, a value cannot be used, or the task has another revision than
-            the expected one: the message says what changed since.
+        CallerError: there is no such task or stage, a value cannot be used, stage and status contradict each other, or
+            the task has another revision than the expected one: the message says what changed since.
     """
-    row = _row(at, typed)
-    _expect(at, row, expected_revision)
-    values: dict[str, Any] = {}
-    if title is not None:
-        values["title"] = fields.title(title)
-    if description is not None:
-        values["description"] = fields.body(description)
-    if tags is not None:
-        values["tags"] = fields.tags(tags)
-    if status is not None:
-        values["status"] = status
-        if status == "completed":
-            values |= {"claimed_by": None, "claimed_at": None}
-    if stage is not None:
-        place = stages.find(at, stage)
-        if place["id"] != row["stage"]:
-            values |= {"stage": place["id"], "position": _last(at, place["id"]) + 1.0}
+    row = views.row(at, typed)
+    history.expect(at, "task", row["id"], row["revision"], expected_revision)
+    values = _checked(title=title, tags=tags, priority=priority, branch=branch)
+    text = row["description"] if description is None else fields.body(description)
+    if tick or untick:
+        text = markdown.ticked(markdown.ticked(text, tick), untick, done=False)
+    if text != row["description"]:
+        values |= _text(text)
+    moved = ""
+    if stage is not None or status is not None:
+        entering, moved = _entering(at, row, stage, status)
+        values |= entering
+    if archived is not None:
+        if archived and values.get("status", row["status"]) == "pending":
+            raise CallerError(f"{row['id']} is pending; only completed tasks go to the archive.")
+        values["archived_at"] = (row["archived_at"] or at.now) if archived else None
     changed = {name: value for name, value in values.items() if row[name] != value}
-    said = {name: [row[name], value] for name, value in changed.items() if name not in ("position", "claimed_at")}
+    said = {name: [row[name], value] for name, value in changed.items() if name not in _UNSAID}
+    if "archived_at" in changed and "status" not in changed:
+        said["archived"] = [row["archived_at"] is not None, changed["archived_at"] is not None]
     if depends_on is not None:
-        said |= _changed("depends_on", get(at, row["id"])["depends_on"], _set_dependencies(at, row["id"], depends_on))
+        before = dependencies.of(at, row["id"])[0]
+        said |= _changed("depends_on", before, _set_dependencies(at, row["id"], depends_on))
     if anchored is not None:
-        before = [one["anchor"] for one in anchors_of(at, row["id"])]
+        before = [one["anchor"] for one in views.anchors_of(at, row["id"])]
         said |= _changed("anchors", before, _set_anchors(at, row["id"], anchored))
     if not said:
-        return get(at, row["id"])
+        return views.one(at, row["id"])
+    said.pop("claimed_by", None)
     if "tags" in changed:
         _set_tags(at, row["id"], changed["tags"])
-    message = f"moved to {stages.find(at, values['stage'])['name']}" if set(said) == {"stage"} else _message(said)
-    _store(at, row, changed, message, said)
-    at.change("moved" if set(said) == {"stage"} else "updated", "task", row["id"], changed.get("title", row["title"]))
-    return get(at, row["id"])
+    only_moved = not said.keys() - {"stage", "status"}
+    _store(at, row, changed, message or (moved if only_moved else _message(said, moved)), said)
+    at.change("moved" if only_moved else "updated", "task", row["id"], changed.get("title", row["title"]))
+    return views.one(at, row["id"])
 
 
 def append(at: Transaction, typed: str, content: str, section: str | None = None) -> Task:
@@ -216,16 +131,31 @@ def append(at: Transaction, typed: str, content: str, section: str | None = None
     Raises:
         CallerError: there is no such task, or the text cannot be used.
     """
-    row = _row(at, typed)
+    row = views.row(at, typed)
     text = fields.body(content, "content")
     if not text.strip():
         raise CallerError("the content is empty.")
     heading = fields.title(section, "section") if section is not None else None
     after = fields.body(markdown.appended(row["description"], text, heading))
     where = f" under {heading}" if heading else ""
-    _store(at, row, {"description": after}, f"added {len(text):,} characters{where}", {"added": [None, text]})
+    said = {"description": [row["description"], after]}
+    _store(at, row, _text(after), f"added {len(text):,} characters{where}", said)
     at.change("updated", "task", row["id"], row["title"])
-    return get(at, row["id"])
+    return views.one(at, row["id"])
+
+
+def comment(at: Transaction, typed: str, text: str) -> Task:
+    """A task with another comment, which makes no new revision.
+
+    Raises:
+        CallerError: there is no such task, or the text cannot be used.
+    """
+    row = views.row(at, typed)
+    said = fields.message(text, "comment")
+    values = {"task": row["id"], "at": at.now, "who": at.actor.name, "agent": at.actor.id, "text": said}
+    at.connection.execute(sa.insert(comments).values(**values))
+    at.change("commented", "task", row["id"], said)
+    return views.one(at, row["id"])
 
 
 def move(
@@ -234,79 +164,80 @@ def move(
     stage: str,
     *,
     before: str | None = None,
+    after: str | None = None,
     expected_revision: int | None = None,
 ) -> Task:
-    """A task in another stage, or at another place in its own: before the task `before`, else at the end.
+    """A task in another stage, or at another place in its own: before or behind another task, else at the end.
 
     A place in the same stage is in the history, but makes no new revision: what agents have read still holds.
 
     Raises:
-        CallerError: as `update`; or `before` is in another stage.
+        CallerError: as `update`; or the other task is in another stage.
     """
-    row = _row(at, typed)
-    _expect(at, row, expected_revision)
+    row = views.row(at, typed)
+    history.expect(at, "task", row["id"], row["revision"], expected_revision)
     place = stages.find(at, stage)
-    if place["id"] == row["stage"] and _is_there(at, row, before):
-        return get(at, row["id"])
-    position = _last(at, place["id"]) + 1.0 if before is None else _before(at, place, before, row["id"])
-    values: dict[str, Any] = {"position": position}
+    if after is not None and before is None:
+        before = positions.behind(at, place, views.row(at, after), row["id"])
+    next_ = None if before is None else views.row(at, before)
+    if place["id"] == row["stage"] and positions.is_before(at, row, next_):
+        return views.one(at, row["id"])
+    position = positions.last(at, place["id"]) if next_ is None else positions.before(at, place, next_, row["id"])
     if place["id"] != row["stage"]:
-        values["stage"] = place["id"]
-        said = {"stage": [row["stage"], place["id"]]}
-        _store(at, row, values, f"moved to {place['name']}", said)
+        values, moved = _entering(at, row, stage, None)
+        said = {name: [row[name], values[name]] for name in ("stage", "status") if row[name] != values[name]}
+        _store(at, row, {**values, "position": position}, moved, said)
     else:
-        at.connection.execute(sa.update(tasks).where(tasks.c.id == row["id"]).values(**values))
-        where = f"before {_row(at, before)['id']}" if before is not None else "to the end"
-        _remember(at, row["id"], row["revision"], f"moved {where} in {place['name']}", {})
+        at.connection.execute(sa.update(tasks).where(tasks.c.id == row["id"]).values(position=position))
+        where = f"before {next_['id']}" if next_ is not None else "to the end"
+        history.remember(at, "task", row["id"], row["revision"], f"moved {where} in {place['name']}")
     at.change("moved", "task", row["id"], row["title"])
-    return get(at, row["id"])
+    return views.one(at, row["id"])
 
 
 def delete(at: Transaction, typed: str, expected_revision: int | None = None) -> Task:
-    """Remove a task and its history; returns what it was. Raises as `update`."""
-    task = get(at, typed)
-    _expect(at, _row(at, typed), expected_revision)
-    for table, column in ((task_tags, task_tags.c.task), (dependencies, dependencies.c.task),
-                          (dependencies, dependencies.c.depends_on), (anchors, anchors.c.task),
-                          (history, history.c.task)):  # fmt: skip
-        at.connection.execute(sa.delete(table).where(column == task["id"]))
-    at.connection.execute(sa.delete(tasks).where(tasks.c.id == task["id"]))
-    at.change("deleted", "task", task["id"], task["title"])
+    """Put a task into the trash; returns what it was. Raises as `update`."""
+    row = views.row(at, typed)
+    history.expect(at, "task", row["id"], row["revision"], expected_revision)
+    task = views.get(at, row["id"])
+    history.remember(at, "task", row["id"], row["revision"] + 1, "deleted")
+    trash.put(at, "task", row["id"], row["title"])
+    at.change("deleted", "task", row["id"], row["title"])
     return task
 
 
-def claim(at: Transaction, actor: Actor, typed: str | None) -> Task:
+# --- who works on it -------------------------------------------------------------------------------
+
+
+def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None = None) -> Task:
     """A task that from now on is the actor's: `typed`, else the first that is ready. Two never get the same one.
 
     Raises:
         CallerError: there is none, it is completed, waits for others, or somebody works on it.
     """
-    if typed is None:
-        found, _ = ready(at, 1)
-        if not found:
-            raise CallerError("no task is ready: all are completed, claimed, or wait for others. See list_tasks.")
-        typed = found[0]["id"]
-    row = _row(at, typed)
+    if typed is None and (typed := views.next_ready(at)) is None:
+        raise CallerError("no task is ready: all are completed, claimed, or wait for others. See list_tasks.")
+    row = views.row(at, typed)
+    values: dict[str, Any] = {} if branch is None else {"branch": fields.branch(branch)}
+    said = {name: [row[name], value] for name, value in values.items() if row[name] != value}
     if row["claimed_by"] == actor.id:
-        return get(at, row["id"])
+        if said:
+            _store(at, row, values, f"works on the branch {branch}", said)
+            at.change("claimed", "task", row["id"], row["title"])
+        return views.one(at, row["id"])
     if row["status"] == "completed":
         raise CallerError(f"{row['id']} is completed; set its status to pending first, with update_task.")
-    if waits := waiting.waits_for(at, row["id"]):
+    if waits := dependencies.waits_for(at, row["id"]):
         raise CallerError(f"{row['id']} waits for {', '.join(waits)}; complete those first.")
     holder = _holder(at, row["claimed_by"])
     if holder and holder["connected"]:
         raise CallerError(
             f"{holder['name']} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_ready_tasks."
         )
-    _store(
-        at,
-        row,
-        {"claimed_by": actor.id, "claimed_at": at.now},
-        f"claimed by {actor.name}" + (f", who takes over from {holder['name']}" if holder else ""),
-        {},
-    )
+    message = f"claimed by {actor.name}" + (f", who takes over from {holder['name']}" if holder else "")
+    _store(at, row, {**values, "claimed_by": actor.id, "claimed_at": at.now}, message, said)
     at.change("claimed", "task", row["id"], row["title"])
-    return get(at, row["id"])
+    return views.one(at, row["id"])
 
 
 def release(at: Transaction, actor: Actor, typed: str) -> Task:
@@ -315,81 +246,57 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
     Raises:
         CallerError: there is none, or it is another agent's that is connected.
     """
-    row = _row(at, typed)
+    row = views.row(at, typed)
     holder = _holder(at, row["claimed_by"])
     if holder is None:
-        return get(at, row["id"])
+        return views.one(at, row["id"])
     if actor.id is not None and holder["id"] != actor.id and holder["connected"]:
         raise CallerError(
             f"{holder['name']} works on {row['id']}, and only {holder['name']} or a person can release it."
         )
     _store(at, row, {"claimed_by": None, "claimed_at": None}, f"released by {actor.name}", {})
     at.change("released", "task", row["id"], row["title"])
-    return get(at, row["id"])
+    return views.one(at, row["id"])
 
 
 # --- inside ----------------------------------------------------------------------------------------
 
 
-def _row(at: Transaction, typed: str) -> RowMapping:
-    sought = fields.sought(typed, "id of the task")
-    if not sought:
-        raise CallerError("the id of the task is empty. See list_tasks.")
-    id_ = read_id("t", sought)
-    row = at.connection.execute(sa.select(tasks).where(tasks.c.id == id_)).mappings().first()
-    if row is None:
-        like = at.connection.execute(
-            sa.select(tasks.c.id, tasks.c.title)
-            .where(
-                tasks.c.id.like(f"%{_escaped(id_[-3:])}", escape="\\")
-                | tasks.c.title.ilike(f"%{_escaped(sought)}%", escape="\\")
-            )
-            .limit(_NEAREST)
-        ).all()
-        near = "; like it: " + ", ".join(f"{one.id} ({one.title[:40]})" for one in like) if like else ""
-        raise CallerError(f"unknown task {sought[:40]!r}{near}. See list_tasks.")
-    return row
+def _entering(at: Transaction, row: RowMapping, stage: str | None, status: Status | None) -> tuple[dict[str, Any], str]:
+    """The values of a task's row that make stage and status as wanted, none if they are; and in words what it does."""
+    places = stages.rows(at)
+    by_id = {place["id"]: place for place in places}
+    came_from = None
+    if stage is None and status == "pending" and row["status"] == "completed":
+        done = reversed(history.entries(at, "task", row["id"]))
+        pairs = (one["fields"]["stage"] for one in done if "stage" in one["fields"])
+        came_from = next((by_id.get(pair[0]) for pair in pairs if pair[1] == row["stage"]), None)
+    wanted = None if stage is None else stages.named(places, stage)
+    place = workflow.destination(places, by_id[row["stage"]], stage=wanted, status=status, came_from=came_from)
+    if place["id"] == row["stage"]:
+        return {}, ""
+    values = workflow.entering(place, row["status"], at.now)
+    verb = "moved"
+    if values["status"] != row["status"]:
+        verb = "completed: moved" if values["status"] == "completed" else "reopened: moved"
+    return {**values, "position": positions.last(at, place["id"])}, f"{verb} to {place['name']}"
 
 
-def _rows(at: Transaction, wanted: Any, limit: int) -> tuple[list[Task], int]:
-    total = at.connection.execute(sa.select(sa.func.count()).select_from(tasks).where(wanted)).scalar() or 0
-    rows = at.connection.execute(
-        sa.select(*_LISTED)
-        .join(tables.stages, tables.stages.c.id == tasks.c.stage)
-        .where(wanted)
-        .order_by(tables.stages.c.position, tasks.c.position, tasks.c.id)
-        .limit(limit)
-    ).mappings()
-    return _shaped(at, list(rows)), total
-
-
-def _shaped(at: Transaction, rows: Sequence[RowMapping]) -> list[Task]:
-    """What a list says of each: names instead of ids, and how many of its questions wait for an answer."""
-    names = {stage["id"]: stage["name"] for stage in at.connection.execute(sa.select(tables.stages)).mappings()}
-    holders = {one.id: one.name for one in at.connection.execute(sa.select(agents.c.id, agents.c.name))}
-    asked = {
-        one.task: one.count_
-        for one in at.connection.execute(
-            sa.select(questions.c.task, sa.func.count().label("count_"))
-            .where(questions.c.answered_at.is_(None), questions.c.task.is_not(None))
-            .group_by(questions.c.task)
-        )
+def _checked(**values: Any) -> dict[str, Any]:
+    """Those values of a task's row that are given, as the table has them."""
+    checks: dict[str, Callable[[Any], Any]] = {
+        "title": fields.title,
+        "tags": fields.tags,
+        "priority": fields.priority,
+        "branch": fields.branch,
     }
-    return [
-        {
-            "id": row["id"],
-            "title": row["title"],
-            "stage": names[row["stage"]],
-            "status": row["status"],
-            "tags": row["tags"],
-            "claimed_by": holders.get(row["claimed_by"]) if row["claimed_by"] else None,
-            "questions_waiting": asked.get(row["id"], 0),
-            "position": row["position"],
-            "revision": row["revision"],
-            "updated_at": row["updated_at"],
-        }
-        for row in rows
-    ]
+    return {name: checks[name](value) for name, value in values.items() if value is not None}
+
+
+def _text(description: str) -> dict[str, Any]:
+    """The values of a task's row that its description makes."""
+    boxes = markdown.checkboxes(description)
+    return {"description": description, "boxes": len(boxes), "ticked": sum(box.ticked for box in boxes)}
 
 
 def _holder(at: Transaction, id_: str | None) -> RowMapping | None:
@@ -397,60 +304,12 @@ def _holder(at: Transaction, id_: str | None) -> RowMapping | None:
 
 
 def _free_id(at: Transaction) -> str:
+    """One that no task has, and none in the trash had."""
     for _ in range(_TRIES):
         id_ = new_id("t")
-        if at.connection.execute(sa.select(tasks.c.id).where(tasks.c.id == id_)).first() is None:
+        if not history.last_revision(at, "task", id_):
             return id_
     raise CallerError("no free id was found; the board is full.")
-
-
-def _last(at: Transaction, stage: str) -> float:
-    last = at.connection.execute(sa.select(sa.func.max(tasks.c.position)).where(tasks.c.stage == stage)).scalar()
-    return float(last or 0.0)
-
-
-def _is_there(at: Transaction, row: RowMapping, before: str | None) -> bool:
-    """Whether a task is at that place of its stage already: right before the task `before`, else the last."""
-    behind = (tasks.c.stage == row["stage"]) & (tasks.c.position > row["position"]) & (tasks.c.id != row["id"])
-    following = at.connection.execute(sa.select(tasks.c.id).where(behind).order_by(tasks.c.position).limit(1)).scalar()
-    return following is None if before is None else _row(at, before)["id"] in (following, row["id"])
-
-
-def _before(at: Transaction, place: Mapping[str, Any], before: str, moved: str) -> float:
-    """A position right before a task; the stage's are spread anew once there is no room."""
-    row = _row(at, before)
-    if row["stage"] != place["id"]:
-        raise CallerError(f"{row['id']} is not in {place['name']}.")
-    in_stage = (tasks.c.stage == place["id"]) & (tasks.c.id != moved)
-    previous = at.connection.execute(
-        sa.select(sa.func.max(tasks.c.position)).where(in_stage, tasks.c.position < row["position"])
-    ).scalar()
-    position = (
-        float(row["position"]) + (float(previous) if previous is not None else float(row["position"]) - 2.0)
-    ) / 2
-    if previous is not None and not float(previous) < position < float(row["position"]):
-        order = at.connection.execute(
-            sa.select(tasks.c.id).where(tasks.c.stage == place["id"]).order_by(tasks.c.position, tasks.c.id)
-        ).scalars()
-        for number, id_ in enumerate(list(order)):
-            at.connection.execute(sa.update(tasks).where(tasks.c.id == id_).values(position=float(number + 1)))
-        at.change("updated", "stage", place["id"], place["name"])  # whoever shows it has old positions
-        return _before(at, place, before, moved)
-    return position
-
-
-def _expect(at: Transaction, row: RowMapping, expected: int | None) -> None:
-    if expected is None or expected == row["revision"]:
-        return
-    since = at.connection.execute(
-        sa.select(history).where(history.c.task == row["id"], history.c.revision > expected).order_by(history.c.id)
-    ).mappings()
-    told = "; ".join(f"{one['who']} {one['message']}" for one in since)
-    raise ConflictError(
-        f"{row['id']} has revision {row['revision']}, not {expected}"
-        + (f"; since then: {told}" if told else "")
-        + ". Nothing was changed: read it with get_task, then try again."
-    )
 
 
 def _store(at: Transaction, row: RowMapping, values: Mapping[str, Any], message: str, said: Mapping[str, Any]) -> None:
@@ -458,55 +317,36 @@ def _store(at: Transaction, row: RowMapping, values: Mapping[str, Any], message:
     at.connection.execute(
         sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now)
     )
-    _remember(at, row["id"], revision, message, said)
-
-
-def _remember(at: Transaction, id_: str, revision: int, message: str, said: Mapping[str, Any]) -> None:
-    at.connection.execute(
-        sa.insert(history).values(
-            task=id_,
-            revision=revision,
-            at=at.now,
-            who=at.actor.name,
-            message=message,
-            fields={name: [_cut(value) for value in pair] for name, pair in said.items()},
-        )
-    )
-
-
-def _cut(value: Any) -> Any:
-    return value[:_SHOWN] + "…" if isinstance(value, str) and len(value) > _SHOWN else value
+    history.remember(at, "task", row["id"], revision, message, said)
 
 
 def _changed(name: str, before: list[str], after: list[str]) -> dict[str, list[list[str]]]:
     return {} if sorted(before) == sorted(after) else {name: [before, after]}
 
 
-def _message(said: Mapping[str, Any]) -> str:
-    if set(said) == {"status", "claimed_by"} or set(said) == {"status"}:
-        return "completed it" if said["status"][1] == "completed" else "opened it again"
-    names = {"claimed_by": "claim", "depends_on": "dependencies"}
-    return "changed " + ", ".join(names.get(name, name) for name in said)
+def _message(said: Mapping[str, Any], moved: str) -> str:
+    names = {"depends_on": "dependencies"}
+    if set(said) == {"archived"}:
+        return "put into the archive" if said["archived"][1] else "taken out of the archive"
+    told = [names.get(name, name) for name in said if not (moved and name in ("stage", "status"))]
+    return "; ".join(part for part in (f"changed {', '.join(told)}" if told else "", moved) if part)
 
 
 def _set_tags(at: Transaction, id_: str, tags: Sequence[str]) -> None:
     at.connection.execute(sa.delete(task_tags).where(task_tags.c.task == id_))
-    for tag in dict.fromkeys(map(fields.tag_key, tags)):
-        at.connection.execute(sa.insert(task_tags).values(task=id_, tag=tag))
+    if found := dict.fromkeys(map(fields.tag_key, tags)):
+        at.connection.execute(sa.insert(task_tags), [{"task": id_, "tag": tag} for tag in found])
 
 
 def _set_anchors(at: Transaction, id_: str, anchored: Sequence[Mapping[str, Any]]) -> list[str]:
     at.connection.execute(sa.delete(anchors).where(anchors.c.task == id_))
-    for position, one in enumerate(anchored):
-        at.connection.execute(sa.insert(anchors).values(task=id_, position=position, **one))
+    if anchored:
+        rows = [{**one, "task": id_, "position": position} for position, one in enumerate(anchored)]
+        at.connection.execute(sa.insert(anchors), rows)
     return [one["anchor"] for one in anchored]
 
 
 def _set_dependencies(at: Transaction, id_: str, typed: Iterable[str]) -> list[str]:
-    wanted = list(dict.fromkeys(_row(at, one)["id"] for one in typed))
-    waiting.replace(at, id_, wanted)
+    wanted = list(dict.fromkeys(views.row(at, one)["id"] for one in typed))
+    dependencies.replace(at, id_, wanted)
     return wanted
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

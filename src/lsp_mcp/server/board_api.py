@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lsp_mcp.board import agents, library, stages, talk, tasks
+from lsp_mcp.board import agents, library, stages, talk, tasks, views
 from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
@@ -43,6 +43,8 @@ class NewTask(_Body):
     description: str = ""
     tags: list[str] = []
     stage: str | None = None
+    priority: int | str | None = None
+    depends_on: list[str] = []
 
 
 class TaskChange(_Body):
@@ -53,6 +55,12 @@ class TaskChange(_Body):
     tags: list[str] | None = None
     stage: str | None = None
     status: Literal["pending", "completed"] | None = None
+    priority: int | str | None = None
+    branch: str | None = None
+    archived: bool | None = None
+    tick: list[str] = []  # checkboxes, by number from 1 or text
+    untick: list[str] = []
+    depends_on: list[str] | None = None
     expected_revision: int | None = None
 
 
@@ -62,6 +70,12 @@ class Move(_Body):
     stage: str
     before: str | None = None
     after: str | None = None
+
+
+class Comment(_Body):
+    """POST /api/tasks/ID/comments."""
+
+    text: str
 
 
 class Answer(_Body):
@@ -77,6 +91,8 @@ class NewStage(_Body):
     name: str
     color: str | None = None
     after: str | None = None
+    completes: bool = False
+    activities: list[dict[str, str]] = []
 
 
 class StageChange(_Body):
@@ -86,6 +102,9 @@ class StageChange(_Body):
     color: str | None = None
     after: str | None = None
     is_default: bool | None = None
+    completes: bool | None = None
+    activities: list[dict[str, str]] | None = None
+    expected_revision: int | None = None
 
 
 class Text(_Body):
@@ -117,6 +136,7 @@ class BoardApi:
             ("PATCH", "/api/tasks/{id}", self._change),
             ("DELETE", "/api/tasks/{id}", self._delete),
             ("POST", "/api/tasks/{id}/move", self._move),
+            ("POST", "/api/tasks/{id}/comments", self._comment),
             ("POST", "/api/tasks/{id}/release", self._release),
             ("POST", "/api/questions/{id}/answer", self._answer),
             ("POST", "/api/stages", self._create_stage),
@@ -132,8 +152,9 @@ class BoardApi:
 
     async def _whole(self, _: Request) -> Any:
         def work(at: Transaction) -> dict[str, Any]:
-            listed, total = tasks.listed(at, limit=MOST_TASKS)
-            return {"stages": stages.listed(at), "tasks": listed, "total": total, **_around(at)}
+            listed, total = views.listed(at, limit=MOST_TASKS)
+            _, archived = views.listed(at, archived=True, limit=0)
+            return {"stages": stages.listed(at), "tasks": listed, "total": total, "archived": archived, **_around(at)}
 
         seq = await self._board.newest()
         whole = await self._board.read(work)
@@ -144,20 +165,25 @@ class BoardApi:
         return await self._board.read(_around)
 
     async def _search(self, request: Request) -> Any:
-        """The ids of the tasks that have a text in their title or description."""
+        """The ids of the tasks that have a text in their title or description; `archived`: the tasks in the archive."""
         text = request.query_params.get("text", "")
-        listed, _ = await self._board.read(lambda at: tasks.listed(at, text=text, limit=MOST_TASKS))
+        if "archived" in request.query_params:
+            found, total = await self._board.read(
+                lambda at: views.listed(at, text=text, archived=True, limit=MOST_TASKS)
+            )
+            return {"tasks": found, "total": total}
+        listed, _ = await self._board.read(lambda at: views.listed(at, text=text, limit=MOST_TASKS))
         return {"ids": [one["id"] for one in listed]}
 
     async def _cards(self, request: Request) -> Any:
         """Some tasks by their ids, as the board has them: without those that are gone."""
         ids = [id_ for id_ in request.query_params.get("ids", "").split(",") if id_][:_MOST_CARDS]
-        listed, _ = await self._board.read(lambda at: tasks.listed(at, ids=ids, limit=_MOST_CARDS))
+        listed, _ = await self._board.read(lambda at: views.listed(at, ids=ids, limit=_MOST_CARDS))
         return {"tasks": listed}
 
     async def _task(self, request: Request) -> Any:
         id_ = request.path_params["id"]
-        task = await self._board.read(lambda at: tasks.get(at, id_))
+        task = await self._board.read(lambda at: views.get(at, id_))
         return {**task, "anchors": await looked_up(self._host, task)}
 
     async def _standard(self, request: Request) -> Any:
@@ -172,24 +198,27 @@ class BoardApi:
 
     async def _create(self, request: Request) -> Any:
         new = NewTask.model_validate(await _json(request))
-        return await self._board.write(
-            lambda at: tasks.create(at, new.title, description=new.description, tags=new.tags, stage=new.stage)
-        )
+
+        def work(at: Transaction) -> Any:
+            return views.get(at, tasks.create(at, **dict(new))["id"])
+
+        return await self._board.write(work)
 
     async def _change(self, request: Request) -> Any:
         id_, change = request.path_params["id"], TaskChange.model_validate(await _json(request))
-        return await self._board.write(
-            lambda at: tasks.update(
-                at,
-                id_,
-                title=change.title,
-                description=change.description,
-                tags=change.tags,
-                stage=change.stage,
-                status=change.status,
-                expected_revision=change.expected_revision,
-            )
-        )
+
+        def work(at: Transaction) -> Any:
+            return views.get(at, tasks.update(at, id_, **dict(change))["id"])
+
+        return await self._board.write(work)
+
+    async def _comment(self, request: Request) -> Any:
+        id_, said = request.path_params["id"], Comment.model_validate(await _json(request))
+
+        def work(at: Transaction) -> Any:
+            return views.get(at, tasks.comment(at, id_, said.text)["id"])
+
+        return await self._board.write(work)
 
     async def _delete(self, request: Request) -> Any:
         id_ = request.path_params["id"]
@@ -197,15 +226,7 @@ class BoardApi:
 
     async def _move(self, request: Request) -> Any:
         id_, move = request.path_params["id"], Move.model_validate(await _json(request))
-
-        def work(at: Transaction) -> Any:
-            if move.after is None:
-                return tasks.move(at, id_, move.stage, before=move.before)
-            tasks.move(at, id_, move.stage, before=move.after)
-            tasks.move(at, move.after, move.stage, before=id_)
-            return tasks.get(at, id_)
-
-        return await self._board.write(work)
+        return await self._board.write(lambda at: tasks.move(at, id_, move.stage, before=move.before, after=move.after))
 
     async def _release(self, request: Request) -> Any:
         id_ = request.path_params["id"]
@@ -217,20 +238,12 @@ class BoardApi:
 
     async def _create_stage(self, request: Request) -> Any:
         new = NewStage.model_validate(await _json(request))
-        return await self._board.write(lambda at: stages.create(at, new.name, color=new.color, after=new.after))
+        return await self._board.write(lambda at: stages.create(at, **dict(new)))
 
     async def _change_stage(self, request: Request) -> Any:
         id_, change = request.path_params["id"], StageChange.model_validate(await _json(request))
-        return await self._board.write(
-            lambda at: stages.update(
-                at,
-                id_,
-                new_name=change.name,
-                color=change.color,
-                after=change.after,
-                is_default=change.is_default,
-            )
-        )
+        values = {"new_name" if name == "name" else name: value for name, value in change}
+        return await self._board.write(lambda at: stages.update(at, id_, **values))
 
     async def _delete_stage(self, request: Request) -> Any:
         id_, other = request.path_params["id"], request.query_params.get("move_tasks_to")

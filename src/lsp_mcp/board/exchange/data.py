@@ -18,6 +18,8 @@ class Stage:
     position: float | None
     is_default: bool = False
     activities: tuple[dict[str, str], ...] = ()  # {"name", "prompt"}
+    completes: bool = False
+    revision: int = 1
 
 
 @dataclass(frozen=True)

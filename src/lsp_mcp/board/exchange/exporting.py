@@ -170,6 +170,7 @@ def _stages_edited(path: Path, contents: Contents) -> bool:
     there = {one.id: one for one in contents.stages}
     return edited and any(
         (known := there.get(one.id)) is None
-        or known != (one if one.position is not None else replace(one, position=known.position))
+        or known
+        != replace(one, position=known.position if one.position is None else one.position, revision=known.revision)
         for one in stages
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from lsp_mcp.board import stages, tables
+from lsp_mcp.board import stages, tables, workflow
 from lsp_mcp.board.exchange import rows
 from lsp_mcp.board.exchange.data import (
     Contents,
@@ -28,10 +28,12 @@ from lsp_mcp.board.exchange.data import (
     stage_id,
 )
 from lsp_mcp.board.exchange.neova import NEOVA
+from lsp_mcp.board.settling import settle
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import CallerError
 
 _MOST_STAGES = 30
+_DONE_COLOR = "#15803d"
 _SHOWN = 200  # characters of a value in the history
 _PLURALS: dict[Kind, str] = {"stage": "stages", "task": "tasks", "standard": "standards", "snippet": "snippets"}
 
@@ -69,15 +71,19 @@ class _Import:
     def __init__(self, at: Transaction, found: Contents, there: Contents, done: Imported, *, force: bool) -> None:
         self._at, self._found, self._there, self._done, self._force = at, found, there, done, force
         self._neova = found.source == "neova"
+        self._says_end = any(stage.completes for stage in found.stages)
         self._last: dict[str, float] = {}  # the last position in each stage
 
     def run(self) -> None:
         ids = self._stages()
+        workflow.check(stages.rows(self._at))
         self._tasks(ids, rows.stages(self._at))
         for standard in self._found.standards:
             self._text("standard", standard, {one.id: one for one in self._there.standards})
         for snippet in self._found.snippets:
             self._text("snippet", snippet, {one.id: one for one in self._there.snippets})
+        for id_ in settle(self._at.connection):
+            self._at.change("updated", "task", id_)
 
     # --- stages ------------------------------------------------------------------------------------
 
@@ -116,9 +122,19 @@ class _Import:
             position = known.position if self._neova or stage.position is None else stage.position
             said = not self._neova and any(one.is_default for one in self._found.stages)
             is_default = stage.is_default if said else known.is_default
-            after = replace(stage, id=known.id, position=position, is_default=is_default)
+            completes = stage.completes if self._says_end else known.completes
+            after = replace(
+                stage,
+                id=known.id,
+                position=position,
+                is_default=is_default,
+                completes=completes,
+                revision=known.revision + 1,
+            )
+            if after == replace(known, revision=known.revision + 1):
+                after = known
         elif self._neova and not known.activities:
-            after = replace(known, activities=stage.activities)
+            after = replace(known, activities=stage.activities, revision=known.revision + bool(stage.activities))
         else:
             after = known
         if after == known:
@@ -136,7 +152,7 @@ class _Import:
 
     def _all_stages(self) -> dict[str, str]:
         """Those of the files instead of those that every new board has."""
-        found = self._found.stages
+        found = self._with_end()
         if len(found) > _MOST_STAGES:
             raise CallerError(f"there would be {len(found)} stages; at most {_MOST_STAGES} are allowed.")
         default = next((stage for stage in found if stage.is_default), found[0])
@@ -159,6 +175,17 @@ class _Import:
         for id_ in before.keys() - {stage.id for stage in wanted}:
             self._at.change("deleted", "stage", id_, before[id_].name)
         return {stage.id: stage.id for stage in found}
+
+    def _with_end(self) -> list[Stage]:
+        """The stages of the files, of which one completes tasks."""
+        found = self._found.stages
+        if self._says_end:
+            return found
+        pending = {stage_id(found, task.stage) for task in self._found.tasks if task.status == "pending"}
+        end = workflow.ending([asdict(stage) for stage in found], lambda stage: stage["id"] in pending)
+        if end is None:
+            return [*found, Stage("done", "Done", _DONE_COLOR, None, completes=True)]
+        return [replace(stage, completes=stage.id == end["id"]) for stage in found]
 
     # --- tasks -------------------------------------------------------------------------------------
 
@@ -196,6 +223,12 @@ class _Import:
             name = next(stage.name for stage in here if stage.id == place)
             file = self._found.file("task", task.id)
             self._done.notes.append(f"{file}: unknown stage {task.stage[:60]!r}; it is in {name}.")
+        there = {stage.id: stage for stage in here}
+        ends = [stage.id for stage in here if stage.completes]
+        if there[str(place)].completes:
+            return replace(task, stage=str(place), status="completed")
+        if task.status == "completed":  # said by either of the two, it is
+            place = old.stage if old is not None and old.stage in ends else ends[0]
         return replace(task, stage=str(place))
 
     def _new(self, task: Task) -> Task:
@@ -315,7 +348,11 @@ class _Import:
 
 def _is_new(there: Sequence[Stage]) -> bool:
     """Whether the stages are those of a board that nobody has changed yet."""
-    first = [Stage(id_, name, color, float(at), at == 0) for at, (id_, name, color) in enumerate(stages.FIRST)]
+    last = len(stages.FIRST) - 1
+    first = [
+        Stage(id_, name, color, float(at), at == 0, completes=at == last)
+        for at, (id_, name, color) in enumerate(stages.FIRST)
+    ]
     return list(there) in ([], first)
 
 

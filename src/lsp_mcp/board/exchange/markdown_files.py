@@ -88,6 +88,8 @@ def stages_text(stages: Sequence[Stage]) -> str:
             "color": stage.color,
             "position": stage.position,
             "is_default": stage.is_default,
+            "completes": stage.completes,
+            "revision": stage.revision,
             "activities": list(stage.activities),
         }
         for stage in stages
@@ -226,6 +228,8 @@ def _stage(read: Reader) -> Stage:
         color=color,
         position=read.number("position"),
         is_default=read.flag("is_default"),
+        completes=read.flag("completes"),
+        revision=read.whole("revision", 1),
         activities=tuple(_activity(Reader(one)) for one in read.objects("activities")),
     )
     read.end()

@@ -33,7 +33,7 @@ def everything(at: Transaction) -> Contents:
     found = Contents("board", stages=stages(at))
     depends_on = _by_task(at, tables.dependencies, tables.dependencies.c.depends_on)
     anchors = _by_task(at, tables.anchors, tables.anchors.c.position)
-    history = _by_task(at, tables.history, tables.history.c.id)
+    history = _by_task(at, tables.history, tables.history.c.id, "ref", tables.history.c.kind == "task")
     rank = {stage.id: number for number, stage in enumerate(found.stages)}
     rows = _rows(at, tables.tasks, tables.tasks.c.position, tables.tasks.c.id)
     for row in sorted(rows, key=lambda row: rank[row["stage"]]):
@@ -85,8 +85,10 @@ def update_task(at: Transaction, task: Task) -> None:
     if task.status == "completed":
         values |= {"claimed_by": None, "claimed_at": None}
     at.connection.execute(sa.update(tables.tasks).where(tables.tasks.c.id == task.id).values(**values))
-    for table in (tables.task_tags, tables.anchors, tables.history):
+    for table in (tables.task_tags, tables.anchors):
         at.connection.execute(sa.delete(table).where(table.c.task == task.id))
+    of_it = (tables.history.c.kind == "task") & (tables.history.c.ref == task.id)
+    at.connection.execute(sa.delete(tables.history).where(of_it))
     _insert_parts(at, [task])
 
 
@@ -115,7 +117,8 @@ def put(at: Transaction, one: Standard | Snippet, *, new: bool) -> None:
 
 def _plain(task: Task) -> dict[str, Any]:
     names = ("title", "description", "stage", "status", "position", "revision", "updated_at")
-    return {**{name: getattr(task, name) for name in names}, "tags": list(task.tags)}
+    completed_at = task.updated_at if task.status == "completed" else None
+    return {**{name: getattr(task, name) for name in names}, "tags": list(task.tags), "completed_at": completed_at}
 
 
 def _insert_parts(at: Transaction, tasks: Sequence[Task]) -> None:
@@ -130,7 +133,7 @@ def _insert_parts(at: Transaction, tasks: Sequence[Task]) -> None:
             for position, one in enumerate(task.anchors)
         ],
     )
-    _insert(at, tables.history, [{**one, "task": task.id} for task in tasks for one in task.history])
+    _insert(at, tables.history, [{**one, "kind": "task", "ref": task.id} for task in tasks for one in task.history])
 
 
 def _insert(at: Transaction, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
@@ -138,12 +141,15 @@ def _insert(at: Transaction, table: Table, values: Sequence[Mapping[str, Any]]) 
         at.connection.execute(sa.insert(table), values)
 
 
-def _rows(at: Transaction, table: Table, *order: Any) -> list[dict[str, Any]]:
-    return [dict(row) for row in at.connection.execute(sa.select(table).order_by(*order)).mappings()]
+def _rows(at: Transaction, table: Table, *order: Any, where: Any = None) -> list[dict[str, Any]]:
+    found = sa.select(table).order_by(*order)
+    return [dict(row) for row in at.connection.execute(found if where is None else found.where(where)).mappings()]
 
 
-def _by_task(at: Transaction, table: Table, order: Any) -> dict[str, list[dict[str, Any]]]:
+def _by_task(
+    at: Transaction, table: Table, order: Any, task: str = "task", where: Any = None
+) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in _rows(at, table, order):
-        found[row["task"]].append(row)
+    for row in _rows(at, table, order, where=where):
+        found[row[task]].append(row)
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
-from lsp_mcp.board import anchors, fields, tasks
+from lsp_mcp.board import anchors, fields, views
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.errors import AnchorError, LspMcpError, PathError, PointError
@@ -48,7 +48,7 @@ async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str
         file, missing = fields.sought(spelled, "file"), error
 
     def work(at: Transaction) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        return [(row, tasks.get(at, row["task"])) for row in anchors.in_file(at, file)]
+        return [(row, views.get(at, row["task"])) for row in anchors.in_file(at, file)]
 
     near = await host.board.read(work, actor)
     if missing and not near:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -15,7 +15,9 @@ from lsp_mcp.toolsets.tool import Call
 Result = TypeVar("Result")
 
 MOST_LISTED = 1_000
+_USUAL = 2  # the priority of most tasks
 TaskId = Annotated[str, Field(description="Task ID, such as t-7k3f9")]
+Priority = Annotated[Literal["P0", "P1", "P2", "P3", "P4"], Field(description="P0 is the most urgent, P2 as usual")]
 Tags = Annotated[list[str], Field(max_length=20)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="Maximum results")]
 Revision = Annotated[
@@ -62,9 +64,13 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
     shown = {name: task[name] for name in ("id", "title", "stage")}
     if task["status"] != "pending":
         shown["status"] = task["status"]
-    for name in ("tags", "claimed_by", "questions_waiting"):
-        if task[name]:
+    if task["priority"] != _USUAL:
+        shown["priority"] = f"P{task['priority']}"
+    for name in ("tags", "claimed_by", "branch", "blocked_by", "blocks", "questions_waiting"):
+        if task.get(name):
             shown[name] = task[name]
+    if task["boxes"]:
+        shown["ticked"] = f"{task['ticked']} of {task['boxes']}"
     return shown
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lsp_mcp.board import agents, library, stages, talk, tasks
+from lsp_mcp.board import agents, library, stages, talk, tasks, views
 from lsp_mcp.board.store import Transaction
+from lsp_mcp.board.text_changes import TextChange
+from lsp_mcp.board.workflow import Status
 from lsp_mcp.errors import CallerError
 from lsp_mcp.toolsets.board.anchored import anchored, looked_up, tasks_at
 from lsp_mcp.toolsets.board.base import (
     BoardToolset,
     Limit,
+    Priority,
     Revision,
     Tags,
     TaskId,
@@ -26,11 +29,18 @@ from lsp_mcp.toolsets.board.base import (
     short,
 )
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.tool import Call, tool
+from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
+from lsp_mcp.visible import shortened
 
 _MOST_HISTORY = 50  # changes that are shown
+_MOST_TEXT = 200  # characters of a text in it
 _MOST_FOLDERS = 50
-Status = Literal["pending", "completed"]
+_UNSHOWN = ("position", "questions_waiting", "comment_count", "boxes", "ticked", "waits", "claim_is_held")
+BRANCH = "Git branch that the work is on"
+COMPLETES = "Tasks in it are completed"
+Tick = Annotated[
+    list[str], Field(max_length=100, description="Checkboxes of the description, by text or number from 1")
+]
 Anchors = Annotated[list[str], Field(max_length=50, description="Code that it is about: go://FILE#LINE:CHAR, …")]
 DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to be completed before")]
 After = Annotated[str | None, Field(description="Stage that it comes behind; empty: first. Default: last")]
@@ -61,6 +71,7 @@ class TaskTools(BoardToolset):
                         "name": stage["name"],
                         "tasks": stage["tasks"],
                         **({"default": True} if stage["is_default"] else {}),
+                        **({"completes": True} if stage["completes"] else {}),
                         **({"activities": stage["activities"]} if stage["activities"] else {}),
                     }
                     for stage in stages.listed(at)
@@ -84,11 +95,14 @@ class TaskTools(BoardToolset):
         tags: Annotated[list[str] | None, Field(description="Any of these")] = None,
         text: Annotated[str | None, Field(description="In title or description")] = None,
         limit: Limit = 100,
+        archived: Annotated[bool, Field(description="Those in the archive instead"), UNLISTED] = False,
     ) -> str:
         """List tasks without their descriptions, in the order of the board."""
         found, total = await self._read(
             call,
-            lambda at: tasks.listed(at, stage=stage, status=status, tags=tags or (), text=text, limit=limit),
+            lambda at: views.listed(
+                at, stage=stage, status=status, tags=tags or (), text=text, archived=archived, limit=limit
+            ),
             "task",
             all_ids,
         )
@@ -98,14 +112,14 @@ class TaskTools(BoardToolset):
 
     @tool(title="List tasks that can be begun", read_only=True)
     async def list_ready_tasks(self, call: Call, limit: Limit = 100) -> str:
-        """List the pending tasks that nobody works on and that wait for no other."""
-        found, total = await self._read(call, lambda at: tasks.ready(at, limit), "task", all_ids)
+        """List the pending tasks that nobody works on and that wait for no other, the most urgent first."""
+        found, total = await self._read(call, lambda at: views.ready(at, limit), "task", all_ids)
         return page("tasks", [brief(one) for one in found], total, "raise limit")
 
     @tool(title="Read a task", read_only=True)
     async def get_task(self, call: Call, id: TaskId) -> str:  # noqa: A002 (its published name)
-        """Get a task with its description (markdown), history, anchors and questions."""
-        task = await self._read(call, lambda at: tasks.get(at, id), "task", one_id)
+        """Get a task with its description (markdown), history, comments, anchors and questions."""
+        task = await self._read(call, lambda at: views.get(at, id), "task", one_id)
         task["anchors"] = await looked_up(self._host, task)
         task["questions"] = [
             {
@@ -115,9 +129,14 @@ class TaskTools(BoardToolset):
             }
             for one in task["questions"]
         ]
-        del task["position"], task["questions_waiting"]
-        for when in ("created_at", "updated_at"):
-            task[when] = short(task[when])
+        task["priority"] = f"P{task['priority']}"
+        task["comments"] = [
+            {"at": short(one["at"]), "who": one["who"], "text": one["text"]} for one in task["comments"]
+        ]
+        for name in _UNSHOWN:
+            del task[name]
+        for when in ("created_at", "updated_at", "completed_at", "archived_at"):
+            task[when] = task[when] and short(task[when])
         task["history"] = _history(task["history"])
         return as_json({name: value for name, value in task.items() if value not in (None, [], 0)})
 
@@ -131,6 +150,7 @@ class TaskTools(BoardToolset):
         stage: Annotated[str | None, Field(description="Stage name; default: the default stage")] = None,
         depends_on: DependsOn | None = None,
         anchors: Anchors | None = None,
+        priority: Priority | None = None,
     ) -> str:
         """Create a task."""
         places = await anchored(self._host, anchors or [])
@@ -143,6 +163,7 @@ class TaskTools(BoardToolset):
                     description=description or "",
                     tags=tags or (),
                     stage=stage,
+                    priority=priority,
                     depends_on=depends_on or (),
                     anchored=places,
                 ),
@@ -161,7 +182,12 @@ class TaskTools(BoardToolset):
         status: Status | None = None,
         depends_on: DependsOn | None = None,
         anchors: Anchors | None = None,
+        priority: Priority | None = None,
+        tick: Tick | None = None,
         expected_revision: Revision = None,
+        untick: Annotated[Tick | None, Field(description="Checkboxes to clear"), UNLISTED] = None,
+        archived: Annotated[bool | None, Field(description="Whether it is in the archive"), UNLISTED] = None,
+        branch: Annotated[str | None, Field(description=BRANCH), UNLISTED] = None,
     ) -> str:
         """Change a task; only what is given changes."""
         places = None if anchors is None else await anchored(self._host, anchors)
@@ -176,6 +202,11 @@ class TaskTools(BoardToolset):
                     tags=tags,
                     stage=stage,
                     status=status,
+                    priority=priority,
+                    branch=branch,
+                    archived=archived,
+                    tick=tick or (),
+                    untick=untick or (),
                     depends_on=depends_on,
                     anchored=places,
                     expected_revision=expected_revision,
@@ -185,7 +216,7 @@ class TaskTools(BoardToolset):
 
     @tool(title="Complete a task", read_only=False)
     async def complete_task(self, call: Call, id: TaskId) -> str:  # noqa: A002
-        """Mark a task as completed; what waited for it becomes ready."""
+        """Mark a task as completed: it moves to Done, and what waited for it becomes ready."""
         return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed")))
 
     @tool(title="Move a task", read_only=False)
@@ -195,7 +226,7 @@ class TaskTools(BoardToolset):
         id: TaskId,  # noqa: A002
         stage: Annotated[str, Field(description="Target stage name")],
     ) -> str:
-        """Move a task to another workflow stage."""
+        """Move a task to another workflow stage; in Done it is completed."""
         return changed(await self._write(call, lambda at: tasks.update(at, id, stage=stage)))
 
     @tool(title="Append to a task", read_only=False)
@@ -205,16 +236,20 @@ class TaskTools(BoardToolset):
         id: TaskId,  # noqa: A002
         content: Annotated[str, Field(description="Markdown")],
         section: Annotated[str | None, Field(description='Heading to append under, e.g. "Findings"')] = None,
+        as_comment: Annotated[bool, Field(description="A comment instead, to people and agents")] = False,
     ) -> str:
         """Append to a task's description without reading it first."""
+        if as_comment:
+            return changed(await self._write(call, lambda at: tasks.comment(at, id, content)))
         return changed(await self._write(call, lambda at: tasks.append(at, id, content, section)))
 
     @tool(title="Take a task", read_only=False)
     async def claim_task(
         self,
         call: Call,
-        id: Annotated[str | None, Field(description="Default: the first that is ready")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="Default: the most urgent that is ready")] = None,  # noqa: A002
         release: Annotated[bool, Field(description="Give it back instead")] = False,
+        branch: Annotated[str | None, Field(description=BRANCH)] = None,
     ) -> str:
         """Take a task to work on it; no other agent gets the same one until it is completed or released."""
         actor = await self._actor(call)
@@ -222,7 +257,7 @@ class TaskTools(BoardToolset):
             if id is None:
                 raise CallerError("name the task to release: pass its id.")
             return changed(await self._write(call, lambda at: tasks.release(at, actor, id)))
-        return changed(await self._write(call, lambda at: tasks.claim(at, actor, id)))
+        return changed(await self._write(call, lambda at: tasks.claim(at, actor, id, branch)))
 
     @tool(title="Tasks about a symbol", read_only=True)
     async def find_tasks_by_anchor(
@@ -245,14 +280,23 @@ class TaskTools(BoardToolset):
         after: After = None,
         is_default: Annotated[bool, Field(description="New tasks come into it")] = False,
         activities: list[Activity] | None = None,
+        completes: Annotated[bool, Field(description=COMPLETES), UNLISTED] = False,
     ) -> str:
         """Create a workflow stage."""
         prompts = [one.model_dump() for one in activities or []]
         made = await self._write(
             call,
-            lambda at: stages.create(at, name, color=color, after=after, is_default=is_default, activities=prompts),
+            lambda at: stages.create(
+                at,
+                name,
+                color=color,
+                after=after,
+                is_default=is_default,
+                completes=completes,
+                activities=prompts,
+            ),
         )
-        return as_json({name: made[name] for name in ("name", "color", "is_default")})
+        return _stage(made)
 
     @tool(title="Change a stage", read_only=False)
     async def update_stage(
@@ -264,16 +308,26 @@ class TaskTools(BoardToolset):
         after: After = None,
         is_default: bool | None = None,
         activities: list[Activity] | None = None,
+        completes: Annotated[bool | None, Field(description=COMPLETES), UNLISTED] = None,
+        expected_revision: Annotated[Revision, UNLISTED] = None,
     ) -> str:
         """Change a workflow stage; only what is given changes."""
         prompts = None if activities is None else [one.model_dump() for one in activities]
         made = await self._write(
             call,
             lambda at: stages.update(
-                at, stage, new_name=name, color=color, after=after, is_default=is_default, activities=prompts
+                at,
+                stage,
+                new_name=name,
+                color=color,
+                after=after,
+                is_default=is_default,
+                completes=completes,
+                activities=prompts,
+                expected_revision=expected_revision,
             ),
         )
-        return as_json({name: made[name] for name in ("name", "color", "is_default")})
+        return _stage(made)
 
     @tool(title="Delete a stage", read_only=False, destructive=True)
     async def delete_stage(
@@ -287,6 +341,11 @@ class TaskTools(BoardToolset):
         return as_json({"deleted": stage, "tasks_moved": moved})
 
 
+def _stage(made: dict[str, Any]) -> str:
+    shown = {name: made[name] for name in ("name", "color", "is_default")}
+    return as_json({**shown, "completes": True} if made["completes"] else shown)
+
+
 def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The changes of a task as an agent reads them: without what is empty, the oldest left out if there are many."""
     shown = [
@@ -295,14 +354,22 @@ def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "at": short(one["at"]),
             "who": one["who"],
             "message": one["message"],
-            # What was added stands in the description.
-            **({"fields": one["fields"]} if one["fields"].keys() - {"added"} else {}),
+            **({"fields": said} if (said := {name: _shown(kept) for name, kept in one["fields"].items()}) else {}),
         }
         for one in changes[-_MOST_HISTORY:]
     ]
     if len(changes) > _MOST_HISTORY:
         shown.insert(0, {"message": f"… {len(changes) - _MOST_HISTORY:,} older changes are not shown"})
     return shown
+
+
+def _shown(kept: list[Any] | TextChange) -> list[Any]:
+    """[before, after] of a field that changed; of a long text the beginnings of what was taken out and put in."""
+    return (
+        kept
+        if isinstance(kept, list)
+        else [shortened(kept["removed"], _MOST_TEXT), shortened(kept["added"], _MOST_TEXT)]
+    )
 
 
 def _folders(root: Path) -> list[str]:

@@ -1,0 +1,93 @@
+"""What was deleted, until somebody wants it back: the rows of it, as they were, and its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from lsp_mcp.board import fields
+from lsp_mcp.board.history import Kind
+from lsp_mcp.board.store import Transaction
+from lsp_mcp.board.tables import (
+    anchors,
+    comments,
+    dependencies,
+    metadata,
+    snippets,
+    stages,
+    standards,
+    task_tags,
+    tasks,
+    trash,
+)
+from lsp_mcp.errors import CallerError
+
+# By kind: the tables that have rows of it, and the columns that name it, in the order in which rows come back.
+_ROWS: dict[Kind, tuple[sa.Column[Any], ...]] = {
+    "task": (
+        tasks.c.id,
+        task_tags.c.task,
+        anchors.c.task,
+        comments.c.task,
+        dependencies.c.task,
+        dependencies.c.depends_on,
+    ),
+    "stage": (stages.c.id,),
+    "standard": (standards.c.id,),
+    "snippet": (snippets.c.id,),
+}
+
+
+def put(at: Transaction, kind: Kind, ref: str, title: str) -> None:
+    """Take all rows of a thing out of their tables and keep them."""
+    content: dict[str, list[dict[str, Any]]] = {}
+    for column in _ROWS[kind]:
+        rows = at.connection.execute(sa.select(column.table).where(column == ref)).mappings()
+        content.setdefault(column.table.name, []).extend(dict(row) for row in rows)
+    for column in reversed(_ROWS[kind]):
+        at.connection.execute(sa.delete(column.table).where(column == ref))
+    values = {"kind": kind, "ref": ref, "title": title, "at": at.now, "who": at.actor.name}
+    at.connection.execute(sa.insert(trash).values(**values, content=content))
+
+
+def listed(at: Transaction, limit: int = 100) -> tuple[list[dict[str, Any]], int]:
+    """What is in it, what was deleted last first, at most `limit`; and how many there are."""
+    total = at.connection.execute(sa.select(sa.func.count()).select_from(trash)).scalar() or 0
+    shown = [column for column in trash.c if column.name != "content"]
+    rows = at.connection.execute(sa.select(*shown).order_by(trash.c.id.desc()).limit(limit)).mappings()
+    return [dict(row) for row in rows], total
+
+
+def take(at: Transaction, kind: Kind, ref: str) -> dict[str, list[dict[str, Any]]] | None:
+    """The rows of what was last deleted under an id, by table, which are then no longer in the trash; None: nothing."""
+    sought = fields.sought(ref, f"id of the {kind}")
+    of_it = sa.select(trash).where(trash.c.kind == kind, trash.c.ref == sought)
+    row = at.connection.execute(of_it.order_by(trash.c.id.desc()).limit(1)).mappings().first()
+    if row is None:
+        return None
+    at.connection.execute(sa.delete(trash).where(trash.c.id == row["id"]))
+    return dict(row["content"])
+
+
+def put_back(at: Transaction, content: dict[str, list[dict[str, Any]]]) -> None:
+    """Rows into their tables again; of an older board without the columns that there were not."""
+    for name, rows in content.items():
+        table = metadata.tables[name]
+        for row in rows:
+            known = {key: value for key, value in row.items() if key in table.c}
+            at.connection.execute(sa.insert(table).values(**known))
+
+
+def empty(at: Transaction, id_: int | None = None) -> int:
+    """Delete for good the entry of that number, or all; how many.
+
+    Raises:
+        CallerError: there is no such entry.
+    """
+    gone = sa.delete(trash) if id_ is None else sa.delete(trash).where(trash.c.id == id_)
+    count = at.connection.execute(gone).rowcount
+    if id_ is not None and not count:
+        raise CallerError(f"there is no entry {id_} in the trash.")
+    at.change("emptied", "trash", str(id_ or ""))
+    return count

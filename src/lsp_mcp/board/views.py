@@ -1,0 +1,180 @@
+"""Tasks as they are read: lists, what is ready, and one with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import RowMapping
+
+from lsp_mcp.board import dependencies, fields, history, stages
+from lsp_mcp.board.ids import read_id
+from lsp_mcp.board.store import Transaction
+from lsp_mcp.board.tables import agents, anchors, comments, questions, task_tags, tasks
+from lsp_mcp.board.tables import stages as stage_table
+from lsp_mcp.board.workflow import Status
+from lsp_mcp.errors import CallerError
+
+Task = dict[str, Any]
+
+MOST_LISTED = 1_000
+_NEAREST = 3
+_PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branch", "position", "revision",
+          "updated_at", "completed_at", "archived_at")  # fmt: skip
+_LISTED = (
+    *(tasks.c[name] for name in _PLAIN),
+    stage_table.c.name.label("stage"),
+    agents.c.name.label("claimed_by"),
+    agents.c.connected.label("claim_is_held"),
+    sa.select(sa.func.count())
+    .where(questions.c.task == tasks.c.id, questions.c.answered_at.is_(None))
+    .scalar_subquery()
+    .label("questions_waiting"),
+    sa.select(sa.func.count()).where(comments.c.task == tasks.c.id).scalar_subquery().label("comment_count"),
+)
+_FROM = tasks.join(stage_table, stage_table.c.id == tasks.c.stage).outerjoin(
+    agents, agents.c.id == tasks.c.claimed_by
+)  # fmt: skip
+_ORDER = (stage_table.c.position, tasks.c.position, tasks.c.id)
+
+
+def listed(
+    at: Transaction,
+    *,
+    stage: str | None = None,
+    status: Status | None = None,
+    tags: Sequence[str] = (),
+    text: str | None = None,
+    agent: str | None = None,
+    archived: bool = False,
+    ids: Sequence[str] | None = None,
+    limit: int = 100,
+) -> tuple[list[Task], int]:
+    """The tasks without their bodies, in the order of the board, at most `limit`; and how many there are in all.
+
+    Those in the archive are left out; `archived`: only those.
+
+    Raises:
+        CallerError: there is no such stage.
+    """
+    wanted: list[sa.ColumnElement[bool]] = [
+        tasks.c.archived_at.is_not(None) if archived else tasks.c.archived_at.is_(None)
+    ]
+    if stage is not None:
+        wanted.append(tasks.c.stage == stages.find(at, stage)["id"])
+    if status is not None:
+        wanted.append(tasks.c.status == status)
+    if tags:
+        folded = [fields.tag_key(fields.sought(tag, "tag")) for tag in tags]
+        wanted.append(tasks.c.id.in_(sa.select(task_tags.c.task).where(task_tags.c.tag.in_(folded))))
+    if text and (sought := fields.sought(text)):
+        like = f"%{_escaped(sought)}%"
+        wanted.append(tasks.c.title.ilike(like, escape="\\") | tasks.c.description.ilike(like, escape="\\"))
+    if agent is not None:
+        wanted.append(tasks.c.claimed_by == agent)
+    if ids is not None:
+        wanted.append(tasks.c.id.in_(ids))
+    return _rows(at, sa.and_(*wanted), limit, *_ORDER)
+
+
+def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
+    """The pending tasks that nobody works on and that wait for no other, the most urgent first; and how many.
+
+    Those of one priority are in the order of the board.
+    """
+    return _rows(at, dependencies.is_ready(), limit, tasks.c.priority, *_ORDER)
+
+
+def next_ready(at: Transaction) -> str | None:
+    """The id of the first of those."""
+    first = sa.select(tasks.c.id).select_from(_FROM).where(dependencies.is_ready())
+    return at.connection.execute(first.order_by(tasks.c.priority, *_ORDER).limit(1)).scalar()
+
+
+def get(at: Transaction, typed: str) -> Task:
+    """A task with everything: `description`, `history`, `depends_on`, `needed_by`, `anchors`, `questions`, `comments`.
+
+    Raises:
+        CallerError: there is none; the message names some that are like it.
+    """
+    row_ = row(at, typed)
+    id_ = row_["id"]
+    needs, needed = dependencies.of(at, id_)
+    asked = sa.select(questions).where(questions.c.task == id_).order_by(questions.c.asked_at)
+    (shown,) = _with_waiting(at, [one(at, id_)])
+    return {
+        **shown,
+        "description": row_["description"],
+        "created_at": row_["created_at"],
+        "depends_on": needs,
+        "needed_by": needed,
+        "anchors": anchors_of(at, id_),
+        "questions": [dict(one) for one in at.connection.execute(asked).mappings()],
+        "comments": comments_of(at, id_),
+        "history": history.entries(at, "task", id_),
+    }
+
+
+def one(at: Transaction, id_: str) -> Task:
+    """What a list says of the task of that id, but for what it waits for."""
+    found = sa.select(*_LISTED).select_from(_FROM).where(tasks.c.id == id_)
+    return dict(at.connection.execute(found).mappings().one())
+
+
+def row(at: Transaction, typed: str) -> RowMapping:
+    """The row of a task. Raises as `get`."""
+    sought = fields.sought(typed, "id of the task")
+    if not sought:
+        raise CallerError("the id of the task is empty. See list_tasks.")
+    id_ = read_id("t", sought)
+    found = at.connection.execute(sa.select(tasks).where(tasks.c.id == id_)).mappings().first()
+    if found is None:
+        like = at.connection.execute(
+            sa.select(tasks.c.id, tasks.c.title)
+            .where(
+                tasks.c.id.like(f"%{_escaped(id_[-3:])}", escape="\\")
+                | tasks.c.title.ilike(f"%{_escaped(sought)}%", escape="\\")
+            )
+            .limit(_NEAREST)
+        ).all()
+        near = "; like it: " + ", ".join(f"{one.id} ({one.title[:40]})" for one in like) if like else ""
+        raise CallerError(f"unknown task {sought[:40]!r}{near}. See list_tasks.")
+    return found
+
+
+def anchors_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
+    """The anchors of a task, in their order."""
+    rows = at.connection.execute(
+        sa.select(anchors).where(anchors.c.task == id_).order_by(anchors.c.position)
+    ).mappings()
+    return [{key: row[key] for key in ("anchor", "symbol", "code", "state")} for row in rows]
+
+
+def comments_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
+    """What people and agents have said of a task, the oldest first."""
+    rows = at.connection.execute(sa.select(comments).where(comments.c.task == id_).order_by(comments.c.id)).mappings()
+    return [{key: row[key] for key in ("id", "at", "who", "agent", "text")} for row in rows]
+
+
+# --- inside ----------------------------------------------------------------------------------------
+
+
+def _rows(at: Transaction, wanted: Any, limit: int, *order: Any) -> tuple[list[Task], int]:
+    total = at.connection.execute(sa.select(sa.func.count()).select_from(tasks).where(wanted)).scalar() or 0
+    found = sa.select(*_LISTED).select_from(_FROM).where(wanted).order_by(*order).limit(limit)
+    return _with_waiting(at, [dict(one) for one in at.connection.execute(found).mappings()]), total
+
+
+def _with_waiting(at: Transaction, found: list[Task]) -> list[Task]:
+    """The same with `blocked_by`, the pending tasks that each depends on; `waits`, how many of them there are in all,
+    those of those included; and `blocks`, how many wait for it so."""
+    waiting = dependencies.waiting(at) if any(task["status"] == "pending" for task in found) else {}
+    for task in found:
+        known = waiting.get(task["id"], dependencies.NOTHING)
+        task |= {"blocked_by": list(known.blocked_by), "waits": known.waits, "blocks": known.blocks}
+    return found
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
