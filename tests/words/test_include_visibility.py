@@ -16,12 +16,15 @@ from lsp_mcp.words.workspace_words import WorkspaceWords
 CLANGD = load_adapter("clangd")
 
 
-def seen(root: Path, files: Mapping[str, str], symbol: tuple[str, str, Role, str]) -> set[str]:
+def seen(root: Path, files: Mapping[str, str], symbol: Symbol | tuple[str, str, Role, str]) -> set[str]:
     """Which of `files` that have its name can mean `symbol`: its name, the file that declares it, role, owner."""
     for path, content in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(content, "utf-8")
-    name, declared, role, owner = symbol
+    if isinstance(symbol, tuple):
+        name, declared, role, owner = symbol
+        symbol = Symbol(name, (root / declared,), role, owner)
+    wanted = symbol
     assert CLANGD.compilation
     includes = Includes(CLANGD.compilation.include_pattern)
 
@@ -31,8 +34,8 @@ def seen(root: Path, files: Mapping[str, str], symbol: tuple[str, str, Role, str
         feed = hub.feed()
         build = BuildFiles(CLANGD, feed, includes)
         words = WorkspaceWords(CLANGD, root, feed.paths, includes=build)
-        having = (await words.files_with(name)).files
-        found = await words.that_can_see(having, Symbol(name, (root / declared,), role, owner))
+        having = (await words.files_with(wanted.name)).files
+        found = await words.that_can_see(having, wanted)
         await words.close()
         hub.close()
         return {path.relative_to(root).as_posix() for path in found}
@@ -84,3 +87,15 @@ def test_an_owner_that_its_header_does_not_spell_says_nothing(tmp_path: Path) ->
 def test_of_a_symbol_of_a_library_nothing_is_known(tmp_path: Path) -> None:
     everything = {"lib/a.h", "a.cc", "b.cc", "own.cc", "uses.cc"}
     assert seen(tmp_path, FILES, ("Get", "../usr/get.h", "member", "A")) == everything
+
+
+def test_a_member_of_a_type_without_a_name_is_seen_by_who_includes_it(tmp_path: Path) -> None:
+    files = {**FILES, "a.cc": '#include "lib/a.h"\nstruct { int Get; } a;\nint f() { return a.Get; }\n'}
+    symbol = Symbol("Get", (tmp_path / "a.cc",), "member", unnamed_owner=True, overrides=False)
+    assert seen(tmp_path, files, symbol) == {"a.cc"}
+
+
+def test_a_field_overrides_nothing(tmp_path: Path) -> None:
+    files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get; };\n'}
+    symbol = Symbol("Get", (tmp_path / "derived.cc",), "member", "D", overrides=False)
+    assert seen(tmp_path, files, symbol) == {"derived.cc"}

@@ -18,6 +18,7 @@ from lsp_mcp.words import visibility
 
 _FUNCTIONS = ("method", "constructor", "function")
 _TYPES = ("class", "struct", "interface", "enum", "type_parameter")
+_FIELDS = ("field", "property", "enum_member")
 _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
@@ -33,6 +34,8 @@ class Identity:
     sites: frozenset[Site]
     role: visibility.Role = "unknown"
     owner: str = ""
+    unnamed_owner: bool = False
+    overrides: bool = True
     local: tuple[Path, Span] | None = None
     ids: frozenset[str] = frozenset()
 
@@ -44,7 +47,7 @@ class Identity:
     def seen_as(self) -> visibility.Symbol:
         """What matters to who can see it."""
         files = tuple(sorted({path for path, _ in self.sites}))
-        return visibility.Symbol(self.name, files, self.role, self.owner)
+        return visibility.Symbol(self.name, files, self.role, self.owner, self.unnamed_owner, self.overrides)
 
 
 async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
@@ -121,5 +124,10 @@ def _outlined(whole: Identity, above: list[Outlined]) -> Identity:
     symbol, owner = above[-1], above[-2] if len(above) > 1 else None
     is_member = symbol.kind in _MEMBERS or (owner is not None and owner.kind in _TYPES)
     role: visibility.Role = "member" if is_member else "type" if symbol.kind in _TYPES else "value"
-    words = re.findall(r"\w+", owner.name) if is_member and owner else []
-    return replace(whole, role=role, owner=words[-1] if words else "")
+    name = owner.name if is_member and owner else ""
+    words = re.findall(r"\w+", name)
+    # `(anonymous struct)` is no name.
+    unnamed = bool(name) and not re.search(r"\w", re.sub(r"\([^()]*\)", "", name))
+    overrides = symbol.kind not in _FIELDS
+    owned = words[-1] if words and not unnamed else ""
+    return replace(whole, role=role, owner=owned, unnamed_owner=unnamed, overrides=overrides)

@@ -39,6 +39,8 @@ class Symbol:
     declared: tuple[Path, ...]  # the files that declare or define it, as far as known; at least one
     role: Role = "unknown"
     owner: str = ""  # the type or namespace that it is a member of, by its last name
+    unnamed_owner: bool = False  # that type has no name: nothing else declares the symbol
+    overrides: bool = True  # it may be one with a member of another type, as a method is; a field is not
 
 
 def seeing(

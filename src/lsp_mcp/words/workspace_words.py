@@ -188,9 +188,12 @@ class WorkspaceWords:
         reached = await includes.that_include(symbol.declared)
         if reached is None or asked <= reached:
             return asked
+        if symbol.unnamed_owner and not symbol.overrides:
+            return reached
         having = self.index.files_with(symbol.name)
-        # A member may be that of a base class, which its file includes.
-        above = await includes.included_by(symbol.declared) if symbol.role in ("member", "unknown") else frozenset()
+        # A method may be that of a base class, which its file includes.
+        may_override = symbol.role in ("member", "unknown") and symbol.overrides
+        above = await includes.included_by(symbol.declared) if may_override else frozenset()
         bases = {path for path in self._as_paths(having) if path in above}
         # Elsewhere only what has its owner can declare it; but a macro may spell that.
         if symbol.owner and (owning := self.index.files_with(symbol.owner)).issuperset(map(str, symbol.declared)):

@@ -114,8 +114,9 @@ class UnitErrors:
                 found = await self._found(path, connection, apart=apart)
             except PathError:
                 found = Found([], frozenset(), frozenset(), apart=apart)  # no text: whoever opens it is told so
-            finally:
+            except BaseException:
                 self._documents.refresh([path])
+                raise
         if found:
             self.found[path] = found
             self.due.discard(path)
