@@ -17,10 +17,11 @@ from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import Containers
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree
+from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.roles import is_called
 from lsp_mcp.features.symbols import FUNCTIONS, Symbol
-from lsp_mcp.features.word_check import Claim, WordCheck, added
+from lsp_mcp.features.word_check import WordCheck, added
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 from functools import partial
@@ -17,31 +17,17 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.identity import Identity, identity, sites_of
-from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
+from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.text import Point
 
 log = logging.getLogger(__name__)
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
+_MOST_OF_EXACT = 500  # the same for a server that misses nothing where it has read a file
 LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
 _MOST_NAMED = 3  # places or files of a gap that are told
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`.
-
-    `counts` says of which places at all it should have said so.
-    """
-
-    name: str
-    at: Site
-    sites: Collection[Site]
-    unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
-    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that it takes in all the same
-    counts: Callable[[Place], bool] = lambda place: True
 
 
 @dataclass(frozen=True)
@@ -103,31 +89,40 @@ class WordCheck:
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
-        left = await _leftover(backend, claim, words.files)
+        left = await leftover(backend, claim, words.files)
         gaps = [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
         symbol = await identity(backend, self._definitions, claim.name, claim.at) if left else None
         if symbol is None:
             return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
-        occurrences = await self._occurrences(claim, symbol, left)
-        doubts = hiding(await self._gaps(claim, {place.path for place in occurrences}))
-        doubted = {place.path for place in occurrences if _covering(doubts, place.path)}
-        occurrences = _in_order(occurrences, symbol, claim, doubted)
-        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
-            left_out = [place for place in occurrences if place.path in doubted]
-            await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
-        await self._learn(claim, occurrences[:_MOST_ASKED], seconds)
-        verdicts = await self._verdicts(claim, symbol, occurrences)
+        files, within = await seeing(backend, claim, symbol, left)
+        doubts = hiding(await self._gaps(claim, files))
+        doubted = await in_thread_if_many(partial(covered, doubts, files), files)
         is_exact = backend.adapter.word_check.exact and not thorough
+        most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
+        files = await in_thread_if_many(partial(in_order, files, symbol, claim, doubted), files)
+        found, unread = await occurrences(backend, claim, symbol, files, within, doubted, most)
+        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
+            left_out = [place for place in found if place.path in doubted]
+            await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
+        await self._learn(claim, found[:_MOST_ASKED], seconds)
+        verdicts = await self._verdicts(claim, symbol, found)
         unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
+        if not is_exact:
+            open_files.update(unread)
         gaps += await self._gaps(claim, open_files)
         # A reason that was there before is one still, though the server may not say it again.
-        gaps += [gap for gap in without(gaps, doubts) if any(_covering([gap], path) for path in open_files)]
-        gaps += self._unknown(claim.name, [p for p in verdicts.unknown if not _covering(hiding(gaps), p.path)])
-        gaps += self._unasked(claim.name, [p for p in unproven if not _covering(hiding(gaps), p.path)])
-        if len(verdicts.unasked) > len(unproven):
-            asked = len(occurrences) - len(verdicts.unasked)
-            text = f"of {count(len(occurrences), 'other occurrence')} of {claim.name} {asked:,} were looked at"
+        gaps += [gap for gap in without(gaps, doubts) if covered([gap], open_files)]
+        told = covered(hiding(gaps), open_files)
+        gaps += self._unknown(claim.name, [place for place in verdicts.unknown if place.path not in told])
+        gaps += self._unasked(claim.name, [place for place in unproven if place.path not in told])
+        if left := [path for path in unread if not is_exact and path not in told]:
+            text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
+            gaps.append(Gap("unverified", text, tuple(left), about="unread"))
+        if len(verdicts.unasked) > len(unproven) or (unread and is_exact):
+            asked = len(found) - len(verdicts.unasked)
+            more = f" and {count(len(unread), 'more file')} with it" if unread else ""
+            text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {asked:,} were looked at"
             gaps.append(news("unverified", text))
         return Checked(verdicts.missing, tuple(gaps))
 
@@ -140,8 +135,12 @@ class WordCheck:
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
         symbol = await identity(backend, self._definitions, claim.name, claim.at)
-        occurrences = await self._occurrences(claim, symbol, words.files) if symbol else []
-        return await self._gaps(claim, {place.path for place in occurrences})
+        if symbol is None:
+            return await self._gaps(claim, ())
+        files, within = await seeing(backend, claim, symbol, words.files)
+        doubted = covered(hiding(await self._gaps(claim, files)), files)
+        found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
+        return await self._gaps(claim, {place.path for place in found})
 
     async def close(self) -> None:
         """Ask nothing any more."""
@@ -152,31 +151,6 @@ class WordCheck:
             await asyncio.wait(tasks)
 
     # --- inside ------------------------------------------------------------------------------------
-
-    async def _occurrences(self, claim: Claim, symbol: Identity, left: Sequence[Path]) -> list[Place]:
-        """Where the name stands in code that could mean the symbol, and the answer does not have it."""
-        backend, local = self._backend, symbol.local
-        if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
-            left = [path for path in left if path == local[0]]
-        else:
-            local = None
-            visible = await backend.words.that_can_see(left, symbol.seen_as)
-            left = [path for path in left if path in visible]
-        has = set(claim.sites)
-        projects = backend.adapter.projects
-        found: list[Place] = []
-        for path in left:
-            if projects and projects.ignores(path, backend.root):
-                continue
-            if text := await text_or_none(backend, path):
-                spans = [
-                    span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
-                ]
-                spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
-                found += filter(claim.counts, [Place(path, span, text) for span in spans])
-        if local:
-            found = [place for place in found if local[1].start <= place.span.start < local[1].end]
-        return found
 
     async def _gaps(self, claim: Claim, files: Collection[Path]) -> list[Gap]:
         use = Use(claim.name, files=frozenset(files))
@@ -265,37 +239,6 @@ def added(backend: Backend, places: Sequence[Place]) -> list[Gap]:
     shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
     text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {shown}"
     return [news("added", text, files=_files(places))]
-
-
-async def _leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:
-    """Those of `files` in which the name stands somewhere, be it in a comment, where the answer does not have it."""
-    has: dict[Path, set[Point]] = {}
-    for path, point in claim.sites:
-        has.setdefault(path, set()).add(point)
-    left = []
-    for path in files:
-        there = has.get(path)
-        text = await text_or_none(backend, path) if there else None
-        if there is None or (text and any(span.start not in there for span in text.words(claim.name))):
-            left.append(path)
-    return left
-
-
-def _in_order(places: Sequence[Place], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Place]:
-    """The likeliest first: in doubted files, then near where the symbol is defined, then near where it is used."""
-    home = {path.parent for path, _ in symbol.sites}
-    near = {path.parent for path, _ in claim.sites}
-
-    def distance(place: Place) -> tuple[bool, bool, bool, Path, Point]:
-        folder = place.path.parent
-        return place.path not in doubted, folder not in home, folder not in near, place.path, place.span.start
-
-    return sorted(places, key=distance)
-
-
-def _covering(gaps: Iterable[Gap], path: Path) -> list[Gap]:
-    """Those of `gaps` that are about `path`, or a folder that it lies in."""
-    return [gap for gap in gaps if path in gap.files or not set(gap.files).isdisjoint(path.parents)]
 
 
 def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:

@@ -13,8 +13,9 @@ from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.definitions import Site
+from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.word_check import Claim, WordCheck, added
+from lsp_mcp.features.word_check import WordCheck, added
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer

@@ -11,9 +11,10 @@ from lsp_mcp.features.calls import functions
 from lsp_mcp.features.hierarchy import Node, Tree
 from lsp_mcp.features.implementation_check import checked_implementations
 from lsp_mcp.features.implementations import Implementation, Implementations
+from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.word_check import Claim, WordCheck
+from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.toolsets.answers import dropped

@@ -16,6 +16,7 @@ _BUCKETS = 4096  # by the lowest bits of the hash; one is searched from end to e
 _LOWEST = _BUCKETS - 1
 _NUMBERS = 24  # bits of a file's number
 _NUMBER = (1 << _NUMBERS) - 1
+_MANY = 10_000  # entries
 _LEAST_WASTE = 10_000  # entries of files as they were that are carried along
 
 _LETTERS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
@@ -24,8 +25,8 @@ _PART = re.compile(r"\w+")
 
 def words_in(content: bytes) -> set[bytes]:
     """The words of `content`, in code and elsewhere, as `parts` spells them."""
-    # Twice as quick as a pattern.
-    words = {word for word in set(content.translate(_LETTERS).split()) if not word[:1].isdigit()}
+    # Twice as quick as a pattern. Of what a word may begin with only digits come before `:`.
+    words = {word for word in set(content.translate(_LETTERS).split()) if word > b":"}
     if content.isascii():
         return words
     return {part for word in words for part in ([word] if word.isascii() else parts(word.decode("utf-8", "replace")))}
@@ -128,6 +129,10 @@ class WordIndex:
             having = set(_having(table, crc32(part)))
             found = having if found is None else found & having
         return set(table.numbers) if found is None else found
+
+    def is_common(self, word: str) -> bool:
+        """Whether to look for `word` goes through so many entries that it takes a while."""
+        return any(len(self._table.buckets[crc32(part) & _LOWEST]) > _MANY for part in parts(word))
 
     def compact(self) -> Table:
         """Take out what is of files as they were; the data, for whoever saves it."""

@@ -120,8 +120,9 @@ class WorkspaceWords:
             return FilesWith(known)
         await self._kept.wait(seconds)
         changes, unknown = self._changes, self._kept.unknown()
-        names = self.index.files_with(word)
-        # To make thousands of paths takes a while.
+        # To look through thousands of entries, and to make as many paths, takes a while.
+        index = self.index
+        names = await asyncio.to_thread(index.files_with, word) if index.is_common(word) else index.files_with(word)
         found = self._as_paths(names) if len(names) < _MANY else await asyncio.to_thread(self._as_paths, names)
         if not unknown and changes == self._changes:
             if self._answered > _MOST_ANSWERED:

@@ -69,13 +69,6 @@ class Sources:
         found = self._plain[project.folder]
         return Path(found) if found else None
 
-    def plain_in(self, project: Project, folders: Collection[Path]) -> Path | None:
-        """The same of those that lie directly in `folders`."""
-        names = frozenset(map(str, folders))
-        inside = (path for path in self.of(project) if _folder(path) in names)
-        found = min(inside, key=_plainness, default=None)
-        return Path(found) if found else None
-
     def folders(self) -> dict[Path, list[Path]]:
         """The folders with sources, by the folder of the project that they belong to; sorted."""
         by_project: dict[Path, list[Path]] = {}

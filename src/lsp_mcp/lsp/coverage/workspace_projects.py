@@ -314,11 +314,9 @@ class WorkspaceProjects:
 
     def _source_folder(self, folder: Path) -> str:
         """A folder with sources of the project in `folder`, as seen from there; that one if it has none."""
-        project = self._projects().of(folder / "file")
-        # Not in a folder that holds none of its packages.
         folders = self._source_folders().get(folder, ())
-        source = self._sources.plain_in(project, folders) if project and project.folder == folder else None
-        inside = source.parent.relative_to(folder).as_posix() if source else "."
+        highest = min(folders, key=lambda one: len(one.parts), default=folder)
+        inside = highest.relative_to(folder).as_posix()
         return "." if inside == "." else f"./{inside}"
 
     async def _hidden_uses(self, rules: Projects, project: Project, use: Use, searched: Set[Path]) -> list[Gap]:

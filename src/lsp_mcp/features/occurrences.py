@@ -1,0 +1,130 @@
+"""Where the name of a symbol stands in code that an answer about it does not have: `occurrences`, of a `Claim`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.definitions import Site
+from lsp_mcp.features.identity import Identity
+from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.gaps import Gap
+from lsp_mcp.text import Point, Span
+
+_READ_AT_ONCE = 8  # files
+_MANY = 500  # files
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`.
+
+    `counts` says of which places at all it should have said so.
+    """
+
+    name: str
+    at: Site
+    sites: Collection[Site]
+    unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
+    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that it takes in all the same
+    counts: Callable[[Place], bool] = lambda place: True
+
+
+async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:
+    """Those of `files` in which the name stands somewhere, be it in a comment, where the answer does not have it."""
+    has: dict[Path, set[Point]] = {}
+    for path, point in claim.sites:
+        has.setdefault(path, set()).add(point)
+    left = []
+    for number, path in enumerate(files):
+        if number % _READ_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        there = has.get(path)
+        text = await text_or_none(backend, path) if there else None
+        if there is None or (text and any(span.start not in there for span in text.words(claim.name))):
+            left.append(path)
+    return left
+
+
+async def seeing(
+    backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
+) -> tuple[list[Path], tuple[Path, Span] | None]:
+    """Those of `left` that can mean the symbol, and the stretch of one outside of which nobody can."""
+    local = symbol.local
+    if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
+        return [path for path in left if path == local[0]], local
+    visible = await backend.words.that_can_see(left, symbol.seen_as)
+    projects = backend.adapter.projects
+
+    def counted() -> list[Path]:
+        seen = [path for path in left if path in visible]
+        if not projects:
+            return seen
+        # The same for all files of a folder, but for what one of them is called.
+        ignored = {
+            folder for folder in {path.parent for path in seen} if projects.ignores(folder / "file", backend.root)
+        }
+        return [path for path in seen if path.parent not in ignored]
+
+    return await in_thread_if_many(counted, left), None
+
+
+async def in_thread_if_many(work: Callable[[], Value], files: Sized) -> Value:
+    """What `work`, which goes through `files`, returns; of many the event loop would be held."""
+    return work() if len(files) < _MANY else await asyncio.to_thread(work)
+
+
+async def occurrences(
+    backend: Backend,
+    claim: Claim,
+    symbol: Identity,
+    files: Sequence[Path],
+    within: tuple[Path, Span] | None,
+    doubted: Collection[Path],
+    most: int | None,
+) -> tuple[list[Place], list[Path]]:
+    """Where the name stands in the code of `files` and could mean the symbol, and the answer does not have it.
+
+    If there are more than `most`, only the first, and those in `doubted` files; and which files were not read.
+    """
+    has = set(claim.sites)
+    found: list[Place] = []
+    unread: list[Path] = []
+    for number, path in enumerate(files):
+        if most is not None and len(found) >= most and path not in doubted:
+            unread.append(path)
+            continue
+        if number % _READ_AT_ONCE == 0:
+            await asyncio.sleep(0)  # to read a file waits for nobody, and there may be thousands
+        if text := await text_or_none(backend, path):
+            spans = [
+                span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
+            ]
+            spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
+            found += filter(claim.counts, [Place(path, span, text) for span in spans])
+    if within:
+        found = [place for place in found if within[1].start <= place.span.start < within[1].end]
+    return found, unread
+
+
+def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Path]:
+    """The likeliest first: doubted files, then near where the symbol is defined, then near where it is used."""
+    home = {path.parent for path, _ in symbol.sites}
+    near = {path.parent for path, _ in claim.sites}
+    return sorted(
+        files, key=lambda path: (path not in doubted, path.parent not in home, path.parent not in near, str(path))
+    )
+
+
+def covered(gaps: Iterable[Gap], files: Collection[Path]) -> frozenset[Path]:
+    """Those of `files` that one of `gaps` is about, or about a folder that they lie in."""
+    about = {file for gap in gaps for file in gap.files}
+    if not about:
+        return frozenset()
+    folders = {folder for folder in {path.parent for path in files} if about.intersection((folder, *folder.parents))}
+    return frozenset(path for path in files if path in about or path.parent in folders)
