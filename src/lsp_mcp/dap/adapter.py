@@ -122,6 +122,7 @@ class DebugAdapter(Data, frozen=True):
     not_it: tuple[
         str, ...
     ] = ()  # patterns of paths that are the language's own: what raised there was called elsewhere
+    pause_text: str = ""  # in what is said of a stop that was asked for
     notes: tuple[Note, ...] = ()
     head_pattern: str = ""  # a line that declares a function and is run when that is made, not when it is called
     head_end: str = ""  # ends such a declaration

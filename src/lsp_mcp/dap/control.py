@@ -20,6 +20,7 @@ async def pause(session: DebugSession) -> None:
         RefusedError: none wants to.
     """
     problems: list[LspMcpError] = []
+    session.pausing = True
     asked = 0
     for target in session.live:
         if target.state != "running":

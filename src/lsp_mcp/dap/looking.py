@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.dap.adapter import DebugAdapter
@@ -17,6 +17,7 @@ from lsp_mcp.dap.variables import Variable, of_frame
 from lsp_mcp.errors import CallerError, RefusedError
 
 _FRAMES = 25  # asked for at each stop
+_MOST_THREADS = 24  # looked at for one in code of the workspace
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class View:
     exception: str = ""
     breakpoints: tuple[Breakpoint, ...] = ()
     broken_conditions: tuple[str, ...] = ()
+    foreign: frozenset[int] = frozenset()  # indices of frames that are none of the program's
 
     @property
     def frame(self) -> Frame | None:
@@ -74,26 +76,45 @@ async def look(session: DebugSession, stop: Stop, frame: int | None = None, *, r
     shown = frames[index]
     top = frames[0]
     hit = _on_breakpoint(session, stop, top.path, top.line)
+    foreign = frozenset(set(range(len(frames))) - set(_own(session, frames)))
     variables, exception, broken = await asyncio.gather(
         of_frame(target, session.plan.adapter.variables, shown.id),
         _exception(session, stop),
         _broken(session, target, top, hit),
     )
-    return View(stop, frames, total, index, tuple(variables), exception, tuple(hit), tuple(broken))
+    return View(stop, frames, total, index, tuple(variables), exception, tuple(hit), tuple(broken), foreign)
 
 
 def _telling(session: DebugSession, stop: Stop, frames: Sequence[Frame], root: Path) -> int:
     """The index of the frame to show: at a step or a breakpoint the top, else the first of the program's own."""
     if stop.reason in ("step", "goto", "entry") or "breakpoint" in stop.reason:
         return 0
+    own = _own(session, frames)
+    inside = [index for index in own if (path := frames[index].path) and path.is_relative_to(root)]
+    return next(iter(inside or own), 0)
+
+
+def _own(session: DebugSession, frames: Sequence[Frame]) -> list[int]:
+    """The indices of the frames that are the program's own."""
     foreign = [re.compile(pattern) for pattern in session.plan.adapter.not_it]
-    own = [
+    return [
         index
         for index, one in enumerate(frames)
         if one.has_source and not any(pattern.search(str(one.path)) for pattern in foreign)
     ]
-    inside = [index for index in own if (path := frames[index].path) and path.is_relative_to(root)]
-    return next(iter(inside or own), 0)
+
+
+async def own_thread(session: DebugSession, stop: Stop, root: Path) -> Stop:
+    """`stop`, of the first thread that is in code of the workspace: a pause stops a thread that may be in none."""
+    threads = (await quietly(stop.target.ask("threads")) or {}).get("threads") or ()
+    numbers = [one.get("id") for one in threads if isinstance(one.get("id"), int)]
+    for number in [stop.thread, *(one for one in numbers if one != stop.thread)][:_MOST_THREADS]:
+        asked = {"threadId": number, "startFrame": 0, "levels": _FRAMES}
+        answer = await quietly(stop.target.ask("stackTrace", asked)) or {}
+        frames = [_frame(one, session.plan.adapter) for one in answer.get("stackFrames") or ()]
+        if any((path := frames[index].path) and path.is_relative_to(root) for index in _own(session, frames)):
+            return replace(stop, thread=number)
+    return stop
 
 
 def _frame(one: Json, adapter: DebugAdapter) -> Frame:
@@ -144,10 +165,12 @@ def _on_breakpoint(session: DebugSession, stop: Stop, path: Path | None, line: i
     """The breakpoints that `stop` is at, by the adapter's ids or by the place."""
     bound = stop.target.bound
     by_id = [one for one in session.breakpoints if one.id in bound and bound[one.id].number in stop.hit]
-    if by_id or path is None or "breakpoint" not in stop.reason:
+    if by_id or path is None or stop.reason == "step":
         return by_id
-    return [
+    here = [
         one
         for one in session.breakpoints.of(path)
         if line == one.line or (one.id in bound and bound[one.id].line == line)
     ]
+    # A condition that cannot be evaluated is an exception to some adapters.
+    return here if "breakpoint" in stop.reason else [one for one in here if one.condition]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 _MOST_LINES = 2_000
 _MOST_CHARACTERS = 500_000  # of all lines kept
 _LONGEST = 2_000  # characters kept of one line
+_COLORS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # What adapters call the categories of DAP's `output` event → what callers know.
 _STREAMS = {"stdout": "stdout", "stderr": "stderr", "console": "debugger", "important": "debugger"}
 
@@ -40,7 +41,7 @@ class Output:
         stream = _STREAMS.get(category, category or "debugger")
         if stream == "telemetry":
             return
-        *whole, rest = (self._open.get(stream, "") + text).split("\n")
+        *whole, rest = (self._open.get(stream, "") + _COLORS.sub("", text)).split("\n")
         for line in whole:
             self._append(stream, line.rstrip("\r"))
         self._open[stream] = rest[:_LONGEST]

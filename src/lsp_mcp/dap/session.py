@@ -49,6 +49,7 @@ class DebugSession:
         self.hits: dict[int, int] = {}  # by our breakpoint's id
         self.over = asyncio.Event()  # it has ended or failed, and all that it printed was heard
         self.let_go = False  # it goes on without us
+        self.pausing = False  # it was asked to stop
         self.changes = 0  # that were told of it
         self._process: AdapterProcess | None = None
         self._terminals: list[Terminal] = []
@@ -193,7 +194,11 @@ class DebugSession:
         self.changed()
 
     def printed(self, category: str, text: str) -> None:
-        """See `Host`."""
+        """See `Host`. What a program prints in a terminal of ours is heard there."""
+        if not self._terminals or category not in ("stdout", "stderr"):
+            self._heard(category, text)
+
+    def _heard(self, category: str, text: str) -> None:
         self.output.add(category, text)
         self.changed()
 
@@ -224,7 +229,7 @@ class DebugSession:
                 env=arguments.get("env") or {},
                 text=self.plan.stdin,
                 is_open=self.plan.open_input,
-                on_output=self.printed,
+                on_output=self._heard,
             )
         except RefusedError as error:
             reply(None, str(error))
@@ -236,6 +241,9 @@ class DebugSession:
 
     def _stop(self, target: Target, thread: Any, said: list[str], numbers: tuple[int, ...]) -> None:
         self.stop_count += 1
+        if self.pausing and (pattern := self.plan.adapter.pause_text) and pattern in " ".join(said):
+            said = ["pause", "", ""]
+        self.pausing = False
         number = thread if isinstance(thread, int) else next(iter(target.stops), 0)
         stop = Stop(self.stop_count, target, number, said[0], said[1], said[2], numbers)
         target.stops.pop(number, None)

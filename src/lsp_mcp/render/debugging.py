@@ -103,10 +103,13 @@ def stopped(
         answer["thread"] = stop.thread
     if (lines := source(frame)) is not None:
         answer["source"] = lines
-    answer |= _variables(view, before, budget)
+    if view.index not in view.foreign:
+        answer |= _variables(view, before, budget)
     if before is None and len(view.frames) > view.index + 1:
-        callers = view.frames[view.index + 1 :][:_CALLERS]
-        answer["called_by"] = [f"{one.name} {place(one, show)}" for one in callers]
+        behind = range(view.index + 1, len(view.frames))
+        callers = [view.frames[index] for index in behind if index not in view.foreign][:_CALLERS]
+        if callers:
+            answer["called_by"] = [f"{one.name} {place(one, show)}" for one in callers]
     return answer
 
 
@@ -122,7 +125,7 @@ def _why(view: View, *, reached: bool) -> Json:
         answer["exception"] = cut(view.exception, _LONGEST_TEXT)
     elif stop.text and not is_plain:
         answer["text"] = cut(stop.text, _LONGEST_TEXT)
-    if stop.description and not is_plain and stop.description not in view.exception + stop.text:
+    if stop.description and not is_plain and not view.exception and stop.description not in stop.text:
         answer["description"] = cut(stop.description, _LONGEST_TEXT)
     return answer
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.dap.looking import View, look
+from lsp_mcp.dap.looking import View, look, own_thread
 from lsp_mcp.dap.secrets import Secrets
 from lsp_mcp.dap.session import DebugSession
 from lsp_mcp.dap.sessions import DebugSessions
@@ -56,6 +56,8 @@ class Answers:
         """Where it stands now; `to` is the breakpoint that a caller wanted to reach."""
         stop = session.stop
         assert stop
+        if stop.reason == "pause":
+            stop = session.stop = await own_thread(session, stop, self._sessions.root)
         view = await look(session, stop, root=self._sessions.root)
         self._allow(view)
         if session.shown < stop.number:
@@ -66,7 +68,7 @@ class Answers:
         key = self._key(view)
         last, before = self._seen.get(session.name, ((), {}))
         same = last == key and not whole and stop.reason not in ("exception",)
-        several = len(session.targets) > 1
+        several = sum(target.seen_code for target in session.targets) > 1
         threads = (id(stop.target), stop.thread)
         answer = debugging.stopped(
             view,
@@ -75,7 +77,7 @@ class Answers:
             before=before if same else None,
             reached=reached,
             process=_process(view) if several else "",
-            other_thread=self._thread.get(session.name, threads) != threads,
+            other_thread=(was := self._thread.get(session.name, threads))[0] == threads[0] and was != threads,
         )
         self._thread[session.name] = threads
         self._seen[session.name] = key, debugging.values(view.variables, debugging.STOP_BUDGET)[0]
@@ -95,7 +97,7 @@ class Answers:
             answer |= debugging.last_output([*debugger, *answer.get("output", ())], 15)
         if session.let_go:
             answer["state"] = "detached"
-        if not session.error and (never := self._never_hit(session)):
+        if not session.error and not session.was_ended and (never := self._never_hit(session)):
             answer["never_hit"] = never
         said = self._notes(session, answer)
         return {**answer, **({"notes": said} if said else {})}

@@ -1,0 +1,197 @@
+"""Debugging Go and C++ without an editor, with the real dlv and lldb-dap."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from debugging.debuggers import PROGRAMS, build_cpp, skip_without
+from debugging.desk import desk, unhurried
+from fakes.bounded import wait_gone
+from lsp_mcp.errors import CallerError
+
+skip_without("dlv", "lldb_dap", "cxx")
+
+MAIN = "go/main.go"
+HALL = "cpp/hall.cpp"
+TEST = """package main
+
+import "testing"
+
+func TestPlans(t *testing.T) {
+	morning, evening := plans()
+	if morning[1] != "sow" {
+		t.Errorf("got %v %v", morning, evening)
+	}
+}
+"""
+READS = """
+#include <iostream>
+#include <string>
+int main() {
+  std::string name;
+  std::getline(std::cin, name);
+  std::cout << "hello " << name << std::endl;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("compiled")
+    shutil.copytree(PROGRAMS, root, dirs_exist_ok=True)
+    (root / "go" / "main_test.go").write_text(TEST)
+    build_cpp(root, root / HALL)
+    (root / "reads.cpp").write_text(READS)
+    build_cpp(root, root / "reads.cpp")
+    return root
+
+
+@unhurried
+async def test_go_is_built_stopped_stepped_and_its_panic_is_shown_where_the_program_is(root: Path) -> None:
+    async with desk(root) as d:
+        stop = await d.start(program="go", breakpoints=[f"{MAIN}:19"])
+        assert (stop["at"], stop["function"]) == (f"{MAIN}:19", "main.plans")
+        assert stop["called_by"] == [f"main.main {MAIN}:53"]
+        step = await d.step()
+        assert '["look","sow"] → ' in step["changed"]["morning"]
+        assert "both" not in step["changed"]
+        await d.breakpoints(at=f"{MAIN}:54", condition="nosuch == 1")
+        stop = await d.continue_()
+        assert any("nosuch" in note for note in [*stop.get("notes", ()), stop.get("exception", "")])
+        assert (await d.continue_())["exit_code"] == 0
+        await d.breakpoints(clear="all")
+        stop = await d.start(program="go", args=["panic"])
+        assert (stop["at"], stop["variables"]["count"]) == (f"{MAIN}:24", "3")
+        assert "index out of range [3] with length 3" in stop["exception"]
+        assert (await d.continue_())["exit_code"] == 2
+        await d.start(program=MAIN, args=["loop"], wait=0)
+        session = d.debug.all[-1]
+        assert await session.wait_for(lambda: "waiting" in session.output.of_program(), 90)
+        stop = await d.pause()
+        assert stop["reason"] == "pause"
+        context = await d.context()
+        assert any(line.split(" ")[1] == "main.wait" for line in context["stack"])
+
+
+@unhurried
+async def test_a_go_test_is_debugged_by_its_name_and_by_the_command_of_find_impact(root: Path) -> None:
+    async with desk(root) as d:
+        stop = await d.start(test="cd go && go test . -run '^(TestPlans)$'", breakpoints=["go/main_test.go:7"])
+        assert stop["at"] == "go/main_test.go:7"
+        await d.breakpoints(clear="all")
+        end = await d.continue_()
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        assert "    main_test.go:8: got [look water] [look water]" in end["output"]
+        end = await d.start(test="TestPlans")
+        assert end["exit_code"] == 1
+
+
+@unhurried
+async def test_a_program_that_cannot_be_built_is_told_with_the_errors_of_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module broken\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text("package main\n\nfunc main() { undefined() }\n")
+    async with desk(tmp_path) as d:
+        end = await d.start(program=".")
+        assert end["state"] == "failed"
+        assert "undefined: undefined" in str(end)
+        assert (await d.sessions())["sessions"][0]["state"] == "failed"
+
+
+@unhurried
+async def test_cpp_stops_at_conditions_signals_and_throws_and_tells_a_signal_as_a_signal(root: Path) -> None:
+    async with desk(root) as d:
+        stop = await d.start(program="hall", breakpoints=[f"{HALL}:17 if people == 5"])
+        assert (stop["at"], stop["variables"]["left"]) == (f"{HALL}:17", "4294967292")
+        assert stop["output"] == ["6: seated", "3: seated"]
+        assert (await d.set_variable(name="left", value="0"))["value"] == "0"
+        assert (await d.step(times=1))["at"] == f"{HALL}:21"
+        await d.breakpoints(clear="all")
+        assert (await d.continue_())["exit_code"] == 0
+        stop = await d.start(program="hall", args=["throw"])
+        assert (stop["at"], stop["exception"]) == (f"{HALL}:25", "signal SIGABRT")
+        assert "std::out_of_range" in stop["output"][0]
+        end = await d.continue_()
+        assert (end["signal"], "exit_code" in end) == ("SIGABRT", False)
+        stop = await d.start(program="hall", args=["throw"], break_on_exceptions="raised")
+        assert stop["exception"] == "cpp_throw: C++ Throw"
+        await d.stop()
+        end = await d.start(program="hall", args=["exit"], breakpoints=["seat"])
+        assert (end["exit_code"], end["output"]) == (3, ["too many seats"])
+        assert end["never_hit"] == ["2 seat: its line was never reached"]
+        with pytest.raises(CallerError, match=r"build it with -g -O0"):
+            await d.start(program=HALL)
+
+
+@unhurried
+async def test_a_compiled_program_gets_its_input_and_does_not_wait_for_any_that_nobody_gives(root: Path) -> None:
+    async with desk(root) as d:
+        assert (await d.start(program="reads", stdin="Ada\n"))["output"] == ["hello Ada"]
+        assert (await d.start(program="reads"))["output"] == ["hello "]
+        await d.start(program="reads", stdin="open", wait=0)
+        session = d.debug.all[-1]
+        await session.wait_for(lambda: session.state == "running", 90)
+        await d.output(send_input="Grace\n")
+        end = await d.continue_()
+        assert (end["output"][-1:] or (await d.output())["output"]) == ["hello Grace"]
+
+
+@unhurried
+async def test_a_process_is_attached_to_paused_and_left_running(root: Path) -> None:
+    program = subprocess.Popen([root / "hall", "loop"], stdout=subprocess.PIPE)
+    try:
+        assert program.stdout and program.stdout.readline() == b"waiting\n"
+        async with desk(root) as d:
+            assert (await d.attach(pid=program.pid))["state"] in ("running", "stopped")
+            stop = await d.pause()
+            assert stop["function"].startswith("wait()")
+            assert (await d.stop())["state"] == "detached"
+        assert program.poll() is None
+    finally:
+        program.kill()
+        program.wait()
+
+
+HELD = """
+import asyncio, json, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from debugging.desk import Desk
+async def main():
+    d = Desk(Path({root!r}))
+    await d.start(**json.loads(sys.argv[1]), wait=0)
+    session = d.debug.all[0]
+    await session.wait_for(lambda: "waiting" in session.output.of_program(), 90)
+    print("ready", flush=True)
+    await asyncio.sleep(1000)
+asyncio.run(main())
+"""
+ORPHANS = {
+    "debugpy": '{"program": "python/orders.py", "args": ["loop"]}',
+    "dlv": '{"program": "go", "args": ["loop"]}',
+    "lldb-dap": '{"program": "hall", "args": ["loop"]}',
+    "in a terminal": '{"program": "python/orders.py", "args": ["loop"], "stdin": "open"}',
+}
+
+
+@pytest.mark.parametrize("started", ORPHANS.values(), ids=ORPHANS)
+@pytest.mark.parametrize("number", [signal.SIGKILL])
+def test_whatever_is_debugged_ends_with_this_program_however_that_dies(
+    root: Path, started: str, number: signal.Signals
+) -> None:
+    code = HELD.format(tests=str(Path(__file__).parent.parent), root=str(root))
+    holder = subprocess.Popen([sys.executable, "-c", code, started], stdout=subprocess.PIPE)
+    assert holder.stdout and holder.stdout.readline() == b"ready\n"
+    import psutil
+
+    below = [child.pid for child in psutil.Process(holder.pid).children(recursive=True)]
+    assert len(below) >= 2
+    os.kill(holder.pid, number)
+    holder.wait()
+    assert [pid for pid in below if not wait_gone(pid)] == []
