@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check test fix golden demo bench truth
+.PHONY: help env tools check test fix golden demo bench truth faults
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -52,6 +52,10 @@ demo: env ## show what the program does, with gopls (or BACKEND) on a small proj
 bench: env ## measure the program against its language server, gopls or BACKEND
 	$(get_needs)
 	.venv/bin/python bench/bench.py --backend $(BACKEND) $(ARGS)
+
+faults: env ## kill, stop and fill what sessions share, at random moments: ARGS="--rounds 20 --seed 2"
+	@scripts/tools.sh gopls
+	.venv/bin/python tests/faults.py $(ARGS)
 
 truth: env ## examine the answers on real code against go/types and clang: ARGS="--backend clangd --seed 2 --quick"
 	@scripts/tools.sh gopls clangd

@@ -79,7 +79,8 @@ class Shown:
     "--backend",
     default="gopls",
     show_default=True,
-    help="The language server, or nvim: through that of a Neovim; or board; or tasks: an agent's, beside grep.",
+    help="The language server, or nvim: through that of a Neovim; or board; tasks: an agent's, beside grep; or "
+    "shared: five sessions.",
 )
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
@@ -104,7 +105,12 @@ def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
 
 
 def _ways() -> dict[str, Callable[..., Shown]]:
-    return {through_neovim.BACKEND: _run_through_neovim, "board": _run_board, "tasks": _run_tasks}
+    return {
+        through_neovim.BACKEND: _run_through_neovim,
+        "board": _run_board,
+        "tasks": _run_tasks,
+        "shared": _run_shared,
+    }
 
 
 def _run_board(backend: str, *, quick: bool) -> Shown:
@@ -122,6 +128,17 @@ def _run_tasks(backend: str, *, quick: bool) -> Shown:
         results = asyncio.run(tasks_run.run(Path(folder), progress=progress, quick=quick))
     figures = {"backend": backend, "tasks": [asdict(result) for result in results]}
     return Shown(_on("cobra and leveldb"), tasks_run.tables(results), figures)
+
+
+def _run_shared(backend: str, *, quick: bool) -> Shown:
+    import shared_bench
+
+    adapter = load_adapter(shared_bench.SERVER)
+    # Wherever TMPDIR may be: the path of a socket must be short.
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-", dir="/tmp") as folder:
+        results = shared_bench.run(Path(folder), quick=quick, progress=progress)
+    setting = f"{_version(adapter, find_command(adapter))} on {results.code}"
+    return Shown(_on(setting), shared_bench.tables(results), {**asdict(results), "backend": backend})
 
 
 def _run_through_neovim(backend: str, *, quick: bool) -> Shown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -87,6 +88,17 @@ def test_another_environment_or_another_set_of_servers_is_another_daemon(desk: D
         assert len(desk.status()) == 3
 
 
+def test_who_may_do_other_things_is_served_by_another_daemon(desk: Desk) -> None:
+    with desk.client() as one:
+        ask(one)
+        before = os.umask(0o077)  # what a daemon makes for others would not be private
+        try:
+            assert desk.run("call", "list_symbols_in_file", "file_path=a.go").returncode == 0
+        finally:
+            os.umask(before)
+        assert len(desk.status()) == 2
+
+
 def test_a_client_goes_on_when_the_daemon_is_killed_between_its_calls(desk: Desk) -> None:
     with desk.client() as client:
         assert "restarted" not in ask(client)
@@ -121,6 +133,42 @@ def test_a_question_that_dies_with_the_daemon_is_asked_again_and_an_edit_is_not(
         assert messages[102]["isError"] and "not known whether it changed anything" in answer(messages[102])
         assert messages[103]["tools"]
         assert "One" in (desk.root / "a.go").read_text()
+
+
+def test_a_question_that_runs_while_the_daemon_is_stopped_is_asked_again(desk: Desk) -> None:
+    with desk.client() as client:
+        ask(client)
+        servers = desk.daemon().children()
+        for server in servers:
+            server.suspend()  # so that the question runs until then
+        name, arguments = REFERENCES
+        client.send({"id": 101, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+        assert any(desk.status()[0]["calls"] for _ in range(BOUND)), "the question does not arrive"
+        assert desk.run("daemon", "stop").returncode == 0
+        message = client.receive()
+        assert message["id"] == 101 and "Found 2 references" in answer(message["result"])
+        assert not psutil.wait_procs(servers, BOUND)[1]
+
+
+def test_a_daemon_whose_folder_is_removed_serves_on_and_ends_with_its_last_client(desk: Desk) -> None:
+    with desk.client() as client:
+        ask(client)
+        daemon = desk.daemon()
+        shutil.rmtree(desk.home)
+        assert "restarted" not in ask(client)
+        assert desk.run("call", *("list_symbols_in_file", "file_path=a.go")).returncode == 0
+        assert desk.daemon().pid != daemon.pid
+    assert not psutil.wait_procs([daemon], BOUND)[1]
+    assert desk.daemon().pid != daemon.pid, "it took the place of the next one away"
+
+
+def test_a_runtime_folder_with_a_long_path_is_replaced_by_another(desk: Desk, tmp_path: Path) -> None:
+    long = tmp_path / ("long" * 25)
+    long.mkdir(mode=0o700)
+    place = {"XDG_RUNTIME_DIR": str(long), "TMPDIR": str(long)}
+    called = desk.run("call", "list_symbols_in_file", "file_path=a.go", "--idle-timeout", "0", **place)
+    assert called.returncode == 0 and not called.stderr
+    assert Path("/tmp", f"lsp-mcp-{os.geteuid()}").is_dir()
 
 
 def test_a_daemon_that_was_killed_leaves_nothing_that_stops_the_next(desk: Desk) -> None:

@@ -64,7 +64,7 @@ class Clients:
         self._served = served
         self._serving = serving
         self._stop = stop
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
         self._doors: dict[asyncio.Task[Any], Json] = {}
         self._left = asyncio.Event()
         self._since = time.time()
@@ -91,15 +91,16 @@ class Clients:
                     return
 
     def end(self) -> None:
-        """Let go of every client: their doors find another daemon."""
-        for task in self._tasks:
+        """Let go of every client: their doors find another daemon, and ask it what has no answer yet."""
+        for task, writer in self._tasks.items():
+            writer.transport.abort()  # first, or calls would be answered with their cancellation
             task.cancel()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, from its hello to its end."""
         task = asyncio.current_task()
         assert task
-        self._tasks.add(task)
+        self._tasks[task] = writer
         try:
             await self._introduced(task, reader, writer)
         except (OSError, TimeoutError, ValueError) as error:
@@ -107,7 +108,7 @@ class Clients:
         except Exception:
             log.exception("a session failed")
         finally:
-            self._tasks.discard(task)
+            del self._tasks[task]
             if self._doors.pop(task, None):
                 self._used = asyncio.get_running_loop().time()
             self._left.set()

@@ -37,6 +37,7 @@ _OF_A_TERMINAL = frozenset(
         *("JOURNAL_STREAM", "LSP_MCP_TOKEN", "NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "PROMPT_COMMAND"),
     }
 )
+_LIMITS = ("Umask:", "CapEff:", "NoNewPrivs:", "Seccomp:")  # Landlock comes with NoNewPrivs
 _OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_", "WT_", "KONSOLE_", "GNOME_TERMINAL_")
 _OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
 
@@ -71,9 +72,9 @@ class Asked:
 
     @property
     def served(self) -> str:
-        """The same for all that one daemon can serve: root, what runs, and the environment that it sees."""
-        variables = sorted(self.environment.items())
-        return "\0".join([self.root, *self.shape, "", *(f"{name}={value}" for name, value in variables)])
+        """The same for all that one daemon can serve: root, what runs, the environment that it sees, what it may do."""
+        variables = [f"{name}={value}" for name, value in sorted(self.environment.items())]
+        return "\0".join([self.root, *self.shape, "", *variables, "", *confinement()])
 
     @property
     def name(self) -> str:
@@ -83,27 +84,28 @@ class Asked:
 
 
 def asked_of(words: Sequence[str]) -> Asked | None:
-    """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them."""
+    """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them.
+
+    Raises:
+        OSError: the working folder is gone.
+    """
     found = _parted(words)
     if found is None:
         return None
     flags, rest = found
-    batch = any(flag == "--batch" for flag, _ in flags)
-    if batch and rest != ["call"]:
-        return None
-    if rest and not batch and (rest[0] != "call" or len(rest) < 2 or rest[1] == "list"):
+    batch = ("--batch", "") in flags
+    is_call = rest[:1] == ["call"] and (len(rest) == 1 if batch else len(rest) > 1 and rest[1] != "list")
+    if (rest or batch) and not is_call:
         return None
     shared = os.environ.get("LSP_MCP_SHARED", "1") != "0"
     shape: list[str] = []
     client: list[str] = []
     named = ""
-    for flag, value in flags:
+    for flag, value in (one for one in flags if one != ("--batch", "")):
         if flag in ("--shared", "--no-shared"):
             shared = flag == "--shared"
         elif (flag, value) in _SERVED_ALONE:
             return None
-        elif flag == "--batch":
-            pass
         elif flag == "--workspace-root":
             named = value
         elif flag in OF_A_CLIENT or (flag == "--json" and rest):
@@ -154,6 +156,23 @@ def build() -> str:
         if file.endswith(".py")
     ]
     return f"{package}@{max(times)}"
+
+
+def confinement() -> list[str]:
+    """What limits this process and those that it starts, where the system tells (Linux).
+
+    Who is in a sandbox or a container is not served by a daemon outside of it, which sees and may do other things, nor
+    the other way round.
+    """
+    found = []
+    try:
+        with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
+            found += [line.rstrip() for line in status if line.startswith(_LIMITS)]
+        found += [os.readlink(f"/proc/self/ns/{kind}") for kind in ("mnt", "net", "pid", "user")]
+        found.append(os.readlink("/proc/self/root"))
+    except OSError:
+        pass  # another system, or a kernel without these
+    return found
 
 
 def relevant(environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import signal
 import socket
 import stat
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,20 +23,21 @@ _TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
 _LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
 _LOGS = 10  # that are kept of daemons that have ended
 _OTHERS = 0o077
+_LONGEST_PLACE = 103 - len("/0123456789abcdef.sock")  # bytes: macOS has 104 for the path of a socket, with its end
 LISTENER = 3  # the descriptor on which a daemon gets its listening socket
 
 
 def folder() -> str | None:
     """The folder of this user's sockets, private; None if there can be none.
 
-    Linux: `$XDG_RUNTIME_DIR/lsp-mcp`, elsewhere a folder of this user's own below the temporary folder.
+    Linux: `$XDG_RUNTIME_DIR/lsp-mcp`, elsewhere a folder of this user's own below the temporary folder; whichever is
+    first short enough for the path of a socket.
     """
-    user = os.geteuid()
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if runtime and _is_ours(runtime):
-        place = os.path.join(runtime, "lsp-mcp")
-    else:
-        place = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"lsp-mcp-{user}")  # noqa: S108 (ours alone, or it is not used)
+    places = [os.path.join(runtime, "lsp-mcp")] if runtime and _is_ours(runtime) else []
+    for shared in (os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 (a folder in it is ours alone, or it is not used)
+        places += [os.path.join(shared, f"lsp-mcp-{os.geteuid()}")] if shared else []
+    place = next((one for one in places if len(os.fsencode(one)) <= _LONGEST_PLACE), places[-1])
     try:
         with contextlib.suppress(FileExistsError):
             os.mkdir(place, 0o700)
@@ -150,7 +152,8 @@ def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
         # A root that nobody named may be refused as too wide.
         root = ["--workspace-root", asked.root] if asked.named else []
         command = [sys.executable, "-m", "lsp_mcp.daemon", asked.name, asked.root, *root, *asked.shape]
-        os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
+        pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
+        threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()  # it may end before us
     finally:
         for number in (nothing, log, *copies):
             os.close(number)

@@ -22,7 +22,10 @@ def serve(words: Sequence[str]) -> int | None:
 
     None: this process is to do it itself.
     """
-    asked = asked_of(words)
+    try:
+        asked = asked_of(words)
+    except OSError:
+        return None  # the command line says what is wrong
     if asked is None:
         return None
     try:
