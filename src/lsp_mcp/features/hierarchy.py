@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.waiting import within
 
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
@@ -28,6 +30,7 @@ Ends = Callable[[Path, str], bool]
 """Called with the file and the name, as the server gives it, of a function that a walk need not go beyond."""
 
 _AT_ONCE = 8  # requests in flight
+_SHARE = 0.4  # of the time that a call has, for asking; the answer has still to be put together
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Tree:
     roots: tuple[Node, ...] = ()
     left_out: int = 0  # nodes over the limit
     dropped: int = 0  # nodes whose file is gone
+    unfollowed: int = 0  # nodes that were not asked about in time
     gaps: tuple[Gap, ...] = ()  # what else it may lack
     unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
 
@@ -138,7 +142,7 @@ async def call_path(
     for node in reversed(chain):
         nodes.append(replace(node, sites=sites, children=()))
         sites = node.sites
-    return Way(tuple(nodes), walk.kept, tree.left_out)
+    return Way(tuple(nodes), walk.kept, tree.left_out + tree.unfollowed)
 
 
 async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Json]:
@@ -189,6 +193,8 @@ class _Walk:
     def __post_init__(self) -> None:
         self._locator = Locator(self.backend)
         self._subtypes = Subtypes(self.backend)
+        self._uses: dict[tuple[Path, Point], frozenset[tuple[Path, Point]]] = {}  # of callees, by their places
+        self._until = time.monotonic() + within(self.backend.request_timeout) * _SHARE
 
     async def tree(self, items: list[Json]) -> Tree:
         tree = Tree()
@@ -197,10 +203,11 @@ class _Walk:
         self._seen.update(self.key(item) for item in items)
         for _ in range(self.depth):
             room = asyncio.Semaphore(_AT_ONCE)
-            answers = await asyncio.gather(*(self._ask(branch.item, room) for branch in level))
+            answers = await asyncio.gather(*(self._in_time(branch.item, room) for branch in level))
             beyond: list[_Branch] = []
             for branch, answer in zip(level, answers, strict=True):
-                beyond += self._grow(branch, answer, tree)
+                tree.unfollowed += answer is None
+                beyond += self._grow(branch, answer or [], tree)
             if any(self.key(branch.item) in self.wanted for branch in beyond):
                 break
             level = [
@@ -213,12 +220,16 @@ class _Walk:
         tree.gaps = tuple(self._subtypes.gaps())
         return tree
 
-    async def _ask(self, item: Json, room: asyncio.Semaphore) -> list[Json]:
+    async def _in_time(self, item: Json, room: asyncio.Semaphore) -> list[Json] | None:
+        """The answer about `item`; None if it is too late to ask: some of a tree is better than a timeout."""
         async with room:
-            if self.method == "typeHierarchy/subtypes":
-                return await self._subtypes.of(item)
-            found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
-            return await with_places(self.backend, item, found) if self.end == "from" else found
+            return await self._ask(item) if time.monotonic() < self._until else None
+
+    async def _ask(self, item: Json) -> list[Json]:
+        if self.method == "typeHierarchy/subtypes":
+            return await self._subtypes.of(item)
+        found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
+        return await with_places(self.backend, item, found) if self.end == "from" else found
 
     def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
         """Hang the answer's elements on `branch`; those to go on from."""
@@ -305,15 +316,17 @@ class _Walk:
 
     async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
         """Those of `sites` that spell the callee, or are else among its references (a macro, an operator)."""
-        words = re.findall(r"\w+", str(callee["name"]))
-        if all(words and site.text.slice(site.span) == words[-1] for site in sites):
-            return sites
         place = await self._locator.place(_location(callee))
         if place is None:
             return []
-        uses = await references(self.backend, place.path, place.span.start)
-        there = {(use.path, use.span.start) for use in uses.places}
-        return [site for site in sites if (site.path, site.span.start) in there]
+        # A variable goes by another name as a caller, and by its own in the text.
+        names = {*re.findall(r"\w+", str(callee["name"]))[-1:], place.text.slice(place.span)}
+        if all(site.text.slice(site.span) in names for site in sites):
+            return sites
+        at = place.path, place.span.start
+        if at not in self._uses:
+            self._uses[at] = (await references(self.backend, *at)).sites
+        return [site for site in sites if (site.path, site.span.start) in self._uses[at]]
 
 
 @dataclass

@@ -163,6 +163,9 @@ class _Impact:
             tree = await callers_of(self._backend, starts, self._depth, self._most, ends=ends)
         if tree.left_out:
             told.gaps.append(Gap("capped", f"capped at {self._most:,} functions that come to use it"))
+        if tree.unfollowed:
+            text = f"callers of {tree.unfollowed:,} functions not looked for in time; pass a smaller depth"
+            told.gaps.append(Gap("capped", text))
         if tree.dropped:
             told.gaps.append(Gap("dropped", f"{tree.dropped:,} callers dropped: file gone or not readable as source"))
         return tree

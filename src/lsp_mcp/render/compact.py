@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 
-from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.problems import Delta
 from lsp_mcp.features.symbols import Symbol, last_line
@@ -168,22 +168,30 @@ def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """A change that is the same everywhere, as a rename mostly is, is said once."""
-    changes = {
-        (one.old_text, one.new_text) for step in plan.steps if isinstance(step, FileChange) for one in step.changes
-    }
-    same = len(changes) == 1
-    yield from (f"{old!r} → {new!r} at" for old, new in changes if same)
-    for step in plan.steps:
-        match step:
-            case FileChange() if same:
-                yield f"{anchor(step.path, None)} {' '.join(_at(one.span.start) for one in step.changes)}"
-            case FileChange():
-                yield anchor(step.path, None)
-                for (old, new), group in groupby(step.changes, key=lambda one: (one.old_text, one.new_text)):
-                    yield f"{' '.join(_at(one.span.start) for one in group)}: {old!r} → {new!r}"
-            case _:
-                yield file_line(step, shown)
+    """What changes is said once, with all its places; files that move from one folder to another are in one line."""
+    places: dict[tuple[str, str], dict[Path, list[Point]]] = {}
+    for change in (step for step in plan.steps if isinstance(step, FileChange)):
+        for one in change.changes:
+            places.setdefault((one.old_text, one.new_text), {}).setdefault(change.path, []).append(one.span.start)
+    for (old, new), files in places.items():
+        yield f"{old!r} → {new!r} at"
+        yield from (f"{anchor(path, None)} {' '.join(map(_at, points))}" for path, points in files.items())
+    steps: list[CreateFile | RenameFile | DeleteFile] = [
+        step for step in plan.steps if not isinstance(step, FileChange)
+    ]
+    for (old_folder, new_folder), group in groupby(steps, key=_folders):
+        together = list(group)
+        if old_folder and new_folder and len(together) > 1:
+            names = ", ".join(step.new.name for step in together if isinstance(step, RenameFile))
+            yield f"moved {shown(old_folder)} → {shown(new_folder)}: {names}"
+        else:
+            yield from (file_line(step, shown) for step in together)
+
+
+def _folders(step: Step) -> tuple[Path | None, Path | None]:
+    """From where to where a file moves under its own name."""
+    is_plain = isinstance(step, RenameFile) and step.old.name == step.new.name
+    return (step.old.parent, step.new.parent) if isinstance(step, RenameFile) and is_plain else (None, None)
 
 
 def _quoted(text: str, indent: str) -> Iterable[str]:

@@ -73,7 +73,7 @@ def map_lines(files: Sequence[FileOutline], level: int, shown: Shown, anchor: An
         for symbol in (one for one in symbols if one not in others):
             yield f"{symbol.kind} {_named(symbol)}{_members(whole[symbol.place], symbol)}"
         for kind in dict.fromkeys(one.kind for one in others):
-            yield f"{kind} {', '.join(_named(one) for one in others if one.kind == kind)}"
+            yield f"{kind} {', '.join(_at(one.name, one) for one in others if one.kind == kind)}"
 
 
 def _parts(shown: str) -> tuple[str, ...]:
@@ -109,8 +109,11 @@ def _word(kind: str) -> str:
 
 def _named(symbol: Symbol) -> str:
     """`Read 12-14`, without the names of what it lies in."""
+    return _at(symbol.name.rpartition(").")[2], symbol)  # Go's methods have their receiver before them
+
+
+def _at(name: str, symbol: Symbol) -> str:
     first, last = symbol.place.span.start.line, last_line(symbol)
-    name = symbol.name.rpartition(").")[2]  # Go's methods have their receiver before them
     return f"{name} {first}-{last}" if last and last > first else f"{name} {first}"
 
 

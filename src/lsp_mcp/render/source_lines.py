@@ -16,7 +16,9 @@ def source_lines(sources: Sequence[Source], anchor: AnchorTo) -> Iterator[str]:
 
 def _source(source: Source, anchor: AnchorTo) -> Iterator[str]:
     if source.place is None:
-        yield f"{source.asked}: {source.problem}"
+        first, *more = source.problem.split("\n")
+        yield f"{source.asked}: {first}"
+        yield from (f"  {line}" for line in more)
         return
     where = anchor(source.place.path, source.place.span.start)
     notes = "".join(f", {note}" for note in (source.role, *source.notes) if note)

@@ -196,7 +196,9 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
     for symbol in symbols:
         own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]
         alike = difflib.SequenceMatcher(None, ".".join(wanted), ".".join(own)).ratio()
-        if wanted and own and alike >= _ALIKE:
+        # Members of one type are alike by that type's name alone.
+        last = difflib.SequenceMatcher(None, wanted[-1], own[-1]).ratio() if wanted and own else 0
+        if last >= _ALIKE <= alike:
             place = symbol.place.path, symbol.place.span.start
             ranked.setdefault(place, (-alike, len(symbol.name), symbol))
     found = sorted(ranked.values(), key=lambda one: one[:2])

@@ -34,6 +34,7 @@ from lsp_mcp.visible import quoted, shortened
 
 _POINTS = 12  # identifiers of one line that are asked about
 _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
+_EXTRACT = "refactor.extract"
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,11 @@ class RefactorTools(ChangingToolset):
         if chosen.kind == "format":
             edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
         else:
-            edits = await edits_of(backend, chosen, options, backend.root)
+            try:
+                edits = await edits_of(backend, chosen, options, backend.root)
+            except RefusedError as error:
+                what = "; extract whole statements or one expression" if chosen.kind.startswith(_EXTRACT) else ""
+                raise RefusedError(f"{backend.name} refuses {chosen.name}: {error}{what}", error.code) from None
         plan = await plan_of(backend, edits) if edits else EditPlan(())
         return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
 

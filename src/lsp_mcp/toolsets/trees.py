@@ -110,6 +110,9 @@ def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
                 "the same name for one; find_symbol_references_by_anchor has them all"
             )
             gaps.append(Gap("dropped", text))
+        if tree.unfollowed:
+            text = f"{field} of {count(tree.unfollowed, 'symbol')} not looked for in time; pass a smaller depth"
+            gaps.append(Gap("capped", text))
         if tree.left_out:
             shown = size(tree.found)
             least = shown + tree.left_out
