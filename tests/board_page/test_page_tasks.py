@@ -207,18 +207,6 @@ def test_the_timeline_has_what_agents_report(page: Page, ada: Agent) -> None:
     expect(page.get_by_role("dialog", name="Reported about")).to_be_visible()
 
 
-def test_standards_and_snippets_can_be_read(page: Page, ada: Agent) -> None:
-    ada.call("create_standard", id="naming", content="# Names\nShort.", description="How things are called")
-    ada.call("create_snippet", title="A loop", content="`for`")
-    page.get_by_role("button", name="Standards and snippets").click()
-    page.get_by_role("button", name="naming").click()
-    expect(page.get_by_role("dialog", name="naming").get_by_role("heading", name="Names")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="naming")).to_be_focused()
-    page.get_by_role("button", name="A loop").click()
-    expect(page.get_by_role("dialog", name="A loop").locator("code")).to_have_text("for")
-
-
 def test_stages_are_made_changed_and_deleted(page: Page, ada: Agent) -> None:
     page.get_by_role("button", name="Add a stage").click()
     page.get_by_label("Name").fill("Review")

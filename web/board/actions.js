@@ -1,6 +1,6 @@
 // What a person does on the page. Each shows at once, is sent, and is taken back with a message if it was refused.
 
-import { toast } from "./announce.js";
+import { announce, toast } from "./announce.js";
 import { api, ApiError } from "./api.js";
 
 export class Actions {
@@ -9,14 +9,46 @@ export class Actions {
   #sync;
   #lines = new Map(); // id of a task → the last of its changes, which the next one waits for
 
-  constructor(state, activity, sync) {
+  #undo;
+
+  constructor(state, activity, sync, undo) {
+    this.#undo = undo;
     this.#state = state;
     this.#activity = activity;
     this.#sync = sync;
   }
 
   /** Put a task into a stage before another, or at its end. */
-  async move(id, { stage, before }) {
+  async move(id, place) {
+    await this.moveTogether([id], place);
+  }
+
+  /** Put tasks into a stage one behind the other, before another or at its end; they are taken back together. */
+  async moveTogether(ids, { stage, before }) {
+    const places = ids.map((id) => this.#placeOf(id));
+    const what = ids.length === 1 ? `moved ${this.#state.tasks.get(ids[0]).title}` : `moved ${ids.length} tasks`;
+    const target = ids.includes(before) ? this.#nextOf(before, ids) : before;
+    this.#undo.add(what, async () => {
+      for (const { id, ...place } of places.reverse()) if (this.#state.tasks.has(id)) await this.#move(id, this.#stillThere(place));
+    });
+    for (const id of ids) await this.#move(id, { stage, before: target }); // one by one: they come to stand in order
+  }
+
+  async moveAll(ids, stage) {
+    await this.moveTogether(this.#state.inOrder(ids), { stage });
+  }
+
+  async tagAll(ids, tag) {
+    const tasks = ids.map((id) => this.#state.tasks.get(id)).filter((task) => !task.tags.includes(tag));
+    await Promise.all(tasks.map((task) => this.#change(task.id, () => api.changeTask(task.id, { tags: [...task.tags, tag] }))));
+    this.#undo.add(`added the tag ${tag}`, () => Promise.all(tasks.map(({ id, tags }) => this.#change(id, () => api.changeTask(id, { tags })))));
+  }
+
+  async deleteAll(ids) {
+    for (const id of ids) await this.deleteTask(id).catch((error) => this.fail(error));
+  }
+
+  async #move(id, { stage, before }) {
     const task = this.#state.tasks.get(id);
     const others = this.#state.column(stage).filter((other) => other.id !== id);
     const at = before ? others.findIndex((other) => other.id === before) : others.length;
@@ -27,8 +59,44 @@ export class Actions {
     await this.#change(id, () => api.moveTask(id, sent));
   }
 
+  #placeOf(id) {
+    const { stage } = this.#state.tasks.get(id);
+    return { id, stage, before: this.#nextOf(id, []) };
+  }
+
+  /** The task behind another in its stage, but for some. */
+  #nextOf(id, without) {
+    const column = this.#state.column(this.#state.tasks.get(id).stage);
+    const at = column.findIndex((task) => task.id === id);
+    return column.slice(at + 1).find((task) => !without.includes(task.id))?.id;
+  }
+
+  /** A place, at the end of its stage if what it was before is elsewhere now. */
+  #stillThere({ stage, before }) {
+    return { stage, before: this.#state.tasks.get(before)?.stage === stage ? before : undefined };
+  }
+
   /** Change a task; the answer is the task. Throws ApiError 409 if `expected_revision` is none any more. */
-  async changeTask(id, change) {
+  async changeTask(id, change, before = null) {
+    const task = await this.#store(id, change);
+    if (before) {
+      const names = Object.keys(change).filter((name) => name in before);
+      const old = Object.fromEntries(names.map((name) => [name, before[name]]));
+      this.#undo.add(`changed ${task.title}`, () => this.#store(id, { ...old, expected_revision: task.revision }));
+    }
+    return task;
+  }
+
+  /** Change stage, status or priority, which are shown at once. */
+  async quickly(id, change) {
+    const before = this.#state.tasks.get(id);
+    this.#state.put([{ ...before, ...change }]);
+    const old = Object.fromEntries(Object.keys(change).map((name) => [name, before[name]]));
+    this.#undo.add(`changed ${before.title}`, () => this.#store(id, old));
+    await this.#change(id, () => api.changeTask(id, change));
+  }
+
+  async #store(id, change) {
     this.#activity.expectOwn(id);
     this.#sync.hold(id);
     try {
@@ -40,22 +108,42 @@ export class Actions {
     }
   }
 
-  /** Change stage or status, which are shown at once. */
-  async quickly(id, change) {
-    this.#state.put([{ ...this.#state.tasks.get(id), ...change }]);
-    await this.#change(id, () => api.changeTask(id, change));
-  }
-
   async createTask(task) {
     const made = await api.createTask(task);
     this.#activity.expectOwn(made.id);
     this.#state.put([made]);
+    this.#undo.add(`created ${made.title}`, () => this.deleteTask(made.id));
     return made;
   }
 
   async deleteTask(id) {
     await api.deleteTask(id);
     this.#state.drop([id]);
+  }
+
+  /** Tick a checkbox of a task's description, by its number from 1, or take the tick away. */
+  async tick(id, number, isTicked) {
+    const [change, back] = [{ tick: [String(number)] }, { untick: [String(number)] }];
+    this.#undo.add(`${isTicked ? "ticked" : "unticked"} a checkbox`, () => this.#store(id, isTicked ? back : change));
+    await this.#change(id, () => api.changeTask(id, isTicked ? change : back));
+  }
+
+  /** Say something about a task; whether it was stored. */
+  async comment(id, text) {
+    try {
+      await api.comment(id, text);
+      return true;
+    } catch (error) {
+      this.fail(error);
+      return false;
+    }
+  }
+
+  /** Take a completed task off the board into the archive. */
+  async archive(id) {
+    const { title } = this.#state.tasks.get(id);
+    this.#undo.add(`archived ${title}`, () => this.#store(id, { archived: false }));
+    await this.#change(id, () => api.changeTask(id, { archived: true }));
   }
 
   async releaseTask(id) {
@@ -70,6 +158,16 @@ export class Actions {
     } catch (error) {
       this.fail(error);
       return false;
+    }
+  }
+
+  /** Take a question off the list; its asker is told that there will be no answer. */
+  async dismiss(question) {
+    try {
+      await api.dismiss(question.id);
+      announce(`Dismissed: ${question.question}`);
+    } catch (error) {
+      this.fail(error);
     }
   }
 

@@ -41,10 +41,13 @@ export async function ask(method, path, body) {
   return answer;
 }
 
+const AT_FIRST = 40; // tasks of each stage, which fill a column on a large screen
+
 const part = encodeURIComponent;
 
 export const api = {
   board: () => ask("GET", "/api/board"),
+  beginning: () => ask("GET", `/api/board?each=${AT_FIRST}`),
   workspace: () => ask("GET", "/api/workspace"),
   search: (text) => ask("GET", `/api/tasks?text=${part(text)}`),
   cards: (ids) => ask("GET", `/api/cards?ids=${ids.map(part).join()}`),
@@ -53,11 +56,19 @@ export const api = {
   changeTask: (id, change) => ask("PATCH", `/api/tasks/${part(id)}`, change),
   deleteTask: (id) => ask("DELETE", `/api/tasks/${part(id)}`),
   moveTask: (id, move) => ask("POST", `/api/tasks/${part(id)}/move`, move),
+  comment: (id, text) => ask("POST", `/api/tasks/${part(id)}/comments`, { text }),
+  archive: () => ask("GET", "/api/tasks?archived="),
+  link: (id, links) => ask("PUT", `/api/tasks/${part(id)}/links`, links),
+  code: (anchor) => ask("GET", `/api/code?anchor=${part(anchor)}`),
   releaseTask: (id) => ask("POST", `/api/tasks/${part(id)}/release`),
   answer: (id, answer) => ask("POST", `/api/questions/${part(id)}/answer`, answer),
+  dismiss: (id) => ask("POST", `/api/questions/${part(id)}/dismiss`),
   createStage: (stage) => ask("POST", "/api/stages", stage),
   changeStage: (id, change) => ask("PATCH", `/api/stages/${part(id)}`, change),
   deleteStage: (id, heir) => ask("DELETE", `/api/stages/${part(id)}${heir ? `?move_tasks_to=${part(heir)}` : ""}`),
+  createText: (kind, text) => ask("POST", `/api/${kind}s`, text),
+  changeText: (kind, id, change) => ask("PATCH", `/api/${kind}s/${part(id)}`, change),
+  deleteText: (kind, id) => ask("DELETE", `/api/${kind}s/${part(id)}`),
   standard: (id) => ask("GET", `/api/standards/${part(id)}`),
   snippet: (id) => ask("GET", `/api/snippets/${part(id)}`),
 };

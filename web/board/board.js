@@ -15,7 +15,7 @@ export class BoardView {
   #lane = element("div", { class: "lane" });
   #addStage;
 
-  /** `on` has what can be done: open(id), create(stage name), filterTag(tag), editStage(stage or null). */
+  /** `on` has open(id), create(stage name), filterTag(tag), editStage(stage or null), select(id), isSelected(id). */
   constructor(host, { state, filter, activity, on }) {
     this.host = host;
     this.#state = state;
@@ -46,7 +46,7 @@ export class BoardView {
   /** The tasks of a stage that the filter lets through, in order. */
   visible(stageName) {
     const all = this.#state.column(stageName);
-    return this.#filter.isOn ? all.filter((task) => this.#filter.passes(task)) : [...all];
+    return this.#filter.isOn ? all.filter((task) => this.#filter.passes(task, this.#state.waiting(task.id))) : [...all];
   }
 
   /** The column that a node is in. */
@@ -83,7 +83,7 @@ export class BoardView {
       isFiltered: () => this.#filter.isOn,
       isEmptyBoard: () => this.#state.tasks.size === 0,
       card: (task) => this.#card(task),
-      update: (card, task) => updateCard(card, task, this.#state.waiting(task.id)),
+      update: (card, task) => updateCard(card, task, { asks: this.#state.waiting(task.id), isSelected: this.#on.isSelected(task.id) }),
       gone: (id) => !this.#cards.get(id)?.isConnected && this.#cards.delete(id),
       clearFilter: () => this.#filter.clear(),
     });

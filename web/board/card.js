@@ -4,16 +4,17 @@ import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { hueOf } from "./tag_colors.js";
 
-/** An empty card; `updateCard` fills it. `on` has what can be done: open(id), filterTag(tag). */
+/** An empty card; `updateCard` fills it. `on` has what can be done: open(id), filterTag(tag), select(id). */
 export function makeCard(id, on) {
   const title = element("a", {
     class: "card__title", href: `#task=${id}`, draggable: "false", dir: "auto", tabIndex: -1,
     "aria-describedby": `about-${id}`,
     on: {
       click: (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return; // the browser's own: in another tab
+        if (event.ctrlKey || event.metaKey) return; // the browser's own: in another tab
         event.preventDefault();
-        on.open(id);
+        if (event.shiftKey) return on.select(id);
+        return on.open(id);
       },
     },
   });
@@ -24,29 +25,47 @@ export function makeCard(id, on) {
     const tag = event.target.closest("button")?.dataset.tag;
     if (tag !== undefined) on.filterTag(tag);
   });
-  return element("li", { class: "card", draggable: "true", data: { id, mark: `task:${id}` } }, title, tags, facts, actor);
+  const select = element("input", { type: "checkbox", class: "card__select", tabIndex: -1, on: { change: () => on.select(id) } });
+  return element("li", { class: "card", draggable: "true", data: { id, mark: `task:${id}` } }, title, select, tags, facts, actor);
 }
 
-const drawn = new WeakMap(); // card → the task that it shows, and how many questions
+const drawn = new WeakMap(); // card → what it shows
 
-/** Make a card show a task; what is the same already is not touched. */
-export function updateCard(card, task, waiting) {
+/** Make a card show a task: `asks` is how many of its questions wait. What is the same already is not touched. */
+export function updateCard(card, task, { asks, isSelected }) {
   const before = drawn.get(card);
-  if (before?.task === task && before.waiting === waiting) return;
-  drawn.set(card, { task, waiting });
+  if (before?.task === task && before.asks === asks && before.isSelected === isSelected) return;
+  drawn.set(card, { task, asks, isSelected });
   setText(card.querySelector(".card__title"), task.title);
   const done = task.status === "completed";
   card.classList.toggle("card--done", done);
-  card.classList.toggle("card--asks", waiting > 0);
+  card.classList.toggle("card--asks", asks > 0);
+  card.classList.toggle("is-selected", isSelected);
+  const select = card.querySelector(".card__select");
+  select.checked = isSelected;
+  select.setAttribute("aria-label", `Select ${task.title}`);
   const tags = card.querySelector(".tags");
   tags.hidden = !task.tags.length;
   tags.replaceChildren(...task.tags.map((tag) => element("li", {}, tagButton(tag))));
-  card.querySelector(".card__facts").replaceChildren(
+  card.querySelector(".card__facts").replaceChildren(...factsOf(task, asks));
+}
+
+function factsOf(task, asks) {
+  const done = task.status === "completed";
+  const blockers = done ? [] : task.blocked_by ?? [];
+  return [
+    !done && task.priority !== undefined && task.priority !== 2
+      ? element("span", { class: `fact priority priority--${task.priority}`, title: `Priority ${task.priority} of 0 to 4` }, `P${task.priority}`) : null,
     element("span", { class: "card__id" }, task.id),
-    done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : "",
-    task.claimed_by ? holder(task.claimed_by) : "",
-    waiting ? element("span", { class: "fact fact--asks" }, icon("question"), countOf(waiting, "question")) : "",
-  );
+    done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : null,
+    blockers.length ? element("span", { class: "fact fact--blocked", title: `Waits for ${blockers.join(", ")}` }, icon("blocked"),
+      `Blocked by ${blockers.length.toLocaleString("en")}`) : null,
+    task.claimed_by ? holder(task.claimed_by) : null,
+    task.boxes ? element("span", { class: "fact", title: `${task.ticked} of ${task.boxes} checkboxes are ticked` }, icon("check"), `${task.ticked}/${task.boxes}`) : null,
+    task.comment_count ? element("span", { class: "fact", title: countOf(task.comment_count, "comment") }, icon("comment"), String(task.comment_count),
+      element("span", { class: "unseen" }, " comments")) : null,
+    asks ? element("span", { class: "fact fact--asks" }, icon("question"), countOf(asks, "question")) : null,
+  ].filter(Boolean);
 }
 
 /** A tag that filters the board when it is clicked; by keyboard the filter is in the toolbar. */

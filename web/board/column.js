@@ -27,12 +27,12 @@ export class Column {
     const button = (name, run) => element("button", { type: "button", class: "plain", on: { click: run } }, icon(name));
     this.#fold = button("fold", () => this.fold(!this.isFolded));
     this.#fold.classList.add("column__fold");
-    this.add = button("add", () => wiring.on.create(this.stage.name));
+    this.add = element("button", { type: "button", class: "quiet column__add", on: { click: () => wiring.on.create(this.stage.name) } }, icon("add"), "New task");
     this.edit = button("more", () => wiring.on.editStage(this.stage));
     const actor = element("span", { class: "actor", hidden: true, dir: "auto" });
     this.node = element("section", { class: "column", "aria-labelledby": heading, data: { stage: stage.id } },
-      element("header", { class: "column__head" }, this.#fold, this.#name, this.#count, actor, this.edit, this.add),
-      this.scroller);
+      element("header", { class: "column__head" }, this.#fold, this.#name, this.#count, actor, this.edit),
+      this.scroller, this.add);
     this.#cards = new VirtualList(this.#list, this.scroller, {
       key: (task) => task.id,
       make: wiring.card,
@@ -127,7 +127,7 @@ export class Column {
         element("p", {}, "Write down the first thing to do, or let an agent call ", element("code", {}, "create_task"), "."),
         button("New task", () => this.#with.on.create(this.stage.name)));
     } else {
-      this.#empty.replaceChildren(element("p", {}, "Nothing here. Drop a card, or add one with +."));
+      this.#empty.replaceChildren(element("p", {}, "Nothing here. Drop a card, or add one below."));
     }
   }
 

@@ -1,7 +1,9 @@
-// Which tasks are shown: by text, tags and agent. It is in the address, behind `#`, so that a reload keeps it.
+// Which tasks are shown: by text (see query.js), tags and agent. It is in the address, behind `#`, so that a reload keeps it.
 
 import { api } from "./api.js";
 import { debounced } from "./dom.js";
+import { hasWord } from "./fuzzy.js";
+import { fulfills, parseQuery } from "./query.js";
 
 export const NOBODY = "-"; // an agent's name is longer or has no such meaning: tasks that nobody works on
 
@@ -9,35 +11,34 @@ export class Filter extends EventTarget {
   text = "";
   tags = [];
   agent = "";
-  #found = new Set(); // tasks that have the text in their description; the server knows those
+  #query = { words: [], conditions: [] };
+  #found = new Map(); // word → the tasks that have it in their description; the server knows those
+  #texts = new WeakMap(); // task → what of it words are looked for in
   #search = debounced(() => this.#ask(), 150);
 
   constructor() {
     super();
     this.#read();
     window.addEventListener("hashchange", () => this.#read() && this.#tell());
-    if (this.text) this.#search();
+    if (this.#query.words.length) this.#search();
   }
 
   get isOn() {
     return Boolean(this.text || this.tags.length || this.agent);
   }
 
-  /** Whether a task is shown. */
-  passes(task) {
+  /** Whether a task is shown; `asks` is how many questions about it wait. */
+  passes(task, asks = 0) {
     if (this.agent && (task.claimed_by ?? NOBODY) !== this.agent) return false;
     if (this.tags.length && !this.tags.every((tag) => task.tags.some((own) => same(own, tag)))) return false;
-    if (!this.text || this.#found.has(task.id)) return true;
-    const text = this.text.toLowerCase();
-    return task.title.toLowerCase().includes(text) || task.id === text;
+    return this.#query.conditions.every((condition) => fulfills(task, condition, asks))
+      && this.#query.words.every((word) => this.#found.get(word)?.has(task.id) || hasWord(this.#textOf(task), word));
   }
 
   /** Change some of `text`, `tags`, `agent`. */
   set(change) {
     if (change.text !== undefined && change.text.trim() !== this.text) {
-      this.text = change.text.trim();
-      this.#found = new Set();
-      if (this.text) this.#search();
+      this.#take(change.text.trim());
     }
     if (change.tags) this.tags = change.tags;
     if (change.agent !== undefined) this.agent = change.agent;
@@ -57,18 +58,37 @@ export class Filter extends EventTarget {
 
   /** Tasks have changed: those that have the text may be others. */
   renew() {
-    if (this.text) this.#search();
+    if (this.#query.words.length) this.#search();
+  }
+
+  #take(text) {
+    this.text = text;
+    this.#query = parseQuery(text);
+    this.#found = new Map([...this.#found].filter(([word]) => this.#query.words.includes(word)));
+    if (this.#query.words.length) this.#search();
+  }
+
+  #textOf(task) {
+    let text = this.#texts.get(task);
+    if (text === undefined) {
+      text = [task.title, task.id, task.stage, task.claimed_by ?? "", ...task.tags].join("\n").toLowerCase();
+      this.#texts.set(task, text);
+    }
+    return text;
   }
 
   async #ask() {
-    const text = this.text;
-    if (!text) return;
-    const answer = await api.search(text).catch(() => null);
-    if (!answer || text !== this.text) return;
-    const found = new Set(answer.ids);
-    if (found.size === this.#found.size && answer.ids.every((id) => this.#found.has(id))) return;
-    this.#found = found;
-    this.#tell();
+    const { words } = this.#query;
+    const answers = await Promise.all(words.map((word) => api.search(word).catch(() => null)));
+    let isOther = false;
+    words.forEach((word, index) => {
+      if (!answers[index] || !this.#query.words.includes(word)) return;
+      const found = new Set(answers[index].ids);
+      const before = this.#found.get(word);
+      isOther ||= found.size !== before?.size || answers[index].ids.some((id) => !before.has(id));
+      this.#found.set(word, found);
+    });
+    if (isOther) this.#tell();
   }
 
   /** Take the address over; whether that changed anything. */
@@ -77,9 +97,7 @@ export class Filter extends EventTarget {
     const hash = readHash();
     const text = hash.get("q") ?? "";
     if (text !== this.text) {
-      this.text = text;
-      this.#found = new Set();
-      this.#search();
+      this.#take(text);
     }
     this.tags = hash.getAll("tag");
     this.agent = hash.get("agent") ?? "";

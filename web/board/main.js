@@ -3,6 +3,7 @@
 import { Actions } from "./actions.js";
 import { Activity } from "./activity.js";
 import { onSignedOut } from "./api.js";
+import { Attention } from "./attention.js";
 import { BoardView } from "./board.js";
 import { showConnection } from "./connection.js";
 import { Events } from "./events.js";
@@ -10,6 +11,8 @@ import { Filter, readHash, writeHash } from "./filter.js";
 import { keep, kept } from "./kept.js";
 import { makeMovable } from "./moving.js";
 import { Notices } from "./notices.js";
+import { Selection } from "./selection.js";
+import { listenForKeys } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
 import { openStage } from "./stage_dialog.js";
 import { StageTabs } from "./stage_tabs.js";
@@ -18,6 +21,7 @@ import { Sync } from "./sync.js";
 import { openNewTask, TaskDialog } from "./task_dialog.js";
 import { keepTimes } from "./time.js";
 import { Toolbar } from "./toolbar.js";
+import { Undo } from "./undo.js";
 import { Workspace } from "./workspace.js";
 
 const byId = (id) => document.getElementById(id);
@@ -27,30 +31,47 @@ const filter = new Filter();
 const activity = new Activity();
 const events = new Events(state);
 const sync = new Sync(state, (error) => actions.fail(error));
-const actions = new Actions(state, activity, sync);
+const undo = new Undo();
+const actions = new Actions(state, activity, sync, undo);
 const notices = new Notices(byId("notices"));
 const board = new BoardView(byId("board"), {
   state, filter, activity,
-  on: { open: openTask, create: createTask, filterTag: (tag) => filter.toggleTag(tag), editStage },
+  on: {
+    open: openTask, create: createTask, filterTag: (tag) => filter.toggleTag(tag), editStage,
+    select: (id) => selection.toggle(id), isSelected: (id) => selection.has(id),
+  },
 });
+const selection = new Selection(document.querySelector(".center"), { state, actions, draw: () => board.draw() });
 new Sidebar(byId("sidebar"), { state, fail: (error) => actions.fail(error) });
+const attention = new Attention(state, (question) => workspace.show(question.id));
 const toolbar = new Toolbar(byId("toolbar"), {
   state, filter,
   on: { create: createTask, toggleSidebar: () => toggleSidebar(), toggleWorkspace: () => workspace.toggle() },
 });
 const workspace = new Workspace(byId("workspace"), {
-  state,
+  state, attention,
   on: {
     answer: (id, answer) => actions.answer(id, answer),
+    dismiss: (question) => actions.dismiss(question),
+    isHere: (question) => state.agents.some((agent) => agent.id === question.agent),
     openTask,
     toggled: (isOpen, byPerson) => {
       toolbar.panel.setAttribute("aria-expanded", String(isOpen));
       if (!isOpen && byPerson) toolbar.panel.focus();
+      notices.waiting(isOpen ? [] : state.questions, () => workspace.show());
     },
   },
 });
 
-makeMovable(board, state, (id, place) => actions.move(id, place));
+makeMovable(board, state, (id, place) => actions.moveTogether(selection.with(id), place));
+listenForKeys({
+  filter: () => toolbar.focusFilter(),
+  create: () => createTask(),
+  toggleWorkspace: () => workspace.toggle(),
+  undo: () => undo.last(),
+  select: (id) => selection.toggle(id),
+  selectNothing: () => selection.clear(),
+});
 const tabs = new StageTabs(byId("stages"), board);
 for (const [source, type] of [[state, "board"], [state, "tasks"], [filter, "change"]]) {
   source.addEventListener(type, () => {
@@ -58,9 +79,9 @@ for (const [source, type] of [[state, "board"], [state, "tasks"], [filter, "chan
     tabs.draw();
   });
 }
-state.addEventListener("workspace", () => {
-  const { questions, name } = state;
-  document.title = `${questions.length ? `(${questions.length}) ` : ""}${name} · Board`;
+attention.addEventListener("change", () => {
+  notices.offerToTell(attention.shouldAsk, (isWanted) => attention.set({ desktop: isWanted, sound: isWanted }));
+  notices.waiting(workspace.isOpen ? [] : state.questions, () => workspace.show());
 });
 state.addEventListener("tasks", () => filter.renew());
 async function begin() {
@@ -68,7 +89,7 @@ async function begin() {
   workspace.begin();
   const isWide = window.matchMedia("(min-width: 1600px)").matches;
   toggleSidebar(HAS_ROOM.matches && kept("sidebar", isWide ? "open" : "closed") === "open", false);
-  await sync.everything();
+  await sync.begin();
   events.start();
   openFromAddress();
   window.addEventListener("hashchange", openFromAddress);
@@ -116,7 +137,7 @@ function openTask(id) {
   const opened = { id };
   dialog = opened;
   opened.dialog = new TaskDialog(id, {
-    state, actions, open: openTask,
+    state, actions, undo, open: openTask,
     returnTo: () => board.focus(id) || board.host.focus(),
     onClose: () => {
       if (dialog !== opened) return;

@@ -16,10 +16,21 @@ const ITEM = /^( {0,12})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const CHECKBOX = /^\[([ xX])\] /;
 const TABLE_RULE = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
 
-/** The nodes of a text; its first heading is of `level`, and those below follow without a gap, however they are marked. */
-export function markdown(text, level = 3) {
+/**
+ * The nodes of a text. Its first heading is of level 3, and those below follow without a gap, however they are marked.
+ * With `onTick` its checkboxes can be ticked: it hears of the number of one, from 1, and whether it is ticked now.
+ */
+export function markdown(text, { onTick = null } = {}) {
   const made = document.createDocumentFragment();
-  for (const node of blocks(text.replaceAll("\t", "    ").split("\n"), new Outline(level), 0)) made.append(node);
+  for (const node of blocks(text.replaceAll("\t", "    ").split("\n"), new Outline(3), 0)) made.append(node);
+  made.querySelectorAll(".has-check > input").forEach((box, index) => {
+    if (!onTick) return;
+    const label = box.parentElement.textContent.trim().split("\n")[0].slice(0, 120);
+    box.disabled = false;
+    box.setAttribute("aria-label", label);
+    box.dataset.focus = `box-${index}`;
+    box.addEventListener("change", () => onTick(index + 1, box.checked));
+  });
   return made;
 }
 

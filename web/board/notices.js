@@ -1,4 +1,4 @@
-// Notices above the board: that the page is signed out, and what happened while it was away.
+// Notices above the board: that the page is signed out, what happened while it was away, and who waits for an answer.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -10,6 +10,8 @@ export class Notices {
   #host;
   #signedOut = null;
   #missed = null;
+  #offer = null;
+  #waiting = null;
 
   constructor(host) {
     this.#host = host;
@@ -40,5 +42,33 @@ export class Notices {
       changes ? element("details", {}, element("summary", {}, text), element("ol", { role: "list", class: "missed" }, ...shown)) : element("p", {}, text), dismiss);
     dismiss.addEventListener("click", () => this.#missed.remove());
     this.#host.append(this.#missed);
+  }
+
+  /** Offer, once, to tell of questions by desktop notification and sound; `choose(is wanted)`. */
+  offerToTell(isOffered, choose) {
+    if (isOffered === Boolean(this.#offer)) return;
+    this.#offer?.remove();
+    this.#offer = null;
+    if (!isOffered) return;
+    const button = (text, isWanted, kind = "") => element("button", { type: "button", class: kind, on: { click: () => choose(isWanted) } }, text);
+    this.#offer = element("div", { class: "notice", role: "status" }, icon("bell"),
+      element("p", {}, element("strong", {}, "An agent waits for you. "), "Should this page tell you of questions with a desktop notification and a quiet sound?"),
+      button("Tell me", true, "primary"), button("No", false));
+    this.#host.append(this.#offer);
+  }
+
+  /** Show the first of the questions that wait, where the Agent Workspace does not; `open` answers it. */
+  waiting(questions, open) {
+    const shown = questions.map((one) => one.id).join();
+    if (shown === (this.#waiting?.dataset.shown ?? "")) return;
+    this.#waiting?.remove();
+    this.#waiting = null;
+    if (!questions.length) return;
+    const [first] = questions;
+    const more = questions.length > 1 ? ` and ${questions.length - 1} more` : "";
+    this.#waiting = element("div", { class: "notice notice--question", data: { shown } }, icon("question"),
+      element("p", { class: "cut", dir: "auto" }, element("strong", {}, `${first.who} asks`), `${more}: ${first.question}`),
+      element("button", { type: "button", class: "primary", on: { click: open } }, "Answer"));
+    this.#host.prepend(this.#waiting);
   }
 }

@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { icon } from "./icons.js";
 import { time } from "./time.js";
 
-/** The form of one question. `on` has answer(id, answer) → whether it was taken, and openTask(id). */
+/** The form of one question. `on` has answer(id, answer) → whether it was taken, openTask(id), maybe dismiss(question). */
 export function makeQuestion(question, on, { showsTask = true } = {}) {
   const text = `question-${question.id}-${showsTask ? "panel" : "task"}`;
   const high = question.priority === "high";
@@ -28,12 +28,20 @@ export function makeQuestion(question, on, { showsTask = true } = {}) {
   });
   return element("article", { class: `question${high ? " question--high" : ""}`, "aria-labelledby": text, data: { question: question.id } },
     element("header", { class: "byline" }, icon("agent"), element("strong", { dir: "auto", class: "cut" }, question.who), time(question.asked_at),
-      high ? element("span", { class: "badge badge--high" }, "High priority") : null),
+      high ? element("span", { class: "badge badge--high" }, "High priority") : null,
+      element("span", { class: "badge badge--left", hidden: true, title: "It finds the answer when it comes back under this name" }, "has left"),
+      on.dismiss ? element("button", { type: "button", class: "plain question__dismiss", "aria-label": "Dismiss this question", title: "Dismiss: it gets no reply",
+        on: { click: () => on.dismiss(question) } }, icon("close")) : null),
     element("p", { class: "question__text", id: text, dir: "auto" }, question.question),
     question.options.length ? element("div", { class: "options", role: "group", "aria-label": "Options" },
       ...buttons.slice(0, question.options.length)) : null,
     question.allow_freeform ? element("div", { class: "freeform" }, field, sendText) : null,
     showsTask && question.task ? taskLink(question.task, on.openTask) : null);
+}
+
+/** Show whether the one who asked is still here. */
+export function updateQuestion(node, question, on) {
+  node.querySelector(".badge--left").hidden = on.isHere(question);
 }
 
 /** A question with its answer. */
@@ -42,7 +50,7 @@ export function makeAnswered(question, on) {
   const answer = [option, question.answer_text].filter(Boolean).join(": ");
   return element("article", { class: "answered" },
     element("p", { class: "answered__question", dir: "auto" }, question.question),
-    element("p", { class: "answered__answer", dir: "auto" }, icon("check"), element("span", { class: "unseen" }, "Answer: "), answer),
+    element("p", { class: "answered__answer", dir: "auto" }, icon("check"), element("span", { class: "unseen" }, "Answer: "), answer || "Dismissed without an answer"),
     element("p", { class: "byline" }, element("span", { dir: "auto" }, `${question.who} asked, ${question.answered_by} answered`), time(question.answered_at),
       question.task ? taskLink(question.task, on.openTask) : null));
 }

@@ -1,28 +1,15 @@
 // The sidebar: the texts that agents look up.
 
-import { api } from "./api.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
-import { markdown } from "./markdown.js";
-import { openModal } from "./modal.js";
-import { time } from "./time.js";
-
-const KEYS = [
-  [["Tab"], "from column to column"],
-  [["↑", "↓", "←", "→"], "from card to card"],
-  [["Enter"], "open the card"],
-  [["Alt", "↑ ↓"], "move the card up or down"],
-  [["Alt", "← →"], "move the card to the stage beside"],
-  [["Alt", "Home End"], "move the card to the top or the end"],
-  [["Ctrl", "Enter"], "save, or send an answer"],
-  [["Esc"], "close"],
-];
+import { openKeys } from "./shortcuts.js";
+import { openNewText, openText } from "./text_dialog.js";
 
 export class Sidebar {
   #standards = element("ul", { class: "texts", role: "list" });
   #snippets = element("ul", { class: "texts", role: "list" });
-  #noStandards = element("p", { class: "hint" }, "None yet. Agents write them with ", element("code", {}, "create_standard"), ".");
-  #noSnippets = element("p", { class: "hint" }, "None yet. Agents write them with ", element("code", {}, "create_snippet"), ".");
+  #noStandards = element("p", { class: "hint" }, "None yet. What agents must keep to, such as how errors are made.");
+  #noSnippets = element("p", { class: "hint" }, "None yet. Pieces of text or code that agents use again.");
   #state;
   #fail;
 
@@ -31,8 +18,8 @@ export class Sidebar {
     this.#fail = fail;
     host.replaceChildren(
       element("nav", { "aria-label": "Texts for agents" },
-        element("h2", {}, "Standards"), this.#noStandards, this.#standards,
-        element("h2", {}, "Snippets"), this.#noSnippets, this.#snippets),
+        heading("Standards", "standard"), this.#noStandards, this.#standards,
+        heading("Snippets", "snippet"), this.#noSnippets, this.#snippets),
       element("button", { type: "button", class: "sidebar__keys", on: { click: openKeys } }, icon("keyboard"), "Keyboard"));
     state.addEventListener("workspace", () => this.draw());
   }
@@ -57,27 +44,12 @@ export class Sidebar {
     });
   }
 
-  async #open(kind, id) {
-    try {
-      const text = await api[kind](id);
-      openModal({
-        heading: text.title ?? text.id, kind: "dialog--text",
-        content: [
-          element("p", { class: "hint", dir: "auto" }, [text.description, (text.tags ?? []).join(", ")].filter(Boolean).join(" · "),
-            ` Changed by ${text.updated_by}, `, time(text.updated_at)),
-          text.content.trim() ? element("div", { class: "prose" }, markdown(text.content)) : element("p", { class: "hint" }, "It is empty."),
-        ],
-      });
-    } catch (error) {
-      this.#fail(error);
-    }
+  #open(kind, id) {
+    openText(kind, id).catch((error) => this.#fail(error));
   }
 }
 
-function openKeys() {
-  openModal({
-    heading: "Keyboard", kind: "dialog--small",
-    content: [element("dl", { class: "keys" }, ...KEYS.map(([keys, does]) => element("div", {},
-      element("dt", {}, ...keys.map((key) => element("kbd", {}, key))), element("dd", {}, does))))],
-  });
+function heading(text, kind) {
+  const add = element("button", { type: "button", class: "plain", "aria-label": `New ${kind}`, on: { click: () => openNewText(kind) } }, icon("add"));
+  return element("h2", {}, text, add);
 }

@@ -1,8 +1,10 @@
-// The dialog of a stage: its name and color, where it stands, whether new tasks come into it; and deleting it.
+// The dialog of a stage: its name and color, where it stands, whether it takes new tasks or ends them, and what agents do
+// in it; and deleting it.
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
 import { element } from "./dom.js";
+import { icon } from "./icons.js";
 import { confirmed, openModal } from "./modal.js";
 
 /** Change a stage, or make a new one if `stage` is null. */
@@ -15,6 +17,9 @@ export function openStage({ state, stage, returnTo }) {
   const after = element("select", { id: "stage-after" }, element("option", { value: "" }, "First"),
     ...others.map((other) => element("option", { value: other.name, selected: other.name === before }, `After ${other.name}`)));
   const first = element("input", { id: "stage-default", type: "checkbox", checked: Boolean(stage?.is_default), disabled: Boolean(stage?.is_default) });
+  const hasEnds = state.stages.some((other) => other.completes !== undefined);
+  const ends = element("input", { id: "stage-completes", type: "checkbox", checked: Boolean(stage?.completes) });
+  const activities = new Activities(stage?.activities ?? []);
   const error = element("p", { class: "error", role: "alert", hidden: true });
   const modal = openModal({ heading: stage ? `Stage ${stage.name}` : "New stage", kind: "dialog--small", returnTo });
   const attempt = async (run, told) => {
@@ -29,7 +34,7 @@ export function openStage({ state, stage, returnTo }) {
   };
   const save = async () => {
     const place = after.value === before && stage ? {} : { after: after.value };
-    const change = { name: name.value, color: color.value, ...place };
+    const change = { name: name.value, color: color.value, ...(hasEnds ? { completes: ends.checked, activities: activities.values } : {}), ...place };
     const id = stage ? stage.id : (await api.createStage(change)).id;
     const rest = { ...(stage ? change : {}), ...(first.checked && !stage?.is_default ? { is_default: true } : {}) };
     if (Object.keys(rest).length) await api.changeStage(id, rest);
@@ -42,6 +47,8 @@ export function openStage({ state, stage, returnTo }) {
     field(name, "Name"),
     element("div", { class: "form__row" }, field(after, "Place"), field(color, "Color")),
     element("div", { class: "check" }, first, element("label", { for: first.id }, "New tasks come into this stage")),
+    hasEnds ? element("div", { class: "check" }, ends, element("label", { for: ends.id }, "Tasks in this stage are completed")) : null,
+    hasEnds ? activities.node : null,
     error,
     element("div", { class: "buttons" },
       stage && others.length ? element("button", { type: "button", on: { click: () => remove(state, stage, others, attempt) } }, "Delete…") : null,
@@ -56,6 +63,32 @@ async function remove(state, stage, others, attempt) {
   const text = count ? `Its ${count.toLocaleString("en")} tasks go to ${heir.name}.` : "It has no tasks.";
   if (!(await confirmed({ heading: `Delete the stage ${stage.name}?`, text, yes: "Delete stage" }))) return;
   attempt(() => api.deleteStage(stage.id, count ? heir.id : null), `Deleted ${stage.name}.`);
+}
+
+/** What agents are to do in a stage: each activity with the prompt for it. */
+class Activities {
+  #rows = element("div", { class: "stack" });
+
+  constructor(activities) {
+    const add = element("button", { type: "button", on: { click: () => this.#add({ name: "", prompt: "" }).focus() } }, icon("add"), "Add an activity");
+    this.node = element("fieldset", { class: "activities" }, element("legend", {}, "Activities"),
+      element("p", { class: "hint" }, "What agents do in this stage. They read the prompts with get_project_info."), this.#rows, add);
+    for (const one of activities) this.#add(one);
+  }
+
+  get values() {
+    return [...this.#rows.children].map((row) => ({ name: row.querySelector("input").value.trim(), prompt: row.querySelector("textarea").value }))
+      .filter((one) => one.name || one.prompt.trim());
+  }
+
+  #add({ name, prompt }) {
+    const field = element("input", { type: "text", value: name, placeholder: "Name", "aria-label": "Name of the activity", dir: "auto", maxlength: "60" });
+    const row = element("div", { class: "activity" }, field,
+      element("button", { type: "button", class: "plain", "aria-label": "Remove this activity", on: { click: () => row.remove() } }, icon("close")),
+      element("textarea", { rows: "3", value: prompt, placeholder: "Prompt", "aria-label": "Prompt of the activity", dir: "auto" }));
+    this.#rows.append(row);
+    return field;
+  }
 }
 
 /** A color as an <input type=color> takes it. */

@@ -1,7 +1,8 @@
 // What the page knows of the board. It tells with events what has changed: `board` (everything), `tasks` (the ids),
 // `workspace` (agents, questions, notifications, texts).
 
-const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at"];
+const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",
+  "boxes", "ticked", "branch", "blocked_by", "blocks", "comment_count"];
 
 export class State extends EventTarget {
   root = "";
@@ -68,6 +69,12 @@ export class State extends EventTarget {
   /** The tasks of a stage, in order. */
   column(stageName) {
     return this.#columns.get(stageName) ?? [];
+  }
+
+  /** Those ids in the order of the board. */
+  inOrder(ids) {
+    const wanted = new Set(ids);
+    return this.stages.flatMap(({ name }) => this.column(name)).map((task) => task.id).filter((id) => wanted.has(id));
   }
 
   /** How many questions about a task wait for an answer. */

@@ -50,6 +50,18 @@ export class Sync {
     return true;
   }
 
+  /** Read as much as a screen shows, then the rest if there is more. Resolves when the first can be seen. */
+  async begin() {
+    try {
+      const beginning = await api.beginning();
+      this.#state.replace(beginning);
+      if (beginning.total > beginning.tasks.length) this.everything();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      await this.everything();
+    }
+  }
+
   /** Read everything anew. */
   everything() {
     this.#board = true;

@@ -4,11 +4,13 @@ import { announce } from "./announce.js";
 import { api } from "./api.js";
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
+import { anchorsOf, linksOf } from "./links_editor.js";
 import { markdown } from "./markdown.js";
 import { confirmed, openModal } from "./modal.js";
-import { makeQuestion, taskLink } from "./question.js";
-import { hueOf } from "./tag_colors.js";
+import { makeQuestion } from "./question.js";
+import { commentsOf } from "./task_comments.js";
 import { TaskForm } from "./task_form.js";
+import { propertiesOf } from "./task_properties.js";
 import { time } from "./time.js";
 
 const WRITTEN = { title: "Title", description: "Description", tags: "Tags" };
@@ -50,7 +52,7 @@ export class TaskDialog {
   #drawn = new Map(); // section → what it was drawn from
   #follow = (event) => (!event.detail || event.detail.includes(this.#id)) && this.#read();
 
-  /** `wiring` has state, actions, open(id), onClose, returnTo. */
+  /** `wiring` has state, actions, undo, open(id), onClose, returnTo. */
   constructor(id, wiring) {
     this.#id = id;
     this.#with = wiring;
@@ -97,18 +99,20 @@ export class TaskDialog {
     title.textContent = task.title;
     if (!this.#drawn.size) {
       body.replaceChildren(element("div", { class: "task" },
-        element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("history")),
+        element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("comments"), slot("history")),
         element("aside", { class: "task__side", "aria-label": "Properties" }, slot("actions"), slot("properties"), slot("links"), slot("anchors"))));
     }
     const { state } = this.#with;
     const waiting = task.questions.filter((one) => !one.answered_at);
     this.#section("questions", waiting, () => this.#questions(waiting));
-    this.#section("description", [task.description], () => describe(task.description));
+    this.#section("description", [task.description], () => describe(task.description, task.boxes === undefined ? null : (number, isTicked) => this.#tick(number, isTicked)));
+    if (task.comments) this.#section("comments", task.comments, () => commentsOf(task, (text) => this.#with.actions.comment(task.id, text)));
     this.#section("actions", ["always"], () => this.#buttons());
-    this.#section("properties", [task.stage, task.status, task.tags, task.claimed_by, task.updated_at, state.stages], () => this.#properties(task));
+    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages];
+    this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);
     const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
-    this.#section("links", [task.depends_on, task.needed_by, linked], () => this.#links(task));
-    this.#section("anchors", task.anchors, () => anchorsOf(task.anchors));
+    this.#section("links", [task.depends_on, task.needed_by, linked], () => linksOf(task, this.#with));
+    this.#section("anchors", task.anchors, () => anchorsOf(task, this.#with));
     this.#section("history", task.history, () => historyOf(task.history));
   }
 
@@ -126,7 +130,10 @@ export class TaskDialog {
   }
 
   #questions(waiting) {
-    return waiting.map((one) => makeQuestion(one, { answer: (id, answer) => this.#with.actions.answer(id, answer), openTask: this.#with.open }, { showsTask: false }));
+    const { actions, open } = this.#with;
+    return waiting.map((one) => makeQuestion(one, {
+      answer: (id, answer) => actions.answer(id, answer), dismiss: (question) => actions.dismiss(question), openTask: open,
+    }, { showsTask: false }));
   }
 
   #buttons() {
@@ -135,37 +142,8 @@ export class TaskDialog {
     return [element("div", { class: "buttons buttons--start" }, edit, remove)];
   }
 
-  #properties(task) {
-    const { state, actions } = this.#with;
-    const done = task.status === "completed";
-    const stage = element("select", { id: "task-stage", data: { focus: "stage" }, on: { change: (event) => {
-      const first = state.column(event.target.value)[0]?.id;
-      actions.move(task.id, { stage: event.target.value, before: first });
-      announce(`Moved to ${event.target.value}.`);
-    } } }, ...state.stages.map((one) => element("option", { value: one.name, selected: one.name === task.stage }, one.name)));
-    const toggle = element("button", { type: "button", data: { focus: "status" }, on: { click: () => actions.quickly(task.id, { status: done ? "pending" : "completed" }) } },
-      done ? "Open it again" : "Complete it");
-    const release = element("button", { type: "button", data: { focus: "release" }, on: { click: () => actions.releaseTask(task.id) } }, "Release");
-    return [element("dl", { class: "properties" },
-      property("Id", element("code", {}, task.id)),
-      property(element("label", { for: "task-stage" }, "Stage"), stage),
-      property("Status", element("span", { class: done ? "fact fact--done" : "fact" }, done ? icon("check") : null, done ? "Completed" : "Pending"), toggle),
-      property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
-      property("Worked on by", task.claimed_by ? element("span", { class: "fact fact--holder", dir: "auto" }, icon("agent"), element("span", { class: "cut" }, task.claimed_by)) : none("Nobody"), task.claimed_by ? release : null),
-      property("Changed", time(task.updated_at)),
-      property("Created", time(task.created_at)))];
-  }
-
-  #links(task) {
-    const { state, open } = this.#with;
-    const list = (heading, ids) => ids.length ? element("section", {}, element("h3", {}, heading), element("ul", { class: "links", role: "list" },
-      ...ids.map((id) => {
-        const other = state.tasks.get(id);
-        const done = other?.status === "completed";
-        return element("li", { class: done ? "is-done" : "" }, done ? icon("check") : icon("link"), taskLink(id, open, other?.title ?? id),
-          done ? element("span", { class: "unseen" }, " (completed)") : null);
-      }))) : null;
-    return [list("Depends on", task.depends_on), list("Needed by", task.needed_by)];
+  #tick(number, isTicked) {
+    this.#with.actions.tick(this.#id, number, isTicked);
   }
 
   async #delete() {
@@ -206,7 +184,7 @@ export class TaskDialog {
     const change = Object.fromEntries(Object.keys(WRITTEN).filter((name) => differ(values[name], base[name])).map((name) => [name, values[name]]));
     if (!Object.keys(change).length) return stop();
     try {
-      this.#task = { ...this.#task, ...(await this.#with.actions.changeTask(base.id, { ...change, expected_revision: base.revision })) };
+      this.#task = { ...this.#task, ...(await this.#with.actions.changeTask(base.id, { ...change, expected_revision: base.revision }, base)) };
       announce("Saved.");
       return stop();
     } catch (error) {
@@ -256,31 +234,8 @@ function slot(name) {
   return element("div", { data: { slot: name } });
 }
 
-function property(name, ...values) {
-  return element("div", {}, element("dt", {}, name), element("dd", {}, ...values.filter(Boolean)));
-}
-
-function none(text) {
-  return element("span", { class: "none" }, text);
-}
-
-function describe(text) {
-  return [text.trim() ? element("div", { class: "prose" }, markdown(text)) : element("p", { class: "hint" }, "No description yet.")];
-}
-
-function anchorsOf(anchors) {
-  if (!anchors.length) return [];
-  return [element("section", {}, element("h3", {}, "Code"), element("ul", { class: "anchors", role: "list" }, ...anchors.map((one) => {
-    const [, file, line] = /^[^:]+:\/\/(.*)#(\d+)/.exec(one.anchor) ?? [null, one.anchor, ""];
-    const [state, why] = /^(\w+)(?:: (.*))?$/.exec(one.state ?? "")?.slice(1) ?? [];
-    const told = state && state !== "known";
-    const gone = state === "gone";
-    return element("li", { class: `anchor${gone ? " anchor--gone" : ""}` },
-      element("p", { class: "anchor__symbol" }, icon("code"), element("code", { dir: "ltr" }, one.symbol ?? "(symbol not known)"),
-        told ? element("span", { class: `badge${gone ? " badge--high" : ""}`, title: why ?? state }, state) : null),
-      element("p", { class: "anchor__place", dir: "ltr", title: one.anchor }, line ? `${file}:${line}` : file),
-      one.code ? element("pre", { dir: "ltr", tabindex: "0", role: "region", "aria-label": "Line of code" }, one.code.trim()) : null);
-  })))];
+function describe(text, onTick) {
+  return [text.trim() ? element("div", { class: "prose" }, markdown(text, { onTick })) : element("p", { class: "hint" }, "No description yet.")];
 }
 
 function historyOf(history) {

@@ -10,7 +10,7 @@ export class Toolbar {
   #state;
   #filter;
   #name = element("a", { href: "/", class: "cut", dir: "auto" }, "Board");
-  #text = element("input", { type: "search", class: "search__field", placeholder: "Filter tasks", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
+  #text = element("input", { type: "search", class: "search__field", placeholder: "Filter: words, tag:, is:blocked…", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
   #tag = element("select", { "aria-label": "Filter by tag" });
   #agent = element("select", { "aria-label": "Filter by agent" });
   #chips = element("ul", { class: "chips", role: "list", "aria-label": "Tags that are filtered by" });
@@ -37,6 +37,7 @@ export class Toolbar {
       this.panel,
       element("button", { type: "button", class: "primary toolbar__new", "aria-label": "New task", on: { click: () => on.create() } }, icon("add"), element("span", { class: "wide" }, "New task")));
     this.#text.addEventListener("input", () => filter.set({ text: this.#text.value }));
+    this.#text.addEventListener("keydown", (event) => event.key === "Escape" && !this.#text.value && this.#text.blur());
     this.#tag.addEventListener("change", () => this.#tag.value && filter.toggleTag(this.#tag.value));
     this.#agent.addEventListener("change", () => filter.set({ agent: this.#agent.value }));
     this.#clear.addEventListener("click", () => {
@@ -49,6 +50,12 @@ export class Toolbar {
     state.addEventListener("workspace", this.#offer);
     filter.addEventListener("change", () => this.draw());
     this.draw();
+  }
+
+  /** Let the person write a filter. */
+  focusFilter() {
+    this.#text.focus();
+    this.#text.select();
   }
 
   draw() {

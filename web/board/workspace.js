@@ -4,9 +4,10 @@ import { announce } from "./announce.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { keep, kept } from "./kept.js";
-import { makeAnswered, makeQuestion, taskLink } from "./question.js";
+import { makeAnswered, makeQuestion, taskLink, updateQuestion } from "./question.js";
 import { time } from "./time.js";
 
+const CLEARED = "cleared-timelines"; // by root of the board: the newest entry that the person wants to see no more
 const LEVELS = { info: "Information", success: "Success", warning: "Warning" };
 const WIDE = window.matchMedia("(min-width: 1200px)");
 
@@ -25,10 +26,11 @@ export class Workspace {
   #noNotifications = element("p", { class: "hint" }, "What agents report with ", element("code", {}, "notify_user"), " is listed here.");
   #count = element("span", { class: "count" });
   #answeredTitle = element("summary", {});
+  #clear = element("button", { type: "button", class: "quiet", "aria-label": "Empty the timeline" }, "Empty");
   #folded;
 
-  /** `on` has answer(id, answer), openTask(id) and toggled(is open). */
-  constructor(host, { state, on }) {
+  /** `on` has answer(id, answer), dismiss(question), isHere(question), openTask(id) and toggled(is open). */
+  constructor(host, { state, attention, on }) {
     this.#host = host;
     this.#state = state;
     this.#on = on;
@@ -42,7 +44,12 @@ export class Workspace {
       element("div", { class: "workspace__body" },
         element("section", { class: "asks" }, element("h3", {}, "Questions for you ", this.#count), this.#noQuestions, this.#questions, this.#folded),
         section("Agents", this.#noAgents, this.#agents),
-        section("Timeline", this.#noNotifications, this.#timeline)));
+        element("section", {}, element("h3", {}, "Timeline ", this.#clear), this.#noNotifications, this.#timeline),
+        section("When somebody asks", ...makeSwitches(attention))));
+    this.#clear.addEventListener("click", () => {
+      keep(CLEARED, { ...kept(CLEARED, {}), [state.root]: state.notifications[0]?.id ?? 0 });
+      this.draw();
+    });
     host.addEventListener("keydown", (event) => event.key === "Escape" && !WIDE.matches && this.toggle(false));
     state.addEventListener("workspace", () => this.draw());
   }
@@ -65,10 +72,20 @@ export class Workspace {
     this.#on.toggled(open, true);
   }
 
+  /** Open it where a question can be answered, the first if none is named. */
+  show(questionId) {
+    if (!this.isOpen) this.toggle(true);
+    const found = questionId && this.#questions.querySelector(`[data-question="${CSS.escape(questionId)}"]`);
+    const question = found || this.#questions.firstElementChild;
+    question?.scrollIntoView({ block: "nearest" });
+    question?.querySelector(".options button, textarea")?.focus();
+  }
+
   draw() {
-    const { questions, answered, agents, notifications } = this.#state;
+    const { questions, answered, agents, root } = this.#state;
+    const notifications = this.#state.notifications.filter((one) => one.id > (kept(CLEARED, {})[root] ?? 0));
     keepingFocus(() => {
-      reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on));
+      reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on), (node, one) => updateQuestion(node, one, this.#on));
       reconcile(this.#agents, agents, (one) => one.id, makeAgent, updateAgent);
       reconcile(this.#timeline, notifications, (one) => String(one.id), (one) => this.#makeNotification(one));
       reconcile(this.#answered, answered, (one) => one.id, (one) => makeAnswered(one, this.#on));
@@ -77,6 +94,7 @@ export class Workspace {
     setText(this.#answeredTitle, `Answered (${answered.length})`);
     this.#noQuestions.hidden = questions.length > 0;
     this.#noAgents.hidden = agents.length > 0;
+    this.#clear.hidden = notifications.length === 0;
     this.#noNotifications.hidden = notifications.length > 0;
     this.#folded.hidden = answered.length === 0;
     if (this.#known) {
@@ -104,4 +122,25 @@ function makeAgent(agent) {
 function updateAgent(node, agent) {
   setText(node.querySelector(".agent__name"), agent.name);
   setText(node.querySelector(".agent__client"), agent.client === agent.name ? "" : agent.client);
+}
+
+/** The switches of how a person is told of questions. */
+function makeSwitches(attention) {
+  const make = (name, text) => {
+    const box = element("input", { type: "checkbox", id: `tell-${name}`, on: { change: () => attention.set({ [name]: box.checked }) } });
+    return { box, node: element("p", { class: "check" }, box, element("label", { for: box.id }, text)) };
+  };
+  const desktop = make("desktop", "Desktop notification");
+  const sound = make("sound", "Quiet sound");
+  const forbidden = element("p", { class: "hint" }, "This browser forbids notifications of this page; allow them in its settings for the site.");
+  const draw = () => {
+    const { settings } = attention;
+    desktop.box.checked = settings.desktop;
+    desktop.box.disabled = settings.isForbidden;
+    sound.box.checked = settings.sound;
+    forbidden.hidden = !settings.isForbidden;
+  };
+  attention.addEventListener("change", draw);
+  draw();
+  return [desktop.node, sound.node, forbidden];
 }

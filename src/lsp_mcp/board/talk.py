@@ -17,6 +17,7 @@ Level = Literal["info", "success", "warning"]
 Priority = Literal["normal", "high"]
 Question = dict[str, Any]
 
+DISMISSED = "dismissed without an answer: decide yourself, or ask differently"
 _MOST_OPTIONS = 20
 _KEPT = 5_000  # notifications
 _A_MINUTE = 60  # notifications of one agent
@@ -129,6 +130,20 @@ def answer(at: Transaction, typed: str, *, option: str | None = None, text: str 
     return get(at, found["id"])
 
 
+def dismiss(at: Transaction, typed: str) -> Question:
+    """The question, which gets no answer: it is answered with nothing. Raises as `answer`."""
+    found = get(at, typed)
+    if found["answered_at"]:
+        raise ConflictError(f"{found['id']} was answered by {found['answered_by']} at {found['answered_at'][:16]}Z.")
+    at.connection.execute(
+        sa.update(questions)
+        .where(questions.c.id == found["id"])
+        .values(answered_at=at.now, answered_by=at.actor.name, answer_option=None, answer_text=None)
+    )
+    at.change("dismissed", "question", found["id"], found["question"])
+    return get(at, found["id"])
+
+
 def answered(at: Transaction, agent: str | None) -> list[Question]:
     """The answered questions of an agent, in the order of the answers."""
     rows = at.connection.execute(
@@ -161,10 +176,10 @@ def recently_answered(at: Transaction, limit: int) -> list[Question]:
 
 
 def shown(question: Question) -> str:
-    """The answer in words: the option's label, the text, or both."""
+    """The answer in words: the option's label, the text, or both; that it was dismissed, if neither."""
     labels = {one["id"]: one["label"] for one in question["options"]}
     option = labels.get(question["answer_option"])
-    return ": ".join(part for part in (option, question["answer_text"]) if part)
+    return ": ".join(part for part in (option, question["answer_text"]) if part) or DISMISSED
 
 
 # --- inside ----------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,18 +18,19 @@ from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
 from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
+from lsp_mcp.server.board_links_api import LinksApi
+from lsp_mcp.server.board_requests import Handler
+from lsp_mcp.server.board_requests import json_of as _json
+from lsp_mcp.server.board_texts_api import TextsApi
 from lsp_mcp.toolsets.board.anchored import looked_up
 
 log = logging.getLogger(__name__)
 
 MOST_TASKS = 20_000  # that a page shows
-_MOST_BODY = 1_000_000  # bytes
 _MOST_DIGITS = 18  # of the number of a change
 _TIMELINE = 100
 _MOST_CARDS = 1_000  # that are asked for by id at once
 _PING = 10  # seconds between two signs of life of a stream; a page takes 25 of silence for its end
-
-Handler = Callable[[Request], Awaitable[Any]]
 
 
 class _Body(BaseModel):
@@ -107,16 +108,6 @@ class StageChange(_Body):
     expected_revision: int | None = None
 
 
-class Text(_Body):
-    """PUT /api/standards/ID and /api/snippets/ID."""
-
-    content: str
-    description: str = ""
-    title: str | None = None
-    tags: list[str] = []
-    expected_revision: Annotated[int | None, Field(ge=0)] = None
-
-
 class BoardApi:
     """The routes below `/api`."""
 
@@ -139,22 +130,36 @@ class BoardApi:
             ("POST", "/api/tasks/{id}/comments", self._comment),
             ("POST", "/api/tasks/{id}/release", self._release),
             ("POST", "/api/questions/{id}/answer", self._answer),
+            ("POST", "/api/questions/{id}/dismiss", self._dismiss),
             ("POST", "/api/stages", self._create_stage),
             ("PATCH", "/api/stages/{id}", self._change_stage),
             ("DELETE", "/api/stages/{id}", self._delete_stage),
-            ("GET", "/api/standards/{id}", self._standard),
-            ("GET", "/api/snippets/{id}", self._snippet),
+            *TextsApi(self._board).handlers(),
+            *LinksApi(self._host).handlers(),
         ]
         routes = [Route(path, _answering(handler), methods=[method]) for method, path, handler in handlers]
         return [*routes, Route("/api/events", self._events, methods=["GET"])]
 
     # --- reading -----------------------------------------------------------------------------------
 
-    async def _whole(self, _: Request) -> Any:
+    async def _whole(self, request: Request) -> Any:
+        """The board; with `each`, at most so many tasks of each stage, which a page can show at once."""
+        each = request.query_params.get("each", "")
+
         def work(at: Transaction) -> dict[str, Any]:
-            listed, total = views.listed(at, limit=MOST_TASKS)
+            found = stages.listed(at)
+            if each.isascii() and each.isdigit() and len(each) <= _MOST_DIGITS:
+                parts = [views.listed(at, stage=one["id"], limit=int(each)) for one in found]
+            else:
+                parts = [views.listed(at, limit=MOST_TASKS)]
             _, archived = views.listed(at, archived=True, limit=0)
-            return {"stages": stages.listed(at), "tasks": listed, "total": total, "archived": archived, **_around(at)}
+            return {
+                "stages": found,
+                "tasks": [task for part, _ in parts for task in part],
+                "total": sum(total for _, total in parts),
+                "archived": archived,
+                **_around(at),
+            }
 
         seq = await self._board.newest()
         whole = await self._board.read(work)
@@ -185,14 +190,6 @@ class BoardApi:
         id_ = request.path_params["id"]
         task = await self._board.read(lambda at: views.get(at, id_))
         return {**task, "anchors": await looked_up(self._host, task)}
-
-    async def _standard(self, request: Request) -> Any:
-        id_ = request.path_params["id"]
-        return await self._board.read(lambda at: library.get_standard(at, id_))
-
-    async def _snippet(self, request: Request) -> Any:
-        id_ = request.path_params["id"]
-        return await self._board.read(lambda at: library.get_snippet(at, id_))
 
     # --- changing ----------------------------------------------------------------------------------
 
@@ -235,6 +232,10 @@ class BoardApi:
     async def _answer(self, request: Request) -> Any:
         id_, answer = request.path_params["id"], Answer.model_validate(await _json(request))
         return await self._board.write(lambda at: talk.answer(at, id_, option=answer.option, text=answer.text))
+
+    async def _dismiss(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        return await self._board.write(lambda at: talk.dismiss(at, id_))
 
     async def _create_stage(self, request: Request) -> Any:
         new = NewStage.model_validate(await _json(request))
@@ -296,20 +297,6 @@ def _sent(event: Event) -> ServerSentEvent:
     number = event.data.get("seq") if event.type == "change" else None
     data = json.dumps(event.data, ensure_ascii=False)
     return ServerSentEvent(event=event.type, data=data, id=str(number) if number else None)
-
-
-async def _json(request: Request) -> Any:
-    if int(request.headers.get("content-length") or 0) > _MOST_BODY:
-        raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_BODY:
-            raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
-    try:
-        return json.loads(body or b"{}")
-    except (ValueError, RecursionError) as error:
-        raise CallerError(f"this is no JSON: {error}") from None
 
 
 def _answering(handler: Handler) -> Handler:

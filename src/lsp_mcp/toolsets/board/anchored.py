@@ -13,7 +13,7 @@ from lsp_mcp.board import anchors, fields, views
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.errors import AnchorError, LspMcpError, PathError, PointError
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point, Span, Text
 
 _CODE = 120  # characters of a line that are kept
 
@@ -32,6 +32,23 @@ async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, An
 async def looked_up(host: BoardHost, task: dict[str, Any]) -> list[dict[str, Any]]:
     """The anchors of a task where their symbols are now; one whose symbol is gone says so."""
     return await asyncio.to_thread(lambda: [found_again(host, one) for one in task["anchors"]])
+
+
+async def code_around(host: BoardHost, spelled: str, lines: int) -> list[tuple[int, str]]:
+    """The line of an anchor and as many `lines` before and behind it, with their numbers.
+
+    Raises:
+        AnchorError, PathError: as `anchored`.
+    """
+
+    def read() -> list[tuple[int, str]]:
+        anchor = parse_anchor(spelled)
+        text = _text(host.workspace.file(anchor.file))
+        if anchor.point.line > text.line_count:
+            raise AnchorError(f"{spelled}: {anchor.file} has {text.line_count:,} lines.")
+        return text.numbered(Span(anchor.point, anchor.point), lines)
+
+    return await asyncio.to_thread(read)
 
 
 async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str, Any]]:

@@ -1,0 +1,34 @@
+"""How a request of the board's page is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+
+from lsp_mcp.errors import CallerError
+
+_MOST_BODY = 1_000_000  # bytes
+
+Handler = Callable[[Request], Awaitable[Any]]
+
+
+async def json_of(request: Request) -> Any:
+    """The JSON that a page sends.
+
+    Raises:
+        CallerError: it is none, or too much.
+    """
+    if int(request.headers.get("content-length") or 0) > _MOST_BODY:
+        raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MOST_BODY:
+            raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+    try:
+        return json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise CallerError(f"this is no JSON: {error}") from None

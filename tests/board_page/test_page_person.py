@@ -1,0 +1,187 @@
+"""What an agent can do, a person can do on the page too; and the person is told when an agent waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from board_page.boards import Agent, Board, card, column, open_task, skip_without_chromium, titles
+
+skip_without_chromium()
+
+# What the page tells the desktop and the loudspeaker, kept for the test to read.
+TOLD = """
+  window.told = [];
+  window.Notification = class extends EventTarget {
+    static permission = "default";
+    static async requestPermission() { return (this.permission = "granted"); }
+    constructor(title, options) { super(); window.told.push(`${title}: ${options.body}`); window.shown = this; }
+    close() {}
+  };
+  const start = OscillatorNode.prototype.start;
+  OscillatorNode.prototype.start = function (...at) { window.told.push("tone"); return start.apply(this, at); };
+  document.hasFocus = () => false;
+"""
+
+
+def test_standards_and_snippets_are_written_changed_and_deleted(page: Page, ada: Agent) -> None:
+    page.get_by_role("button", name="Standards and snippets").click()
+    page.get_by_role("button", name="New standard").click()
+    page.get_by_label("Id").fill("naming")
+    page.get_by_role("textbox", name="Text").fill("# Names\nShort.")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="naming").click()
+    dialog = page.get_by_role("dialog", name="naming")
+    expect(dialog.get_by_role("heading", name="Names")).to_be_visible()
+    dialog.get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="Text").fill("# Names\nMine")
+    ada.call("update_standard", id="naming", content="# Names\nTheirs")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("ada has changed it while you were writing")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog", name="naming")).to_contain_text("Mine")
+    assert "Mine" in str(ada.call("get_standard", id="naming"))
+    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name="Delete standard").click()
+    expect(page.get_by_role("button", name="naming")).to_have_count(0)
+
+    page.get_by_role("button", name="New snippet").click()
+    page.get_by_label("Title").fill("A loop")
+    page.get_by_role("textbox", name="Tags").fill("go, loops")
+    page.get_by_role("textbox", name="Text").fill("`for`")
+    page.get_by_role("button", name="Create snippet").click()
+    page.get_by_role("button", name="A loop").click()
+    expect(page.get_by_role("dialog", name="A loop").locator("code")).to_have_text("for")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="A loop")).to_be_focused()
+
+
+def test_dependencies_and_code_are_edited_and_taken_back(page: Page, board: Board, ada: Agent) -> None:
+    (board.root / "main.go").write_text("package main\n\nfunc first() {}\n\nfunc main() {\n\tfirst()\n}\n")
+    first, second = ada.task("Needed before"), ada.task("Needs another")
+    dialog = open_task(page, "Needs another")
+    dialog.get_by_label("Depend on another task").fill("neded bef")
+    dialog.get_by_role("button", name="Needed before").click()
+    expect(dialog.get_by_role("link", name="Needed before")).to_be_visible()
+    assert ada.call("get_task", id=second)["depends_on"] == [first]
+
+    dialog.get_by_label("Anchor of another symbol").fill("go://main.go#5:1")
+    dialog.get_by_role("button", name="Add").click()
+    expect(dialog.locator(".anchor__symbol")).to_contain_text("func")
+    dialog.get_by_role("button", name="Show the code").click()
+    expect(dialog.locator(".code__line.is-meant")).to_contain_text("func main()")
+    expect(dialog.locator(".anchor pre")).to_contain_text("first()")
+    dialog.get_by_label("Anchor of another symbol").fill("main.go")
+    dialog.get_by_role("button", name="Add").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("anchor")
+
+    page.keyboard.press("Escape")
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+        expect(page.get_by_text("Taken back").last).to_be_attached()
+    expect(page.locator(".toast")).to_have_count(2)
+    found = ada.call("get_task", id=second)
+    assert not found.get("depends_on") and not found.get("anchors")
+
+
+def test_the_filter_understands_conditions_and_forgives_misspelling(page: Page, ada: Agent, grace: Agent) -> None:
+    ada.task("Document the cache", tags=["docs"], stage="Verify", description="with a walrus")
+    second = ada.task("Cache the documents", tags=["perf"], stage="Verify")
+    grace.call("claim_task", id=second)
+    shown, field = page.locator(".card__title"), page.get_by_label("Filter tasks by text")
+    for query, found in {
+        "stage:verify documnet": ["Document the cache", "Cache the documents"],
+        "stage:verify tag:docs": ["Document the cache"],
+        "stage:verify -tag:docs": ["Cache the documents"],
+        "agent:grace is:claimed cache": ["Cache the documents"],
+        "stage:verify is:ready cch": ["Document the cache"],
+        "walrus status:pending": ["Document the cache"],
+        "walrus status:completed": [],
+        'stage:verify "cache the"': ["Cache the documents"],
+    }.items():
+        field.fill(query)
+        expect(shown, query).to_have_text(found)
+
+
+def test_keys_filter_make_a_task_and_explain_themselves(page: Page) -> None:
+    page.keyboard.press("/")
+    expect(page.get_by_label("Filter tasks by text")).to_be_focused()
+    page.keyboard.type("n?/")  # they are text here
+    expect(page.get_by_label("Filter tasks by text")).to_have_value("n?/")
+    page.get_by_label("Filter tasks by text").fill("")
+    page.locator("#board").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard and filter")).to_contain_text("is:blocked")
+    page.keyboard.press("Escape")
+    page.locator("#board").focus()
+    page.keyboard.press("n")
+    page.keyboard.type("By key")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("link", name="By key")).to_be_focused()
+    page.keyboard.press("Control+z")
+    expect(card(page, "By key")).to_have_count(0)
+
+
+def test_several_cards_are_moved_and_tagged_together_and_taken_back(page: Page, ada: Agent) -> None:
+    for title in ("One of three", "Two of three", "Three of three"):
+        ada.task(title, stage="Prepare")
+    expect(card(page, "Three of three")).to_be_visible()
+    for title in ("Three of three", "One of three"):
+        card(page, title).locator(".card__title").focus()
+        page.keyboard.press("x")
+    bar = page.get_by_role("region", name="Selected tasks")
+    expect(bar).to_contain_text("2 tasks selected")
+    bar.get_by_label("Tag for the selected tasks").fill("both")
+    bar.get_by_label("Tag for the selected tasks").press("Enter")
+    expect(card(page, "One of three").locator(".tag")).to_have_text("both")
+    expect(card(page, "Three of three").locator(".tag")).to_have_text("both")
+    bar.get_by_label("Move the selected tasks to").select_option("Implement")
+    expect(titles(page, "Implement")).to_have_text(["One of three", "Three of three"])
+    page.locator("#board").focus()
+    page.keyboard.press("Control+z")
+    expect(titles(page, "Prepare")).to_have_text(["One of three", "Two of three", "Three of three"])
+    page.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+    expect(column(page, "Implement").locator(".card")).to_have_count(0)
+
+
+def test_a_question_is_told_to_the_desktop_and_heard_once_that_is_wanted(
+    board: Board, browser: Browser, ada: Agent
+) -> None:
+    page = board.page(browser, viewport={"width": 1100, "height": 800})
+    page.add_init_script(TOLD)
+    page.reload()
+    expect(page.locator(".connection")).to_contain_text("Live")
+    ada.call("ask_user", question="Before anything was chosen?")
+    notices = page.get_by_role("region", name="Notices")
+    expect(notices).to_contain_text("ada asks: Before anything was chosen?")  # the panel is closed
+    page.get_by_role("button", name="Tell me").click()
+    expect(page.get_by_text("An agent waits for you.")).to_have_count(0)
+    ada.call("ask_user", question="Now?")
+    expect(page).to_have_title("(2) project0 · Board")
+    page.wait_for_function(
+        "() => window.told.filter(one => one === 'tone').length >= 4"
+    )  # one for trying, one for this
+    told: list[Any] = page.evaluate("() => window.told")
+    assert [one for one in told if one != "tone"] == ["ada asks: Now?"]
+    assert "%3E2%3C" in str(page.locator("link[rel=icon]").get_attribute("href"))  # >2<
+    page.evaluate("() => window.shown.dispatchEvent(new Event('click'))")
+    expect(page.get_by_role("article", name="Now?").get_by_role("textbox")).to_be_focused()
+    page.reload()
+    expect(page.locator(".connection")).to_contain_text("Live")
+    expect(page.get_by_text("An agent waits for you.")).to_have_count(0)  # asked once
+
+
+def test_a_question_is_dismissed_and_one_whose_asker_has_left_says_so(page: Page, board: Board, ada: Agent) -> None:
+    leaving = board.agent("leaving")
+    asked = ada.call("ask_user", question="Is this needed?")
+    leaving.call("ask_user", question="Who reads this?")
+    left = page.get_by_role("article", name="Who reads this?")
+    expect(left).to_be_visible()
+    expect(left.get_by_text("has left")).to_be_hidden()
+    leaving.close()
+    expect(left.get_by_text("has left")).to_be_visible()
+    page.get_by_role("article", name="Is this needed?").get_by_role("button", name="Dismiss this question").click()
+    expect(page.get_by_role("article", name="Is this needed?")).to_have_count(0)
+    assert "dismissed" in ada.call("get_response", questionId=asked["questionId"])["answer"]

@@ -1,0 +1,29 @@
+// Whether a word is meant in a text, also if it is only begun, shortened or has one wrong letter. Pure.
+
+const LONG_ENOUGH = 4; // letters of a word in which one may be wrong
+
+/** Both in lower case. `flt` and `filetr` are found in `filter tasks`, `tasks fil` is not a word. */
+export function hasWord(text, word) {
+  if (text.includes(word)) return true;
+  if (word.length < 3) return false;
+  return text.split(/[^\p{L}\p{N}]+/u).some((other) => isShortFor(other, word) || (word.length >= LONG_ENOUGH && isAlmost(other, word)));
+}
+
+/** Whether the letters of `word` stand in `other` in that order, the first at its beginning. */
+function isShortFor(other, word) {
+  if (other[0] !== word[0]) return false;
+  let at = 0;
+  for (const letter of other) if (letter === word[at]) at += 1;
+  return at === word.length;
+}
+
+/** Whether `other` begins with `word` but for one letter that is wrong, missing, too much, or swapped with the next. */
+function isAlmost(other, word) {
+  let at = 0;
+  while (at < word.length && other[at] === word[at]) at += 1;
+  const rest = word.slice(at + 1);
+  return other.startsWith(rest, at + 1) // a wrong one
+    || other.startsWith(rest, at) // one too much
+    || other.startsWith(word.slice(at), at + 1) // one is missing
+    || (other[at] === word[at + 1] && other[at + 1] === word[at] && other.startsWith(word.slice(at + 2), at + 2));
+}

@@ -1,0 +1,43 @@
+// The properties of a task in its dialog: stage, status, priority, tags, who works on it, its branch, its archive.
+
+import { announce } from "./announce.js";
+import { element } from "./dom.js";
+import { icon } from "./icons.js";
+import { hueOf } from "./tag_colors.js";
+import { time } from "./time.js";
+
+const PRIORITIES = ["P0 · at once", "P1 · soon", "P2 · usual", "P3 · later", "P4 · some time"];
+
+/** A list of them; `wiring` has state and actions. */
+export function propertiesOf(task, { state, actions }) {
+  const done = task.status === "completed";
+  const button = (name, text, run) => element("button", { type: "button", data: { focus: name }, on: { click: run } }, text);
+  const stage = element("select", { id: "task-stage", data: { focus: "stage" }, on: { change: (event) => {
+    const first = state.column(event.target.value)[0]?.id;
+    actions.move(task.id, { stage: event.target.value, before: first });
+    announce(`Moved to ${event.target.value}.`);
+  } } }, ...state.stages.map((one) => element("option", { value: one.name, selected: one.name === task.stage }, one.name)));
+  const priority = element("select", { id: "task-priority", data: { focus: "priority" }, on: { change: (event) => actions.quickly(task.id, { priority: Number(event.target.value) }) } },
+    ...PRIORITIES.map((text, value) => element("option", { value, selected: value === task.priority }, text)));
+  return element("dl", { class: "properties" },
+    property("Id", element("code", {}, task.id)),
+    property(element("label", { for: "task-stage" }, "Stage"), stage),
+    property("Status", element("span", { class: done ? "fact fact--done" : "fact" }, done ? icon("check") : null, done ? "Completed" : "Pending"),
+      button("status", done ? "Open it again" : "Complete it", () => actions.quickly(task.id, { status: done ? "pending" : "completed" })),
+      done && task.priority !== undefined ? button("archive", "Archive it", () => actions.archive(task.id)) : null),
+    task.priority === undefined ? null : property(element("label", { for: "task-priority" }, "Priority"), priority),
+    property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
+    property("Worked on by", task.claimed_by ? element("span", { class: "fact fact--holder", dir: "auto" }, icon("agent"), element("span", { class: "cut" }, task.claimed_by)) : none("Nobody"),
+      task.claimed_by ? button("release", "Release", () => actions.releaseTask(task.id)) : null),
+    task.branch ? property("Branch", icon("branch"), element("code", { dir: "ltr" }, task.branch)) : null,
+    property("Changed", time(task.updated_at)),
+    property("Created", time(task.created_at)));
+}
+
+function property(name, ...values) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, ...values.filter(Boolean)));
+}
+
+function none(text) {
+  return element("span", { class: "none" }, text);
+}
