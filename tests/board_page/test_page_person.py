@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
@@ -25,8 +26,13 @@ TOLD = """
 """
 
 
+def open_sidebar(page: Page) -> None:
+    if not page.locator("#sidebar").is_visible():  # the browser keeps it open
+        page.get_by_role("button", name="Standards and snippets").click()
+
+
 def test_standards_and_snippets_are_written_changed_and_deleted(page: Page, ada: Agent) -> None:
-    page.get_by_role("button", name="Standards and snippets").click()
+    open_sidebar(page)
     page.get_by_role("button", name="New standard").click()
     page.get_by_label("Id").fill("naming")
     page.get_by_role("textbox", name="Text").fill("# Names\nShort.")
@@ -185,3 +191,69 @@ def test_a_question_is_dismissed_and_one_whose_asker_has_left_says_so(page: Page
     page.get_by_role("article", name="Is this needed?").get_by_role("button", name="Dismiss this question").click()
     expect(page.get_by_role("article", name="Is this needed?")).to_have_count(0)
     assert "dismissed" in ada.call("get_response", questionId=asked["questionId"])["answer"]
+
+
+def test_what_is_blocked_is_seen_and_found_and_is_free_once_the_other_is_done(page: Page, ada: Agent) -> None:
+    first = ada.task("Lay the ground", stage="Prepare")
+    ada.task("Build on it", stage="Prepare", depends_on=[first])
+    expect(card(page, "Build on it")).to_contain_text("Blocked by 1")
+    page.get_by_label("Filter tasks by text").fill("is:blocked")
+    expect(page.locator(".card__title")).to_have_text(["Build on it"])
+    page.get_by_label("Filter tasks by text").fill("")
+    ada.call("complete_task", id=first)
+    expect(column(page, "Done").get_by_role("link", name="Lay the ground")).to_be_visible()
+    expect(card(page, "Build on it")).not_to_contain_text("Blocked")
+    page.get_by_role("link", name="Lay the ground").click()
+    page.get_by_role("button", name="Open it again").click()
+    expect(card(page, "Build on it")).to_contain_text("Blocked by 1")
+
+
+def test_priority_checkboxes_comments_and_the_archive(page: Page, ada: Agent) -> None:
+    id_ = ada.task("With everything", stage="Verify", description="- [ ] one\n- [x] two\n")
+    expect(card(page, "With everything")).to_contain_text("1/2")
+    dialog = open_task(page, "With everything")
+    dialog.get_by_label("Priority").select_option("0")
+    expect(card(page, "With everything").locator(".priority")).to_have_text("P0")
+    dialog.get_by_role("checkbox", name="one").check()
+    expect(card(page, "With everything")).to_contain_text("2/2")
+    assert "- [x] one" in ada.call("get_task", id=id_)["description"]
+    dialog.get_by_label("Your comment").fill("Please hurry")
+    dialog.get_by_role("button", name="Comment").click()
+    expect(dialog.locator(".comment")).to_contain_text("Please hurry")
+    assert "Please hurry" in str(ada.call("get_task", id=id_))
+    dialog.get_by_role("button", name="Complete it").click()
+    dialog.get_by_role("button", name="Archive it").click()
+    expect(card(page, "With everything")).to_have_count(0)
+    page.keyboard.press("Escape")
+    open_sidebar(page)
+    page.get_by_role("button", name="Archive", exact=True).click()
+    page.get_by_role("button", name="Bring back").click()
+    expect(column(page, "Done").get_by_role("link", name="With everything")).to_be_attached()
+
+
+def test_a_stage_gets_activities_that_agents_read(page: Page, ada: Agent) -> None:
+    page.get_by_role("button", name="Change the stage Verify").click()
+    page.get_by_role("button", name="Add an activity").click()
+    page.get_by_label("Name of the activity").fill("Review")
+    page.get_by_label("Prompt of the activity").fill("Read the whole diff.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "Read the whole diff." in str(ada.call("get_project_info"))
+
+
+def test_commits_that_name_a_task_are_listed_with_their_diff(page: Page, board: Board, ada: Agent) -> None:
+    def git(*words: str) -> None:
+        author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
+        subprocess.run(["git", *author, *words], cwd=board.root, check=True, capture_output=True)
+
+    id_ = ada.task("Has commits")
+    git("init", "--initial-branch=main")
+    (board.root / "greet.txt").write_text("hello\n")
+    git("add", "greet.txt")
+    git("commit", "-m", f"Greet\n\nTask: {id_}")
+    git("commit", "--allow-empty", "-m", f"Another one\n\nTask: {id_}x")
+    dialog = open_task(page, "Has commits")
+    expect(dialog.locator(".commit")).to_have_count(1)
+    expect(dialog.locator(".commit")).to_contain_text("greet.txt")
+    dialog.get_by_role("button", name="Greet").click()
+    expect(page.get_by_role("dialog", name="Greet").locator(".is-added")).to_have_text("+hello\n")

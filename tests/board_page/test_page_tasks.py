@@ -75,7 +75,7 @@ def test_a_task_is_created_in_a_column_and_edited(page: Page, ada: Agent) -> Non
     dialog.get_by_role("button", name="Complete it").click()
     expect(dialog.get_by_role("button", name="Open it again")).to_be_focused()
     expect(card(page, "Edited by hand")).to_contain_text("Completed")
-    [found] = ada.call("list_tasks", stage="Implement")["tasks"]
+    [found] = ada.call("list_tasks", stage="Done", text="Edited by hand")["tasks"]
     assert (found["title"], found["tags"], found["status"]) == ("Edited by hand", ["two words", "three"], "completed")
 
 

@@ -54,7 +54,8 @@ export class Actions {
     const at = before ? others.findIndex((other) => other.id === before) : others.length;
     const last = others.at(-1);
     const sent = before ? { stage, before } : task.stage === stage && last ? { stage, after: last.id } : { stage };
-    this.#state.put([{ ...task, stage, position: positionAt(others, at) }]);
+    const status = this.#state.stages.find(({ name }) => name === stage)?.completes ? "completed" : "pending";
+    this.#state.put([{ ...task, stage, status, position: positionAt(others, at) }]);
     if (sent.after) this.#activity.expectOwn(sent.after);
     await this.#change(id, () => api.moveTask(id, sent));
   }

@@ -59,6 +59,8 @@ export const api = {
   comment: (id, text) => ask("POST", `/api/tasks/${part(id)}/comments`, { text }),
   archive: () => ask("GET", "/api/tasks?archived="),
   link: (id, links) => ask("PUT", `/api/tasks/${part(id)}/links`, links),
+  commits: (id) => ask("GET", `/api/tasks/${part(id)}/commits`),
+  diff: (hash) => ask("GET", `/api/commits/${part(hash)}`),
   code: (anchor) => ask("GET", `/api/code?anchor=${part(anchor)}`),
   releaseTask: (id) => ask("POST", `/api/tasks/${part(id)}/release`),
   answer: (id, answer) => ask("POST", `/api/questions/${part(id)}/answer`, answer),

@@ -54,7 +54,7 @@ function factsOf(task, asks) {
   const done = task.status === "completed";
   const blockers = done ? [] : task.blocked_by ?? [];
   return [
-    !done && task.priority !== undefined && task.priority !== 2
+    !done && task.priority !== 2
       ? element("span", { class: `fact priority priority--${task.priority}`, title: `Priority ${task.priority} of 0 to 4` }, `P${task.priority}`) : null,
     element("span", { class: "card__id" }, task.id),
     done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : null,

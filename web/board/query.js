@@ -27,15 +27,15 @@ const CHECKS = {
   tag: (task, value) => task.tags.some((tag) => tag.toLowerCase() === value),
   agent: (task, value) => (value === "nobody" ? !task.claimed_by : (task.claimed_by ?? "").toLowerCase() === value),
   stage: (task, value) => task.stage.toLowerCase().startsWith(value),
-  priority: (task, value) => `p${task.priority ?? 2}` === value || String(task.priority ?? 2) === value,
+  priority: (task, value) => `p${task.priority}` === value || String(task.priority) === value,
   is: (task, value, asks) => Boolean(IS[value]?.(task, asks)),
 };
 
 const isPending = (task) => task.status !== "completed";
-const isBlocked = (task) => isPending(task) && (task.blocked_by ?? []).length > 0;
+const isBlocked = (task) => isPending(task) && task.blocked_by?.length > 0;
 const IS = {
   blocked: isBlocked,
-  blocking: (task) => (task.blocks ?? 0) > 0,
+  blocking: (task) => task.blocks > 0,
   ready: (task) => isPending(task) && !isBlocked(task) && !task.claimed_by,
   claimed: (task) => Boolean(task.claimed_by),
   asking: (_, asks) => asks > 0,

@@ -1,5 +1,6 @@
 // The sidebar: the texts that agents look up.
 
+import { openArchive } from "./archive_dialog.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { openKeys } from "./shortcuts.js";
@@ -20,6 +21,7 @@ export class Sidebar {
       element("nav", { "aria-label": "Texts for agents" },
         heading("Standards", "standard"), this.#noStandards, this.#standards,
         heading("Snippets", "snippet"), this.#noSnippets, this.#snippets),
+      element("button", { type: "button", class: "sidebar__keys", on: { click: () => openArchive({ fail }) } }, icon("archive"), "Archive"),
       element("button", { type: "button", class: "sidebar__keys", on: { click: openKeys } }, icon("keyboard"), "Keyboard"));
     state.addEventListener("workspace", () => this.draw());
   }

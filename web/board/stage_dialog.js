@@ -17,7 +17,6 @@ export function openStage({ state, stage, returnTo }) {
   const after = element("select", { id: "stage-after" }, element("option", { value: "" }, "First"),
     ...others.map((other) => element("option", { value: other.name, selected: other.name === before }, `After ${other.name}`)));
   const first = element("input", { id: "stage-default", type: "checkbox", checked: Boolean(stage?.is_default), disabled: Boolean(stage?.is_default) });
-  const hasEnds = state.stages.some((other) => other.completes !== undefined);
   const ends = element("input", { id: "stage-completes", type: "checkbox", checked: Boolean(stage?.completes) });
   const activities = new Activities(stage?.activities ?? []);
   const error = element("p", { class: "error", role: "alert", hidden: true });
@@ -34,7 +33,7 @@ export function openStage({ state, stage, returnTo }) {
   };
   const save = async () => {
     const place = after.value === before && stage ? {} : { after: after.value };
-    const change = { name: name.value, color: color.value, ...(hasEnds ? { completes: ends.checked, activities: activities.values } : {}), ...place };
+    const change = { name: name.value, color: color.value, completes: ends.checked, activities: activities.values, ...place };
     const id = stage ? stage.id : (await api.createStage(change)).id;
     const rest = { ...(stage ? change : {}), ...(first.checked && !stage?.is_default ? { is_default: true } : {}) };
     if (Object.keys(rest).length) await api.changeStage(id, rest);
@@ -47,8 +46,8 @@ export function openStage({ state, stage, returnTo }) {
     field(name, "Name"),
     element("div", { class: "form__row" }, field(after, "Place"), field(color, "Color")),
     element("div", { class: "check" }, first, element("label", { for: first.id }, "New tasks come into this stage")),
-    hasEnds ? element("div", { class: "check" }, ends, element("label", { for: ends.id }, "Tasks in this stage are completed")) : null,
-    hasEnds ? activities.node : null,
+    element("div", { class: "check" }, ends, element("label", { for: ends.id }, "Tasks in this stage are completed")),
+    activities.node,
     error,
     element("div", { class: "buttons" },
       stage && others.length ? element("button", { type: "button", on: { click: () => remove(state, stage, others, attempt) } }, "Delete…") : null,

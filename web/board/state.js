@@ -7,6 +7,7 @@ const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position"
 export class State extends EventTarget {
   root = "";
   seq = 0; // the last change that is known
+  archived = 0; // how many tasks are in the archive
   stages = [];
   tasks = new Map(); // by id
   agents = [];
@@ -23,6 +24,7 @@ export class State extends EventTarget {
     this.root = board.root;
     this.seq = Math.max(board.seq, this.seq);
     this.stages = board.stages;
+    this.archived = board.archived;
     this.tasks = new Map(board.tasks.map((task) => [task.id, cardOf(task)]));
     this.#columns = new Map(board.stages.map((stage) => [stage.name, []]));
     for (const task of this.tasks.values()) this.#columns.get(task.stage)?.push(task); // they come in order
@@ -47,7 +49,9 @@ export class State extends EventTarget {
 
   /** These tasks are new or have changed. */
   put(tasks) {
-    for (const task of tasks) {
+    for (const given of tasks) {
+      // Some answers leave out what a task waits for: that is read with the next event.
+      const task = given.blocked_by ? given : { ...given, blocked_by: this.tasks.get(given.id)?.blocked_by ?? [] };
       this.#takeOut(task.id);
       const card = cardOf(task);
       this.tasks.set(card.id, card);

@@ -9,6 +9,7 @@ import { markdown } from "./markdown.js";
 import { confirmed, openModal } from "./modal.js";
 import { makeQuestion } from "./question.js";
 import { commentsOf } from "./task_comments.js";
+import { commitsOf } from "./task_commits.js";
 import { TaskForm } from "./task_form.js";
 import { propertiesOf } from "./task_properties.js";
 import { time } from "./time.js";
@@ -89,6 +90,8 @@ export class TaskDialog {
     }
     if (this.#form) this.#warn();
     else this.#draw();
+    const commits = await api.commits(this.#id).catch(() => null); // git may take a while
+    if (commits && !this.#form) this.#section("commits", commits, () => commitsOf(commits.commits));
   }
 
   // --- reading it ----------------------------------------------------------------------------------------------
@@ -100,13 +103,13 @@ export class TaskDialog {
     if (!this.#drawn.size) {
       body.replaceChildren(element("div", { class: "task" },
         element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("comments"), slot("history")),
-        element("aside", { class: "task__side", "aria-label": "Properties" }, slot("actions"), slot("properties"), slot("links"), slot("anchors"))));
+        element("aside", { class: "task__side", "aria-label": "Properties" }, slot("actions"), slot("properties"), slot("links"), slot("anchors"), slot("commits"))));
     }
     const { state } = this.#with;
     const waiting = task.questions.filter((one) => !one.answered_at);
     this.#section("questions", waiting, () => this.#questions(waiting));
-    this.#section("description", [task.description], () => describe(task.description, task.boxes === undefined ? null : (number, isTicked) => this.#tick(number, isTicked)));
-    if (task.comments) this.#section("comments", task.comments, () => commentsOf(task, (text) => this.#with.actions.comment(task.id, text)));
+    this.#section("description", [task.description], () => describe(task.description, (number, isTicked) => this.#tick(number, isTicked)));
+    this.#section("comments", task.comments, () => commentsOf(task, (text) => this.#with.actions.comment(task.id, text)));
     this.#section("actions", ["always"], () => this.#buttons());
     const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages];
     this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);

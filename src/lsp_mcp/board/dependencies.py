@@ -74,6 +74,13 @@ def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
     }
 
 
+def with_neighbors(at: Transaction, ids: Sequence[str]) -> list[str]:
+    """The ids, and those of all tasks that depend on one of them or that one of them depends on."""
+    near = dependencies.c.task.in_(ids) | dependencies.c.depends_on.in_(ids)
+    edges = at.connection.execute(sa.select(dependencies).where(near)).all()
+    return list(dict.fromkeys([*ids, *(id_ for edge in edges for id_ in (edge.task, edge.depends_on))]))
+
+
 def waits_for(at: Transaction, id_: str) -> list[str]:
     """The tasks that are to be completed before this one can be begun."""
     rows = at.connection.execute(

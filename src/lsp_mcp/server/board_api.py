@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lsp_mcp.board import agents, library, stages, talk, tasks, views
+from lsp_mcp.board import agents, dependencies, library, stages, talk, tasks, views
 from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
@@ -181,10 +181,14 @@ class BoardApi:
         return {"ids": [one["id"] for one in listed]}
 
     async def _cards(self, request: Request) -> Any:
-        """Some tasks by their ids, as the board has them: without those that are gone."""
+        """Some tasks by their ids, as the board has them, without those that are gone; and what waits for them."""
         ids = [id_ for id_ in request.query_params.get("ids", "").split(",") if id_][:_MOST_CARDS]
-        listed, _ = await self._board.read(lambda at: views.listed(at, ids=ids, limit=_MOST_CARDS))
-        return {"tasks": listed}
+
+        def work(at: Transaction) -> Any:
+            found, _ = views.listed(at, ids=dependencies.with_neighbors(at, ids), limit=MOST_TASKS)
+            return {"tasks": found}
+
+        return await self._board.read(work)
 
     async def _task(self, request: Request) -> Any:
         id_ = request.path_params["id"]

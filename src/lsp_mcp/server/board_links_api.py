@@ -1,4 +1,4 @@
-"""What the board's page asks about what a task depends on, and about the code that it is about."""
+"""What the board's page asks about what a task depends on, the code that it is about, and its commits."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
-from lsp_mcp.board import tasks
+from lsp_mcp.board import tasks, views
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.server.board_requests import Handler, json_of
 from lsp_mcp.toolsets.board.anchored import anchored, code_around
+from lsp_mcp.toolsets.board.task_commits import commits_of, diff_of
 
 _AROUND = 6  # lines that are shown before and behind an anchor
 
@@ -32,7 +33,12 @@ class LinksApi:
 
     def handlers(self) -> list[tuple[str, str, Handler]]:
         """All of them."""
-        return [("PUT", "/api/tasks/{id}/links", self._link), ("GET", "/api/code", self._code)]
+        return [
+            ("PUT", "/api/tasks/{id}/links", self._link),
+            ("GET", "/api/tasks/{id}/commits", self._commits),
+            ("GET", "/api/commits/{hash}", self._commit),
+            ("GET", "/api/code", self._code),
+        ]
 
     async def _link(self, request: Request) -> Any:
         id_, links = request.path_params["id"], Links.model_validate(await json_of(request))
@@ -41,6 +47,14 @@ class LinksApi:
             lambda at: tasks.update(at, id_, depends_on=links.depends_on, anchored=rows)
         )
         return {"id": changed["id"], "revision": changed["revision"]}
+
+    async def _commits(self, request: Request) -> Any:
+        id_ = request.path_params["id"]
+        task = await self._host.board.read(lambda at: views.get(at, id_))
+        return {"commits": await commits_of(self._host.workspace.root, task["id"], task["branch"])}
+
+    async def _commit(self, request: Request) -> Any:
+        return {"diff": await diff_of(self._host.workspace.root, request.path_params["hash"])}
 
     async def _code(self, request: Request) -> Any:
         lines = await code_around(self._host, request.query_params.get("anchor", ""), _AROUND)

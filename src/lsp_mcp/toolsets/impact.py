@@ -25,6 +25,7 @@ from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.test_commands import commands
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.wire.git import GIT
 from lsp_mcp.wire.process import run
 
 _MOST_SYMBOLS = 20  # of one call
@@ -32,18 +33,6 @@ _MOST_SEEN = 1_500  # functions that are looked at for one symbol
 _MOST_JUDGED = 3_000  # symbols that are asked about for `unused`
 _MOST_FILES = 2_000
 _GIT_TIMEOUT = 20.0  # seconds
-# Nothing that a repository's configuration names is run.
-_GIT = (
-    "git",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "diff.external=",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.quotePath=false",
-)
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=0", "--relative", "HEAD", "--", ".")
 _NEW = ("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
 _WHOLE = 1_000_000_000  # lines of a new file
@@ -227,7 +216,7 @@ def _places(found: Impact) -> Iterator[Place]:
 
 
 async def _git(root: Path, *arguments: str) -> str:
-    code, said = await run((*_GIT, *arguments), cwd=root, timeout=_GIT_TIMEOUT)
+    code, said = await run((*GIT, *arguments), cwd=root, timeout=_GIT_TIMEOUT)
     if code:
         raise CallerError(f"git diff says nothing of {root}: {said.strip()[:200]}; pass symbols")
     return said

@@ -1,0 +1,32 @@
+"""Asking git, without running anything that a repository names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.wire.process import run
+
+_TIMEOUT = 20.0  # seconds
+# Nothing that a repository's configuration names is run.
+GIT = (
+    "git",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "diff.external=",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.quotePath=false",
+)
+PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
+
+
+async def asked_git(root: Path, *arguments: str) -> str | None:
+    """What git prints in the folder `root`; None if it refuses, is missing, or takes too long."""
+    try:
+        status, printed = await run([*GIT, *arguments], cwd=root, timeout=_TIMEOUT)
+    except LspMcpError:
+        return None
+    return None if status else printed
