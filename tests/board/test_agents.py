@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import pytest
+import sqlalchemy as sa
 
 from board.boards import World
 from fakes.bounded import wait_gone
-from lsp_mcp.board import agents, processes, talk, tasks, views
+from lsp_mcp.board import agents, processes, tables, talk, tasks, views
 from lsp_mcp.board.store import Actor
 
 
@@ -63,20 +64,33 @@ def test_a_name_that_cannot_be_used_is_refused(world: World, name: str) -> None:
     assert "the name" in world.refused(agents.register, world.agent(), name)
 
 
-def test_who_takes_the_name_of_one_that_is_gone_has_its_tasks_and_answers(world: World) -> None:
+def test_who_takes_the_name_of_one_that_is_gone_is_another(world: World) -> None:
     gone = world.write(agents.register, world.agent("claude"), "Ada")
+    task = world.task()
+    world.write(tasks.claim, gone, task, by=gone)
+    world.write(agents.disconnect, gone)
+    new = world.write(agents.register, world.agent("claude"), "ada")
+    assert (new.name, new.id != gone.id) == ("ada-2", True)
+    assert world.get(task)["claimed_by"] == "Ada"
+
+
+def test_an_agent_that_comes_back_with_its_token_has_its_name_tasks_and_answers(world: World) -> None:
+    gone = world.write(agents.connect, "claude", world.process, "secret of the first")
+    gone = world.write(agents.register, gone, "Ada")
     task, own = world.task("old"), world.task("own")
     world.write(tasks.claim, gone, task, by=gone)
     question = world.write(talk.ask, "?", by=gone)["id"]
     world.write(agents.disconnect, gone)
     assert connected(world) == []
-    assert world.get(task)["claimed_by"] == "Ada"
+    assert [one["asker_gone"] for one in world.read(talk.waiting)] == [True]
 
     new = world.agent("claude")
     world.write(tasks.claim, new, own, by=new)
     asked = world.write(talk.ask, "own?", by=new)["id"]
-    heir = world.write(agents.register, new, "ada")
+    heir = world.write(agents.come_back, "secret of the first", "claude", world.process)
     assert heir == gone
+    assert not world.read(talk.waiting)[0]["asker_gone"]
+    world.write(agents.succeed, new, heir)
     assert connected(world) == ["Ada"]
     for id_ in (task, own):
         assert world.get(id_)["claimed_by"] == "Ada"
@@ -84,6 +98,21 @@ def test_who_takes_the_name_of_one_that_is_gone_has_its_tasks_and_answers(world:
     for id_ in (question, asked):
         world.write(talk.answer, id_, text="yes")
     assert [one["id"] for one in world.read(talk.answered, heir.id)] == [question, asked]
+    assert "no agent of this board has that agentToken" in world.refused(agents.come_back, "x", "c", world.process)
+    assert "secret of the first" not in repr(world.everything())
+
+
+def test_the_claims_of_an_agent_that_leaves_lapse_for_all_to_see(world: World) -> None:
+    agent = world.agent()
+    task = world.task("half done")
+    world.write(tasks.claim, agent, task, by=agent)
+    world.write(agents.disconnect, agent, "another process")
+    assert connected(world) == [agent.name]  # it has come back elsewhere
+    world.write(agents.disconnect, agent, world.process)
+    assert [one["id"] for one in world.read(views.ready)[0]] == [task]
+    lapsed = sa.select(tables.changes.c.ref, tables.changes.c.text).where(tables.changes.c.action == "lapsed")
+    assert world.read(lambda at: at.connection.execute(lapsed).all()) == [(task, "half done")]
+    assert world.said(task)[-1][1] == f"the claim has lapsed: {agent.name} is gone"
 
 
 def test_an_agent_that_leaves_nothing_is_forgotten_and_its_name_is_free(world: World) -> None:
@@ -132,10 +161,15 @@ def test_a_silent_process_of_another_machine_is_gone_until_it_speaks_again(
 ) -> None:
     there = "elsewhere 17 abc"
     agent = world.agent("claude", there)
-    world.write(agents.beat, world.process)
-    assert connected(world) == ["claude"]
-    monkeypatch.setattr(agents, "SILENT", -1.0)
-    world.write(agents.beat, world.process)
+    clock = [0.0]
+    monkeypatch.setattr(agents, "monotonic", lambda: clock[0])
+    has_gone = agents.Sightings().has_gone
+    for time in (0.0, agents.SILENT):
+        clock[0] = time
+        world.write(agents.beat, world.process, has_gone)
+        assert connected(world) == ["claude"]
+    clock[0] += 1
+    world.write(agents.beat, world.process, has_gone)
     assert connected(world) == []
     assert world.read(agents.are_others, there)
     world.write(agents.beat, there)

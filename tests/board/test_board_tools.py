@@ -308,7 +308,7 @@ def test_register_agent(shared: Agent, board: Running, transport: str) -> None:
     before = shared.answer("register_agent")
     assert re.fullmatch(r"a-\w{5}", before["assignedId"])
     named = shared.answer("register_agent", preferredName=f"Ada {transport}")
-    assert named == {"assignedId": before["assignedId"], "agentName": f"Ada {transport}"}
+    assert named == {**before, "agentName": f"Ada {transport}"}
     assert shared.answer("register_agent") == named
     with agent(board, "websocket") as two:
         assert two.answer("register_agent", preferredName=f"ADA {transport}")["agentName"] == f"ADA {transport}-2"
@@ -427,7 +427,83 @@ def test_the_documents_handshake_is_accepted(board: Running) -> None:
         assert "tools" in found["capabilities"]
         with websocket(board) as two:
             assert two.initialize()["agentName"] == "my-agent-2"
-        assert one.answer("register_agent") == {"assignedId": found["assignedId"], "agentName": "my-agent"}
+        told = {name: found[name] for name in ("assignedId", "agentName", "agentToken")}
+        assert one.answer("register_agent") == told
+
+
+def test_a_client_that_reconnects_is_the_same_agent_by_its_token_and_not_by_its_name(board: Running) -> None:
+    with websocket(board) as one:
+        first = one.initialize(clientInfo={"name": "grace", "version": "1"})
+        task = make(one)
+        one.answer("claim_task", id=task)
+        asked = one.answer("ask_user", question="Which?")["questionId"]
+        with websocket(board) as two:  # its network has changed, and the board does not know yet
+            meta = {"lsp-mcp/agent": first["agentToken"]}
+            again = two.initialize(clientInfo={"name": "grace", "version": "1"}, _meta=meta)
+            assert (again["assignedId"], again["agentName"]) == (first["assignedId"], "grace")
+            one.connection.close()
+            assert two.answer("get_task", id=task)["claimed_by"] == "grace"
+            with websocket(board) as other:
+                assert other.initialize()["agentName"] != "grace"
+                assert other.answer("register_agent", preferredName="grace")["agentName"] == "grace-2"
+                assert "grace works on" in other.error("claim_task", id=task)
+    with websocket(board) as three:
+        three.initialize()
+        assert three.answer("register_agent", agentToken=first["agentToken"])["agentName"] == "grace"
+        assert three.answer("get_response", questionId=asked) == {"questionId": asked, "answered": False}
+        assert three.answer("get_task", id=task)["claimed_by"] == "grace"
+    with websocket(board) as four:
+        error = four.request(
+            "initialize",
+            {
+                "protocolVersion": "2024-11-05",
+                "clientInfo": {"name": "x", "version": "1"},
+                "_meta": {"lsp-mcp/agent": "wrong"},
+            },
+        )["error"]
+        assert "no agent of this board has that agentToken" in error["message"]
+
+
+def test_the_calls_of_a_connection_are_carried_out_in_their_order(board: Running) -> None:
+    with websocket(board) as one:
+        one.initialize()
+        waiting = one.answer("ask_user", question="?")["questionId"]
+        task = make(one)
+        call = {"name": "get_response", "arguments": {"questionId": waiting, "wait_seconds": 50}}
+        one.send({"id": "waits", "method": "tools/call", "params": call})  # nobody answers, and nothing waits for it
+        for number in range(20):
+            call = {"name": "add_to_task", "arguments": {"id": task, "content": str(number)}}
+            one.send({"id": f"call {number}", "method": "tools/call", "params": call})
+        assert [one.receive()["id"] for _ in range(20)] == [f"call {number}" for number in range(20)]
+        assert one.answer("get_task", id=task)["description"].split() == [str(number) for number in range(20)]
+
+
+def test_an_answer_reaches_the_agent_as_a_notification(board: Running, person: httpx2.Client) -> None:
+    with websocket(board) as one, websocket(board) as other:
+        assert "logging" in one.initialize()["capabilities"]
+        other.initialize()
+        other.answer("register_agent")
+        asked = one.answer("ask_user", question="Which?", options=[{"id": "a", "label": "The first"}])["questionId"]
+        assert person.post(f"/api/questions/{asked}/answer", json={"option": "a"}).status_code == 200
+        told = one.receive()
+        assert (told["method"], told["params"]["data"]) == (
+            "notifications/message",
+            {"questionId": asked, "question": "Which?", "answer": "The first"},
+        )
+        assert one.request("logging/setLevel", {"level": "info"})["result"] == {}
+        other.send({"id": "next", "method": "ping"})
+        assert other.receive()["id"] == "next"
+
+
+@pytest.mark.parametrize("transport", ["websocket", "stdio"])
+def test_a_call_that_is_repeated_with_its_key_is_stored_once(board: Running, transport: str) -> None:
+    key = f"the key of {transport}"
+    with agent(board, transport) as one:
+        first = one.answer("create_task", title="once", idempotency=key)
+    with agent(board, transport) as two:
+        assert two.answer("create_task", title="once", idempotency=key) == first
+        assert "was used for another call" in two.error("create_task", title="twice", idempotency=key)
+        assert "choose 8 to 200" in two.error("create_task", title="once", idempotency="1")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -585,7 +661,7 @@ def test_an_agent_that_disconnects_with_a_claim_and_a_question_is_succeeded(
     assert person.post(f"/api/questions/{question}/answer", json={"text": "yes"}).status_code == 200
     with agent(board, "websocket") as heir:
         assert task in [found["id"] for found in heir.answer("list_ready_tasks", limit=1_000)["tasks"]]
-        assert heir.answer("register_agent", preferredName=name) == before
+        assert heir.answer("register_agent", agentToken=before["agentToken"]) == before
         assert [found["answer"] for found in heir.answer("get_responses")["responses"]] == ["yes"]
         assert heir.answer("get_task", id=task)["claimed_by"] == name
         assert task not in [found["id"] for found in heir.answer("list_ready_tasks", limit=1_000)["tasks"]]
@@ -606,14 +682,14 @@ def test_two_processes_show_each_other_what_they_do(board: Running) -> None:
 def test_a_claim_of_a_process_that_was_killed_is_free_for_the_next_one(tmp_path: Path) -> None:
     with running(tmp_path, "--port", "0") as first:
         with agent(first, "websocket") as one:
-            one.answer("register_agent", preferredName="Ada")
+            token = one.answer("register_agent", preferredName="Ada")["agentToken"]
             task = make(one)
             one.answer("claim_task", id=task)
             first.process.kill()
             first.process.wait()
         with running(tmp_path, "--port", "0") as second, agent(second, "websocket") as two:
             assert two.answer("list_ready_tasks")["tasks"][0]["id"] == task
-            assert two.answer("register_agent", preferredName="Ada")["agentName"] == "Ada"
+            assert two.answer("register_agent", agentToken=token)["agentName"] == "Ada"
             assert two.answer("get_task", id=task)["claimed_by"] == "Ada"
 
 

@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 
 import lsp_mcp.board
 from board.boards import World
-from lsp_mcp.board import tasks
+from lsp_mcp.board import talk, tasks
 from lsp_mcp.board.store import Store
 
 NOW = "2026-01-02T03:04:05.000006+00:00"
@@ -92,6 +92,20 @@ ROWS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }  # fmt: skip
 
 
+def question(id_: str, asked: int, answered: int | None = None) -> tuple[str, dict[str, Any]]:
+    return "questions", {
+        "id": id_, "agent": "a-11111", "who": "codex", "question": "Which?", "options": [], "allow_freeform": True,
+        "priority": "normal", "asked_at": NOW.replace("03:04", f"03:{asked:02}"),
+        "answered_at": None if answered is None else NOW.replace("03:04", f"03:{answered:02}"),
+    }  # fmt: skip
+
+
+QUESTIONS = {
+    "0002": [AGENT, question("q-11111", 30, 40), question("q-22222", 10, 50), question("q-33333", 20),
+             question("q-44444", 5)],
+}  # fmt: skip
+
+
 def opened(url: str) -> Any:
     return closing(Store(url))
 
@@ -99,7 +113,7 @@ def opened(url: str) -> Any:
 def test_every_release_but_this_one_has_a_board_here() -> None:
     _, found = scripts()
     head = found.get_current_head()
-    assert set(ROWS) == {one.revision for one in found.walk_revisions()} - {head}
+    assert {*ROWS, *QUESTIONS} == {one.revision for one in found.walk_revisions()} - {head}
 
 
 @pytest.mark.parametrize("revision", ROWS)
@@ -131,6 +145,16 @@ def test_a_board_of_an_older_release_is_brought_along(revision: str, store_url: 
             assert len(before[table]) == rows
     with opened(store_url) as store:
         assert World(store).everything() == before
+
+
+def test_questions_of_a_board_without_numbers_keep_the_order_of_their_times(store_url: str) -> None:
+    make_old(store_url, "0002", QUESTIONS["0002"])
+    with opened(store_url) as store:
+        world = World(store)
+        assert [one["id"] for one in world.read(talk.waiting)] == ["q-44444", "q-33333"]
+        assert [one["id"] for one in world.read(talk.answered, "a-11111")] == ["q-11111", "q-22222"]
+        new = world.write(talk.ask, "And this?")["id"]
+        assert world.read(talk.waiting)[-1]["id"] == new
 
 
 @pytest.mark.parametrize(

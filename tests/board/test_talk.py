@@ -128,3 +128,20 @@ def test_the_oldest_notifications_are_forgotten(world: World, monkeypatch: pytes
     for number in range(5):
         world.write(talk.notify, str(number))
     assert [one["message"] for one in world.read(talk.timeline)] == ["4", "3", "2"]
+
+
+def test_limits_and_order_hold_when_the_clock_is_set_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = world.agent()
+    for number in range(59):
+        world.write(talk.notify, str(number), by=agent)
+    first = world.write(talk.ask, "first?", by=agent)["id"]
+    monkeypatch.setattr("lsp_mcp.board.fields.now", lambda: "2020-01-01T00:00:00.000000+00:00")
+    for number in range(59, 119):
+        world.write(talk.notify, str(number), by=agent)
+    second = world.write(talk.ask, "second?", by=agent)["id"]
+    assert [one["id"] for one in world.read(talk.waiting)] == [first, second]
+    for id_ in (second, first):
+        world.write(talk.answer, id_, text="yes")
+    assert [one["id"] for one in world.read(talk.answered, agent.id)] == [second, first]
+    assert [one["id"] for one in world.read(talk.recently_answered, 2)] == [first, second]
+    assert [one["message"] for one in world.read(talk.timeline, 2)] == ["118", "117"]

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import sqlalchemy as sa
 
-from lsp_mcp.board import fields
+from lsp_mcp.board import fields, history
 from lsp_mcp.board.ids import new_id, slug_of
 from lsp_mcp.board.processes import has_ended
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.board.tables import agents, questions, tasks
+from lsp_mcp.errors import CallerError
 
 SILENT = 90.0  # seconds after which a process that says nothing counts as ended
 _MOST_CLIENT = 120
 
 
-def connect(at: Transaction, client: str, process: str) -> Actor:
-    """A new agent, which is connected to `process` (of ours); its name is made of what its `client` is called."""
+def connect(at: Transaction, client: str, process: str, token: str | None = None) -> Actor:
+    """A new agent, which is connected to `process` (of ours); its name is made of what its `client` is called.
+
+    It can come back with `token`, which only it knows.
+    """
     base = slug_of(re.sub(r"[-_ ]?mcp[-_ ]?client$", "", client, flags=re.I))[:40] or "agent"
     actor = Actor(_free_name(at, base, None), _free_id(at))
     at.connection.execute(
@@ -29,6 +35,7 @@ def connect(at: Transaction, client: str, process: str) -> Actor:
             client=fields.printable(client, _MOST_CLIENT),
             connected=True,
             process=process,
+            token=token and _hash(token),
             first_seen=at.now,
             last_seen=at.now,
         )
@@ -37,35 +44,44 @@ def connect(at: Transaction, client: str, process: str) -> Actor:
     return actor
 
 
+def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
+    """The agent that was given `token`, now connected to `process`, with its name, tasks and questions.
+
+    Raises:
+        CallerError: nobody was.
+    """
+    row = at.connection.execute(sa.select(agents).where(agents.c.token == _hash(token))).mappings().first()
+    if row is None:
+        raise CallerError("no agent of this board has that agentToken; leave it out to be a new one.")
+    at.connection.execute(
+        sa.update(agents)
+        .where(agents.c.id == row["id"])
+        .values(connected=True, process=process, client=fields.printable(client, _MOST_CLIENT), last_seen=at.now)
+    )
+    if not row["connected"]:
+        at.change("connected", "agent", row["id"], row["name"])
+    return Actor(row["name"], row["id"])
+
+
+def succeed(at: Transaction, old: Actor, new: Actor) -> None:
+    """What `old` has, is `new`'s from now on; `old` is gone."""
+    if old.id == new.id:
+        return
+    at.connection.execute(sa.update(tasks).where(tasks.c.claimed_by == old.id).values(claimed_by=new.id))
+    at.connection.execute(sa.update(questions).where(questions.c.agent == old.id).values(agent=new.id))
+    at.connection.execute(sa.delete(agents).where(agents.c.id == old.id))
+    at.change("disconnected", "agent", str(old.id), old.name)
+
+
 def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
     """The agent under the name that it wants, or with a number behind it while another agent has that one.
 
-    An agent that is not connected any more is succeeded: who takes its name is it, with its tasks and questions, and
-    with those of its own until then.
+    The name of one that is gone is that one's: nobody becomes another agent by its name.
     """
     if name is None:
         return actor
     wanted = fields.name(name, "name")
-    row = (
-        at.connection.execute(
-            sa.select(agents).where(sa.func.lower(agents.c.name) == wanted.lower(), agents.c.id != actor.id)
-        )
-        .mappings()
-        .first()
-    )
     mine = at.connection.execute(sa.select(agents).where(agents.c.id == actor.id)).mappings().one()
-    if row and not row["connected"]:
-        at.connection.execute(sa.update(tasks).where(tasks.c.claimed_by == actor.id).values(claimed_by=row["id"]))
-        at.connection.execute(sa.update(questions).where(questions.c.agent == actor.id).values(agent=row["id"]))
-        at.connection.execute(sa.delete(agents).where(agents.c.id == actor.id))
-        at.change("disconnected", "agent", str(actor.id), actor.name)
-        at.connection.execute(
-            sa.update(agents)
-            .where(agents.c.id == row["id"])
-            .values(connected=True, process=mine["process"], client=mine["client"], last_seen=at.now)
-        )
-        at.change("connected", "agent", row["id"], row["name"])
-        return Actor(row["name"], row["id"])
     found = _free_name(at, wanted, actor.id)
     if found == mine["name"]:
         return Actor(found, actor.id)
@@ -74,19 +90,27 @@ def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
     return Actor(found, actor.id)
 
 
-def disconnect(at: Transaction, actor: Actor) -> None:
-    """The agent is gone; its tasks can be claimed by others, and its questions wait for whoever takes its name.
+def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> None:
+    """The agent is gone; its claims have lapsed, and its questions wait for it to come back.
 
-    One that leaves neither is forgotten, and its name is free.
+    Nothing happens if it is connected to another process than `process` by now. One that leaves neither claims nor
+    questions is forgotten, and its name is free.
     """
-    left = sa.select(tasks.c.id).where(tasks.c.claimed_by == actor.id)
-    asked = sa.select(questions.c.id).where(questions.c.agent == actor.id)
-    if any(at.connection.execute(some.limit(1)).first() for some in (left, asked)):
+    here = sa.select(agents.c.process).where(agents.c.id == actor.id)
+    if process is not None and at.connection.execute(here).scalar() != process:
+        return
+    held = sa.select(tasks.c.id, tasks.c.title, tasks.c.revision).where(tasks.c.claimed_by == actor.id)
+    claims = at.connection.execute(held).all()
+    asked = sa.select(questions.c.id).where(questions.c.agent == actor.id).limit(1)
+    if claims or at.connection.execute(asked).first():
         gone = sa.update(agents).values(connected=False, process="", last_seen=at.now)
         at.connection.execute(gone.where(agents.c.id == actor.id))
     else:
         at.connection.execute(sa.delete(agents).where(agents.c.id == actor.id))
     at.change("disconnected", "agent", str(actor.id), actor.name)
+    for claim in claims:
+        history.remember(at, "task", claim.id, claim.revision, f"the claim has lapsed: {actor.name} is gone")
+        at.change("lapsed", "task", claim.id, claim.title)
 
 
 def end(at: Transaction, process: str) -> None:
@@ -101,22 +125,35 @@ def are_others(at: Transaction, process: str) -> bool:
     return at.connection.execute(sa.select(agents.c.id).where(wanted).limit(1)).first() is not None
 
 
-def beat(at: Transaction, process: str) -> None:
+def beat(at: Transaction, process: str, has_gone: Callable[[str, str], bool] = lambda *_: False) -> None:
     """The agents of `process` are there, whatever others took them for; those of processes that have ended are gone.
 
-    A process on another machine, which cannot be asked, has ended if it says nothing for `SILENT` seconds.
+    A process on another machine cannot be asked: `has_gone` tells of it by its name and when it was last seen.
     """
     own = agents.c.process == process
     at.connection.execute(sa.update(agents).where(own).values(connected=True, last_seen=at.now))
-    latest = (datetime.fromisoformat(at.now) - timedelta(seconds=SILENT)).isoformat(timespec="microseconds")
     ended: dict[str, bool] = {}
     for row in list(at.connection.execute(sa.select(agents).where(agents.c.connected, ~own)).mappings()):
         if ended.setdefault(row["process"], has_ended(row["process"])):
             disconnect(at, Actor(row["name"], row["id"]))
-        elif row["last_seen"] < latest:
+        elif has_gone(row["process"], row["last_seen"]):
             # It may have been asleep, and says so then: its agents are not forgotten.
             at.connection.execute(sa.update(agents).where(agents.c.id == row["id"]).values(connected=False))
             at.change("disconnected", "agent", row["id"], row["name"])
+
+
+class Sightings:
+    """Tells which processes are silent, by this machine's own clock: others' may be wrong, and be set."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, float]] = {}
+
+    def has_gone(self, process: str, last_seen: str) -> bool:
+        """Whether it has said nothing new for `SILENT` seconds."""
+        known = self._seen.get(process)
+        if known is None or known[0] != last_seen:
+            self._seen[process] = known = (last_seen, monotonic())
+        return monotonic() - known[1] > SILENT
 
 
 def connected(at: Transaction) -> list[dict[str, Any]]:
@@ -134,6 +171,10 @@ def _free_name(at: Transaction, wanted: str, own: str | None) -> str:
     while (found := wanted if number == 1 else f"{wanted}-{number}").lower() in taken:
         number += 1
     return found
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _free_id(at: Transaction) -> str:

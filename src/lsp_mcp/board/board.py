@@ -71,6 +71,7 @@ class Board:
         self._tasks: list[asyncio.Task[None]] = []
         self._beginning = asyncio.Lock()
         self._closed = False
+        self._sightings = agents.Sightings()
 
     async def begin(self) -> None:
         """Make a new board usable, and begin to follow what others do with it. Idempotent."""
@@ -185,7 +186,7 @@ class Board:
     async def _alive(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, self.store.check)
         if await self.read(lambda at: agents.are_others(at, self.process)):
-            await self.write(lambda at: agents.beat(at, self.process))
+            await self.write(lambda at: agents.beat(at, self.process, self._sightings.has_gone))
 
     def _seen(self, activity: dict[str, Any]) -> None:
         if activity.get("process") != self.process:

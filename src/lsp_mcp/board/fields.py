@@ -23,12 +23,12 @@ _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-
 
 def now() -> str:
     """The time, UTC, as the tables have it."""
-    return ago(0)
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def ago(seconds: float) -> str:
-    """The time that many seconds ago."""
-    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="microseconds")
+def before(time: str, seconds: float) -> str:
+    """The time that many seconds before another."""
+    return (datetime.fromisoformat(time) - timedelta(seconds=seconds)).isoformat(timespec="microseconds")
 
 
 def title(value: str, what: str = "title") -> str:

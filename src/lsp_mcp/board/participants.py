@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
 
 from lsp_mcp.board import agents
 from lsp_mcp.board.board import Board
-from lsp_mcp.board.store import Actor
+from lsp_mcp.board.store import Actor, Transaction
+
+
+@dataclass
+class _Connection:
+    actor: Actor
+    token: str
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Participants:
@@ -14,25 +24,70 @@ class Participants:
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._actors: dict[str, Actor] = {}
+        self._connections: dict[str, _Connection] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+        self.reached: dict[str, Any] = {}  # by connection: what it is told through, if it can be told of anything
         self._joining = asyncio.Lock()
 
-    async def actor(self, key: str, client: str) -> Actor:
-        """The agent behind a connection; one that is new gets a name made of what its `client` is called."""
-        await self._board.begin()
-        async with self._joining:
-            if key not in self._actors:
-                process = self._board.process
-                self._actors[key] = await self._board.write(lambda at: agents.connect(at, client, process))
-        return self._actors[key]
+    async def actor(self, key: str, client: str, token: str | None = None) -> Actor:
+        """The agent behind a connection; one that is new gets a name made of what its `client` is called.
 
-    async def register(self, key: str, client: str, name: str | None) -> Actor:
-        """The agent behind a connection, under another name; see `agents.register`."""
+        With the `token` of an agent that was here before, it is that one.
+
+        Raises:
+            CallerError: no agent has that token.
+        """
+        await self._board.begin()
+        process = self._board.process
+        async with self._joining:
+            if key not in self._connections:
+                known = token or secrets.token_urlsafe(24)
+
+                def work(at: Transaction) -> Actor:
+                    if token:
+                        return agents.come_back(at, known, client, process)
+                    return agents.connect(at, client, process, known)
+
+                self._connections[key] = _Connection(await self._board.write(work), known)
+        return self._connections[key].actor
+
+    async def register(self, key: str, client: str, name: str | None, token: str | None = None) -> Actor:
+        """The agent behind a connection, under another name, or the one that has `token`; see `agents.register`.
+
+        Raises:
+            CallerError: as `actor`, or it cannot have that name.
+        """
         actor = await self.actor(key, client)
-        self._actors[key] = await self._board.write(lambda at: agents.register(at, actor, name), actor)
-        return self._actors[key]
+        connection, process = self._connections[key], self._board.process
+
+        def work(at: Transaction) -> Actor:
+            me = actor
+            if token:
+                me = agents.come_back(at, token, client, process)
+                agents.succeed(at, actor, me)
+            return agents.register(at, me, name)
+
+        connection.actor = await self._board.write(work, actor)
+        connection.token = token or connection.token
+        return connection.actor
+
+    def token(self, key: str) -> str:
+        """What the agent behind a connection comes back with. Raises KeyError if there is none."""
+        return self._connections[key].token
+
+    def turn(self, key: str) -> asyncio.Lock:
+        """Held during each call of a connection, so that its calls are carried out in their order."""
+        return self._turns.setdefault(key, asyncio.Lock())
+
+    def keys(self, agent: str) -> list[str]:
+        """The connections of the agent of that id."""
+        return [key for key, one in self._connections.items() if one.actor.id == agent]
 
     async def leave(self, key: str) -> None:
         """The connection has ended. Harmless if it never was one."""
-        if actor := self._actors.pop(key, None):
-            await self._board.write(lambda at: agents.disconnect(at, actor), actor)
+        self._turns.pop(key, None)
+        self.reached.pop(key, None)
+        if connection := self._connections.pop(key, None):
+            actor, process = connection.actor, self._board.process
+            if not self.keys(str(actor.id)):  # it may be here again already
+                await self._board.write(lambda at: agents.disconnect(at, actor, process), actor)

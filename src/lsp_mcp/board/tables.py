@@ -151,6 +151,7 @@ agents = Table(
     Column("client", String(120), nullable=False),  # what its program calls itself
     Column("connected", Boolean, nullable=False),
     Column("process", String(120), nullable=False),  # which process of ours it is connected to
+    Column("token", String(64)),  # the hash of what it comes back with
     Column("first_seen", String(32), nullable=False),
     Column("last_seen", String(32), nullable=False),
 )
@@ -183,6 +184,20 @@ questions = Table(
     Column("answered_by", String(80)),
     Column("answer_option", String(80)),
     Column("answer_text", Text),
+    # Their order, whatever the clock says.
+    Column("number", Integer),
+    Column("answer_number", Integer),
+)
+
+# What calls with an idempotency key have answered. The oldest are forgotten.
+calls = Table(
+    "calls",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("key", String(200), nullable=False, unique=True),
+    Column("asked", String(64), nullable=False),  # a hash of the tool and its arguments
+    Column("answered", JSON, nullable=False),
+    Column("at", String(32), nullable=False),
 )
 
 # What happened, in order: pages and other processes follow it. The oldest are forgotten.

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from lsp_mcp.board import fields, views
 from lsp_mcp.board.ids import new_id, read_id
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.board.tables import notifications, questions
+from lsp_mcp.board.tables import agents, notifications, questions
 from lsp_mcp.errors import CallerError, ConflictError, unknown
 
 Level = Literal["info", "success", "warning"]
@@ -31,7 +31,7 @@ def notify(at: Transaction, message: str, *, task: str | None = None, level: Lev
         CallerError: there is no such task, the message cannot be used, or the agent sends too many.
     """
     text = fields.message(message)
-    lately = (notifications.c.agent == at.actor.id) & (notifications.c.at > fields.ago(60))
+    lately = (notifications.c.agent == at.actor.id) & notifications.c.at.between(fields.before(at.now, 60), at.now)
     if at.actor.id and _count(at, lately) >= _A_MINUTE:
         raise CallerError(f"{_A_MINUTE} notifications in a minute are more than anybody reads; wait, and sum up.")
     task = views.row(at, task)["id"] if task is not None else None
@@ -87,6 +87,7 @@ def ask(
             priority=priority,
             task=views.row(at, task)["id"] if task is not None else None,
             asked_at=at.now,
+            number=_next(questions.c.number),
         )
     )
     at.change("created", "question", id_, text)
@@ -125,6 +126,7 @@ def answer(at: Transaction, typed: str, *, option: str | None = None, text: str 
         sa.update(questions)
         .where(questions.c.id == found["id"])
         .values(answered_at=at.now, answered_by=at.actor.name, answer_option=option, answer_text=said)
+        .values(answer_number=_next(questions.c.answer_number))
     )
     at.change("answered", "question", found["id"], found["question"])
     return get(at, found["id"])
@@ -149,17 +151,21 @@ def answered(at: Transaction, agent: str | None) -> list[Question]:
     rows = at.connection.execute(
         sa.select(questions)
         .where(questions.c.agent == agent, questions.c.answered_at.is_not(None))
-        .order_by(questions.c.answered_at)
+        .order_by(questions.c.answer_number, questions.c.id)
     ).mappings()
     return [dict(row) for row in rows]
 
 
 def waiting(at: Transaction) -> list[Question]:
-    """The questions without an answer: those of high priority first, then the oldest."""
+    """The questions without an answer: those of high priority first, then the oldest.
+
+    `asker_gone`: whether nobody would read an answer now.
+    """
+    is_there = sa.select(agents.c.id).where(agents.c.id == questions.c.agent, agents.c.connected).exists()
     rows = at.connection.execute(
-        sa.select(questions)
+        sa.select(questions, sa.and_(questions.c.agent.is_not(None), ~is_there).label("asker_gone"))
         .where(questions.c.answered_at.is_(None))
-        .order_by(sa.case((questions.c.priority == "high", 0), else_=1), questions.c.asked_at)
+        .order_by(sa.case((questions.c.priority == "high", 0), else_=1), questions.c.number, questions.c.id)
     ).mappings()
     return [dict(row) for row in rows]
 
@@ -169,7 +175,7 @@ def recently_answered(at: Transaction, limit: int) -> list[Question]:
     rows = at.connection.execute(
         sa.select(questions)
         .where(questions.c.answered_at.is_not(None))
-        .order_by(questions.c.answered_at.desc())
+        .order_by(questions.c.answer_number.desc(), questions.c.id)
         .limit(limit)
     ).mappings()
     return [dict(row) for row in rows]
@@ -190,6 +196,11 @@ def _free_id(at: Transaction) -> str:
         id_ = new_id("q")
         if at.connection.execute(sa.select(questions.c.id).where(questions.c.id == id_)).first() is None:
             return id_
+
+
+def _next(number: sa.Column[int]) -> sa.ScalarSelect[int]:
+    """One more than the highest that there is."""
+    return sa.select(sa.func.coalesce(sa.func.max(number), 0) + 1).scalar_subquery()
 
 
 def _count(at: Transaction, wanted: sa.ColumnElement[bool]) -> int:

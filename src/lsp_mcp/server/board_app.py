@@ -134,9 +134,9 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
             whose["proof"] = door.proof(challenge)
         return JSONResponse({"status": "ok", **whose, "program": "lsp-mcp"})
 
-    async def introduce(key: str, client: str) -> dict[str, Any]:
-        actor: Actor = await host.participants.actor(key, client)
-        return {"assignedId": actor.id, "agentName": actor.name}
+    async def introduce(key: str, client: str, agent_token: str | None) -> dict[str, Any]:
+        actor: Actor = await host.participants.actor(key, client, agent_token)
+        return {"assignedId": actor.id, "agentName": actor.name, "agentToken": host.participants.token(key)}
 
     async def agent(websocket: WebSocket) -> None:
         in_address = token_in_address(websocket.scope)

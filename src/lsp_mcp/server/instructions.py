@@ -60,7 +60,8 @@ _LUA_ALONE = "Tools of the Neovim that works in {root}."
 _BOARD = (
     "- The project board is shared with other agents and with people who see it live. register_agent names you; take "
     "work with claim_task, keep what you find with add_to_task, end with complete_task. get_project_info lists the "
-    "standards. ask_user returns at once: go on, or get_response with wait_seconds."
+    "standards. ask_user returns at once: go on, or get_response with wait_seconds. A call with idempotency=KEY may be "
+    "repeated."
 )
 _DEBUG = (
     "- Debug with debug_start instead of prints: name a program, a test or a configuration, and breakpoints as "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol
 
@@ -17,8 +18,10 @@ from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    EmptyResult,
     ListToolsResult,
     PaginatedRequestParams,
+    SetLevelRequestParams,
     ToolAnnotations,
 )
 from mcp.types import Tool as McpTool
@@ -85,6 +88,7 @@ def mcp_server(
     resources: Resources | None = None,
     more: More | None = None,
     left: Left | None = None,
+    called: Callable[[str, Any], None] | None = None,
     greeting: str = "",
     at_once: int = 0,
 ) -> Server[dict[str, Any]]:
@@ -92,7 +96,8 @@ def mcp_server(
 
     The first answer ends with the `greeting`. No more than `at_once` calls run at a time, unless that is 0.
 
-    With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone.
+    With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone,
+    `called` with that of one that calls a tool, and its session, on which it is sent messages.
     """
     by_name = {tool.name: tool for tool in tools}
     greetings = [greeting] if greeting else []
@@ -118,6 +123,8 @@ def mcp_server(
 
         call = Call(format=format, report=report, client=caller(context, left))
         arguments = params.arguments or {}
+        if called:
+            called(call.client.key, context.session)
         try:
             async with turn:
                 if tool:
@@ -137,6 +144,12 @@ def mcp_server(
                 "Please report it."
             )
 
+    async def set_level(context: ServerRequestContext, params: SetLevelRequestParams) -> EmptyResult:
+        return EmptyResult()  # what is sent is for a person's eyes or an agent's, and little
+
+    if called:
+        # Deprecated in the newest version of MCP, in which nobody can be told of anything between two requests.
+        warnings.filterwarnings("ignore", message="The logging capability is deprecated")
     return _Server(
         "lsp-mcp",
         version=__version__,
@@ -144,6 +157,7 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_set_logging_level=set_level if called else None,
         on_subscriptions_listen=ListenHandler(changes.bus) if changes else None,
         on_list_resources=resources.list if resources else None,
         on_list_resource_templates=resources.templates if resources else None,

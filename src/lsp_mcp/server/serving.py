@@ -154,6 +154,11 @@ def _server(served: Served, root: str | None = None, greeting: str = "", at_once
     if neovims and changes:
         neovims.changed.subscribe(changes.happened)
     resources = Resources(neovims, tools, served.settings.base) if neovims else None
+    answers = None
+    if running.board:
+        from lsp_mcp.server.board_answers import Answers
+
+        answers = Answers(running.board)
     return mcp_server(
         tools,
         told,
@@ -165,6 +170,7 @@ def _server(served: Served, root: str | None = None, greeting: str = "", at_once
         greeting=greeting,
         at_once=at_once,
         left=running.board.participants.leave if running.board else None,
+        called=answers.called if answers else None,
     )
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import anyio
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp.types import INTERNAL_ERROR, INVALID_REQUEST, JSONRPCMessage, JSONRPCRequest
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, JSONRPCMessage, JSONRPCRequest
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.server.admission import HOW_TO_SEND, IN_INITIALIZE
 from lsp_mcp.server.messages import Refusal, read_message, too_long
 from lsp_mcp.visible import quoted
@@ -28,8 +28,11 @@ _UNKNOWN = "agent"
 _WAITING = 64  # messages of one client that wait to be handled
 _FIRST_WORD = 30.0  # seconds in which a client that is not known yet must send `initialize`
 
-Introduce = Callable[[str, str], Awaitable[dict[str, Any]]]
-"""Called with a connection's key and its client's name; what the answer to `initialize` has besides."""
+_AGENT = "lsp-mcp/agent"  # in `_meta` of the parameters of `initialize`: the `agentToken` of an earlier answer
+
+Introduce = Callable[[str, str, str | None], Awaitable[dict[str, Any]]]
+"""Called with a connection's key, its client's name and the token that it comes back with, if any; what the answer to
+`initialize` has besides."""
 
 
 async def serve_websocket(
@@ -136,14 +139,18 @@ class _Client:
 
     def _admits(self, initialize: Any) -> bool:
         """Whether it may send what it sends: it is known, or this is an `initialize` that makes it known."""
-        sent = _taken_token(initialize) if initialize else None
+        sent = _taken(initialize, IN_INITIALIZE) if initialize else None
         self._is_known = self._is_known if sent is None else self._is_token(sent)
         return self._is_known
 
     async def _introduced(self, initialize: Any) -> JSONRPCRequest | Refusal:
         """`initialize`, once its client is written down; its refusal, if that cannot be done now."""
+        sent = _taken(initialize, _AGENT)
+        token = sent if isinstance(sent, str) else None
         try:
-            self.introductions[initialize.id] = await self._introduce(self._key, _client_of(initialize))
+            self.introductions[initialize.id] = await self._introduce(self._key, _client_of(initialize), token)
+        except CallerError as error:
+            return Refusal(initialize.id, INVALID_PARAMS, str(error))
         except LspMcpError as error:
             return Refusal(initialize.id, INTERNAL_ERROR, f"{error} Send initialize again then.")
         return initialize  # type: ignore[no-any-return]
@@ -170,10 +177,10 @@ def _needs_beginning(request: JSONRPCRequest) -> bool:
     return request.method.startswith("tools/") and "_meta" not in (request.params or {})
 
 
-def _taken_token(initialize: JSONRPCRequest) -> object:
-    """The token that a request `initialize` carries, which is taken out of it; None if it has none."""
+def _taken(initialize: JSONRPCRequest, name: str) -> object:
+    """What a request `initialize` carries under `name`, which is taken out of it; None if it has nothing."""
     meta = (initialize.params or {}).get("_meta")
-    return meta.pop(IN_INITIALIZE, None) if isinstance(meta, dict) else None
+    return meta.pop(name, None) if isinstance(meta, dict) else None
 
 
 def _amend(params: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.tool import Tool
 
 if TYPE_CHECKING:
     from lsp_mcp.board.host import BoardHost
@@ -66,3 +67,7 @@ class Toolset:
     def lists(self, name: str) -> bool:
         """Whether the tool called `name` is listed now; what isn't can be called all the same."""
         return True
+
+    def adapted(self, tool: Tool) -> Tool:
+        """One of its tools as it is offered."""
+        return tool

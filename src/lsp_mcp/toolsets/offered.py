@@ -99,21 +99,25 @@ def offered_tools(context: ToolContext) -> list[Tool]:
         name for name in _chosen(context) if (name != _BOARD or context.board) and (name != _DEBUG or context.debug)
     ]
     tools = [
-        replace(
-            tool,
-            toolset=name,
-            timeout=None if name == _BOARD else settings.request_timeout,
-            use=context.sessions.use.call,
+        toolset.adapted(
+            replace(
+                tool,
+                toolset=name,
+                timeout=None if name == _BOARD else settings.request_timeout,
+                use=context.sessions.use.call,
+            )
         )
         for name in chosen
-        for kind in TOOLSETS[name]()
-        for tool in tools_of(kind(context), settings.base)
+        for toolset in (kind(context) for kind in TOOLSETS[name]())
+        for tool in tools_of(toolset, settings.base)
     ]
     # What a user adds to the read-only methods may change anything.
     added = bool(settings.allowed_methods)
     tools = [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
     return [
-        replace(tool, turn=context.sessions.editing) if tool.toolset == "code" and not tool.read_only else tool
+        replace(tool, turn=lambda _: context.sessions.editing)
+        if tool.toolset == "code" and not tool.read_only
+        else tool
         for tool in tools
     ]
 

@@ -64,6 +64,7 @@ class Call:
     report: Report = _no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
     client: Client = Client()
+    idempotency: Any = None  # what it is known by if it comes again; the toolset's own
     remarks: list[str] = field(default_factory=list)  # what a reader should know besides the answer
 
     def remark(self, text: str) -> None:
@@ -98,7 +99,7 @@ class Tool:
     base: Base = 1
     toolset: str = ""  # the name of the one that it is offered in
     use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
-    turn: asyncio.Lock | None = None  # held during a call: edits are made one after the other, each of the true text
+    turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one comes after those before it
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -146,7 +147,7 @@ class Tool:
         values.pop("format", None)
         try:
             with self.use():
-                async with bounded(self.timeout, self.name, call.report) as call.report, self._turn():
+                async with bounded(self.timeout, self.name, call.report) as call.report, self._turn(call):
                     return await self.method(call, **values)
         except LspMcpError as error:
             # Whoever says it, a server for example: what the caller sent is not sent back whole.
@@ -154,16 +155,17 @@ class Tool:
             raise
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(self, call: Call) -> AsyncIterator[None]:
         if self.turn is None:
             yield
             return
-        with phase(lambda: "another edit is being made"):
-            await self.turn.acquire()
+        turn = self.turn(call)
+        with phase(lambda: "an earlier call is being carried out"):
+            await turn.acquire()
         try:
             yield
         finally:
-            self.turn.release()
+            turn.release()
 
     def _check(self, arguments: dict[str, Any]) -> BaseModel:
         known = list(self.model.model_fields)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field, create_model
 
+from lsp_mcp.board.once import Key, once
 from lsp_mcp.board.store import Actor, Work
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.toolsets.tool import UNLISTED, Call, Tool
 
 Result = TypeVar("Result")
 
@@ -25,8 +30,15 @@ Revision = Annotated[
 ]
 
 
+Idempotency = Annotated[
+    str | None, Field(description="Text that no other call has: repeated with it, the call is stored once"), UNLISTED
+]
+
+
 class BoardToolset(Toolset):
     """Tools over one board."""
+
+    out_of_order: frozenset[str] = frozenset()  # the tools that wait for a person
 
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
@@ -46,7 +58,33 @@ class BoardToolset(Toolset):
         return result
 
     async def _write(self, call: Call, work: Work[Result]) -> Result:
-        return await self._host.board.write(work, await self._actor(call))
+        actor, key = await self._actor(call), call.idempotency
+        return await self._host.board.write(work if key is None else partial(once, key=key, work=work), actor)
+
+    def adapted(self, tool: Tool) -> Tool:
+        """An agent's calls are carried out in their order, and one that changes something may have a key."""
+        turns = self._host.participants.turn
+        if tool.name not in self.out_of_order:
+            tool = replace(tool, turn=lambda call: turns(call.client.key))
+        return tool if tool.read_only else replace(tool, model=_with_key(tool.model), method=_keyed(tool))
+
+
+@cache
+def _with_key(model: type[BaseModel]) -> type[BaseModel]:
+    """The arguments with `idempotency`."""
+    return create_model(model.__name__, __base__=model, idempotency=(Idempotency, None))
+
+
+def _keyed(tool: Tool) -> Callable[..., Awaitable[str]]:
+    """The tool's method, which knows its call by the key that it has."""
+
+    async def method(call: Call, idempotency: str | None = None, **values: Any) -> str:
+        if idempotency is not None:
+            asked = json.dumps([tool.name, values], default=BaseModel.model_dump, sort_keys=True)
+            call.idempotency = Key(idempotency, hashlib.sha256(asked.encode()).hexdigest())
+        return await tool.method(call, **values)
+
+    return method
 
 
 def one_id(entry: dict[str, Any]) -> list[str]:

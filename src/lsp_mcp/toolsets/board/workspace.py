@@ -15,6 +15,7 @@ from lsp_mcp.toolsets.tool import Call, tool
 _MOST_WAIT = 50.0  # seconds: what all clients let a call take
 
 Name = Annotated[str | None, Field(description="The name you want")]
+Token = Annotated[str | None, Field(description="From an earlier answer of this tool")]
 Task = Annotated[str | None, Field(description="The task that it is about")]
 
 
@@ -30,11 +31,14 @@ class Option(BaseModel):
 class WorkspaceTools(BoardToolset):
     """Talking with the person."""
 
+    out_of_order = frozenset({"get_response"})
+
     @tool(title="Name yourself", read_only=False)
-    async def register_agent(self, call: Call, preferredName: Name = None) -> str:
-        """Register or update your display name. By the name of one that has gone you get its tasks and answers."""
-        actor = await self._host.participants.register(call.client.key, call.client.name, preferredName)
-        return as_json({"assignedId": actor.id, "agentName": actor.name})
+    async def register_agent(self, call: Call, preferredName: Name = None, agentToken: Token = None) -> str:
+        """Register or update your display name. With your agentToken of an earlier session you are that agent again."""
+        participants, key = self._host.participants, call.client.key
+        actor = await participants.register(key, call.client.name, preferredName, agentToken)
+        return as_json({"assignedId": actor.id, "agentName": actor.name, "agentToken": participants.token(key)})
 
     @tool(title="Tell the user", read_only=False)
     async def notify_user(
