@@ -112,6 +112,7 @@ class Projects(Data, frozen=True):
     name_pattern: str  # its first group is the project's name in the marker file
     joined_by: str = ""  # the file that joins projects into one; it names their folders
     join_hint: str = ""  # the command that makes it; {folders} are the projects' folders
+    join_more_hint: str = ""  # the same where there is such a file already
     join: Join | None = None
     alias_pattern: str = ""  # groups `name` and `folder`: in either file, one name more for the project in a folder
     implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
@@ -127,6 +128,11 @@ class Projects(Data, frozen=True):
     # The server takes in a left-out file for its own system once it is open; if not even then, it refuses questions
     # about it with this. Empty: it takes in none.
     left_out_refusal: str = ""
+    left_out_pattern: str = (
+        ""  # where a file says when it is built; `left_out_tag` finds what a user must ask for, in that
+    )
+    left_out_tag: str = ""
+    left_out_hint: str = ""  # how to ask for `{tags}`
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
     def ignores(self, file: Path, root: Path) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
 
 skip_without("gopls")
 
@@ -49,3 +49,25 @@ async def test_a_change_that_comes_while_the_command_runs_is_not_lost(excluded: 
     await asking
     gone.unlink()
     assert await excluded.below(module, folders) == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "tags"),
+    [
+        ("special", "special"),
+        ("special && !other && linux", "special"),
+        ("(integration || e2e.slow) && !windows", "integration,e2e.slow"),
+        ("windows", ""),
+        ("!special && go1.30", ""),
+        ("ignore", ""),
+        ("cgo && mips64le", ""),
+    ],
+)
+def test_a_file_with_a_tag_of_its_own_says_how_it_is_built(tmp_path: Path, condition: str, tags: str) -> None:
+    rules = load_adapter("gopls").projects
+    assert rules
+    file = tmp_path / "a.go"
+    file.write_text(f"// Copyright.\n\n//go:build {condition}\n\npackage a\n")
+    hint = how_to_build(rules, [file, tmp_path / "gone.go"])
+    assert hint.rpartition("=")[2] == tags
+    assert bool(hint) == bool(tags)

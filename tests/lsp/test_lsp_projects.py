@@ -177,6 +177,7 @@ marker = "project"
 name_pattern = '(?m)^name (\\S+)'
 joined_by = "join"
 join_hint = "join {{folders}}"
+join_more_hint = "join more {{folders}}"
 ignored_folders = ["testdata"]
 check_command = {check}
 open_to_load = true
@@ -336,6 +337,11 @@ async def test_uses_in_a_project_that_is_not_looked_into_are_said_to_be_missing(
         await session.sync()
         assert await missing(session, path, Use("Word")) == []
         use.write_text("a Word again")
+        fake.write("join", "with a\n")
+        await session.sync()
+        assert [text.rpartition("only after: ")[2] for text in await missing(session, path, Use("Word"))] == [
+            "join more ./a ./b"
+        ]
         fake.write("join", "with a\nwith b\n")
         await session.sync()
         assert await missing(session, path, Use("Word")) == []

@@ -8,16 +8,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
+from lsp_mcp.adapters import Projects
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 400  # folders named in one command
+_MOST_HINTED = 20  # files that are looked at for a hint
 _TIMEOUT = 30.0  # seconds for one command
+
+
+def how_to_build(rules: Projects, files: Sequence[Path]) -> str:
+    """How a user has those of the left-out `files` built that say what must be asked for; empty if none does."""
+    if not rules.left_out_hint:
+        return ""
+    texts = [content_or_nothing(file).decode("utf-8", "replace") for file in files[:_MOST_HINTED]]
+    said = [found[0] for text in texts if (found := re.search(rules.left_out_pattern, text))]
+    tags = dict.fromkeys(tag for line in said for tag in re.findall(rules.left_out_tag, line))
+    return rules.left_out_hint.format(tags=",".join(tags)) if tags else ""
 
 
 class ExcludedFiles:

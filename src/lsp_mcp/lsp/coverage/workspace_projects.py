@@ -18,7 +18,7 @@ from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles
+from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
 from lsp_mcp.lsp.coverage.import_check import ImportCheck
 from lsp_mcp.lsp.coverage.private_join import PrivateJoin
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, map_projects
@@ -334,7 +334,8 @@ class WorkspaceProjects:
             folders = [
                 self._workspace.display_path(folder) for folder in (project.folder, *(other.folder for other in unseen))
             ]
-            hint = rules.join_hint.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
+            command = rules.join_more_hint if rules.join_more_hint and self._has_join() else rules.join_hint
+            hint = command.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
             why = f" ({self._join.problem})" if self._join and self._join.problem else ""
             text = (
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
@@ -345,6 +346,14 @@ class WorkspaceProjects:
                 Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief, about="projects")
             )
         return gaps
+
+    def _has_join(self) -> bool:
+        """Whether somebody has joined projects here, if others than those that are asked about."""
+        assert self._rules
+        files = (*self._feed.files_named({self._rules.joined_by}), *above(self._root, self._rules))
+        made = self._join.made if self._join else ()
+        theirs = (file for file in files if file.name == self._rules.joined_by and file not in made)
+        return any(self._root.is_relative_to(file.parent) for file in theirs)
 
     async def _users(self, use: Use, scope: Hashable, files: Collection[str]) -> tuple[str, ...]:
         """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
@@ -376,8 +385,11 @@ class WorkspaceProjects:
         files = tuple(path for path in map(Path, excluded) if path not in searched)
         if not files:
             return gaps
+        assert self._rules
         named = first_few([self._workspace.display_path(file) for file in files])
         text = f"not searched: {named}, not in this build, with the word {use.identifier}"
+        if hint := await asyncio.to_thread(how_to_build, self._rules, files):
+            text = f"{text}; {hint}"
         brief = f"not searched for {use.identifier}: {count(len(files), 'file')} not in this build"
         return [*gaps, Gap("not_searched", text, files, brief=brief, about="build")]
 
