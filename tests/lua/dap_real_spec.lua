@@ -31,6 +31,14 @@ def main():
 main()]],
   ['exits.py'] = 'import sys\nprint("bye")\nsys.exit(3)',
   ['loop.py'] = 'import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.02)',
+  ['parent.py'] = [[
+import subprocess
+import sys
+
+print(subprocess.run([sys.executable, "child.py"], capture_output=True, text=True).stdout.strip())
+print("parent")]],
+  ['child.py'] = 'print("child")',
+  ['big.py'] = 'big = list(range(270))\nprint(len(big))',
   ['syntax.py'] = 'def (',
 }
 
@@ -168,6 +176,50 @@ if vim.env.DEBUGPY_PYTHON then
     equal('terminated', call('dap_terminate').state)
   end)
 
+  it('debugpy: a program that starts another one ends, and none is started for the child', function()
+    start(PYTHON)
+    local ended = python({ program = 'parent.py' })
+    equal({ 'terminated', 0, { 'child', 'parent' } }, { ended.state, ended.exit_code, ended.output })
+  end)
+
+  it('debugpy: a running program is paused, and one of its variables is set', function()
+    start(PYTHON)
+    equal(true, python({ program = 'loop.py', wait_timeout_ms = 0 }).pending)
+    call('dap_wait_until_paused', { timeout_ms = 0 })
+    spec.eventually(function()
+      return call('dap_status').state == 'running'
+    end)
+    local stop = call('dap_pause')
+    equal({ 'pause', 'stopped' }, { stop.reason, stop.state })
+    equal('loop.py', stop.at:match('^[^:]*'))
+    equal('-5', call('dap_set_variable', { name = 'n', value = '-5' }).value)
+    equal('-5', call('dap_evaluate', { expression = 'n' }).result)
+    contains(select(2, call('dap_set_variable', { name = 'nothing', value = '1' })), 'nothing')
+    equal('terminated', call('dap_terminate').state)
+  end)
+
+  it('debugpy: exceptions are chosen, and breakpoints that were never hit are told', function()
+    start(PYTHON)
+    call('dap_set_breakpoint', { filename = 'buggy.py', line = 8, condition = 'nosuchname == 1' })
+    local ended = python({ program = 'buggy.py', break_on_exceptions = { 'none' } })
+    equal({ 'terminated', 1 }, { ended.state, ended.exit_code })
+    equal({ 'buggy.py:8 (condition nosuchname == 1)' }, ended.never_hit)
+    equal('exception', python({ program = 'buggy.py', break_on_exceptions = { 'raised' } }).reason)
+    equal('terminated', call('dap_terminate').state)
+  end)
+
+  it('debugpy: elements are those that were asked for', function()
+    start(PYTHON)
+    call('dap_set_breakpoint', { filename = 'big.py', line = 2 })
+    python({ program = 'big.py' })
+    local big = call('dap_evaluate', { expression = 'big' }).variables_reference
+    local page = call('dap_variables', { variables_reference = big, start = 250, count = 2 })
+    equal({ '250', '251' }, vim.tbl_map(function(one) return one.value end, page.variables))
+    local all = call('dap_variables', { variables_reference = big })
+    assert(all.left_out and #vim.json.encode(all) < 12000, #vim.json.encode(all))
+    equal('terminated', call('dap_terminate').state)
+  end)
+
   it('debugpy: a program that does not compile ends with the reason', function()
     start(PYTHON)
     local ended = python({ program = 'syntax.py' })
@@ -239,7 +291,7 @@ if vim.env.LLDB_DAP then
     local raised = call('dap_continue', { wait_until_paused = true })
     equal({ 'exception', 'main.cpp:6', '3' }, { raised.reason, raised.at, raised.variables.value })
     local ended = call('dap_continue', { wait_until_paused = true })
-    equal({ 'terminated', 6 }, { ended.state, ended.exit_code })
+    equal({ 'terminated', 6, 'SIGABRT' }, { ended.state, ended.exit_code, ended.signal })
     contains(table.concat(ended.output, '\n'), 'odd')
     equal(before, view())
   end)

@@ -16,7 +16,9 @@ it('an adapter that is not configured is an error that lists those that are', fu
   local _, message = run({ type = 'nothing' })
   contains(message, 'no debug adapter "nothing"')
   contains(message, 'configured: fake')
-  contains(message, "require('dap').adapters") -- how to configure one
+  contains(message, ':help dap-adapter')
+  local _, known = run({ type = 'python' })
+  contains(known, "require('dap').adapters") -- how to configure one
 end)
 
 it('an adapter under another name is named', function()

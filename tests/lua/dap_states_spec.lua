@@ -31,9 +31,9 @@ it('without nvim-dap there are no tools, and why is said', function()
   contains(why, 'nvim-dap is not installed')
 end)
 
-it('there are 21 tools', function()
+it('there are 23 tools', function()
   fake.start()
-  equal(21, #require('mcp-tools.tools.dap').tools())
+  equal(23, #require('mcp-tools.tools.dap').tools())
 end)
 
 it('without a session, status says so, and the others what to do', function()
@@ -80,9 +80,9 @@ it('a step answers with the next stop, not with the one that it leaves', functio
   equal('main.txt:3', result.at)
 end)
 
-it('dap_continue says that it runs, and waits only if told to', function()
+it('dap_continue says that it runs if it is told not to wait', function()
   local _, session, root = stopped(2)
-  equal('running', call('dap_continue').state)
+  equal('running', call('dap_continue', { wait_until_paused = false }).state)
   session:stop({ line = 4, path = root .. '/main.txt' })
   equal('main.txt:4', call('dap_wait_until_paused').at)
 end)
@@ -160,7 +160,7 @@ end)
 
 it('waits do not hold up each other, nor Neovim', function() -- (7)
   local _, session, root = stopped()
-  call('dap_continue')
+  call('dap_continue', { wait_until_paused = false })
   local registry = require('mcp-tools.registry')
   local order = {}
   registry.execute('dap_wait_until_paused', { timeout_ms = 100 }, function()
@@ -182,7 +182,7 @@ end)
 
 it('a wait that is cancelled leaves nothing behind', function()
   local _, session, root = stopped()
-  call('dap_continue')
+  call('dap_continue', { wait_until_paused = false })
   local answered = 0
   local waiting = require('mcp-tools.registry').execute('dap_wait_until_paused', {}, function()
     answered = answered + 1

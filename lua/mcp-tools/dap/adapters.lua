@@ -8,6 +8,9 @@
 ---             working directory, `{program_dir}` the program's directory. `env` is merged
 ---   address   the key that holds `host` and `port` of an attach request as one table
 ---   remote    an attach request with a port and these keys means a debugger that serves at that address
+---   executable  as defaults, where nvim-dap starts the adapter itself and speaks with it by its output
+---   exceptions  the adapter's filters by what `break_on_exceptions` may say: uncaught, raised, user
+---   scopes    patterns of the scopes whose variables are shown at a stop; else the locals alone
 ---   hidden    patterns of variables that are none of the program's
 ---   chatter   lines in output and traces that are the debugger's own: patterns that `begins` one, and that `goes_on`
 ---   context   the context of an evaluation if the caller says none; else it is `repl`
@@ -29,6 +32,9 @@ return {
         env = { PYTHONUNBUFFERED = '1' }, -- or output comes late
       },
     },
+    -- nvim-dap would start a second adapter for a child, which waits for ever: children run without a debugger then.
+    executable = { launch = { subProcess = false } },
+    exceptions = { uncaught = { 'uncaught' }, raised = { 'raised' }, user = { 'userUnhandled' } },
     address = 'connect',
     remote = {},
     not_it = { '/debugpy/', '/runpy.py', '<frozen ' },
@@ -54,6 +60,7 @@ return {
         hideSystemGoroutines = true,
       },
     },
+    exceptions = { uncaught = { 'unrecovered-panic', 'runtime-fatal-throw' } },
     remote = { mode = 'remote' },
     chatter = { begins = { '^Building /', "^Type 'dlv help'", '^Detaching and terminating' } },
     hidden = { '^~r%d' },
@@ -70,6 +77,7 @@ return {
       launch = { cwd = '{cwd}', enableAutoVariableSummaries = true }, -- or a struct is shown as its address
     },
     context = 'watch', -- in `repl` the expression `c` is the command `continue`
+    exceptions = { raised = { 'cpp_throw' } },
     chatter = { begins = { '^error: .*DW_TAG_' } },
     exit = { 'exited with status = (%-?%d+)' },
     not_it = {
@@ -86,5 +94,36 @@ return {
       'abort.c',
     },
     example = "require('dap').adapters.lldb = { type = 'executable', command = 'lldb-dap' }",
+  },
+  codelldb = {
+    types = { 'codelldb' },
+    command = 'codelldb',
+    program = 'file',
+    defaults = { launch = { cwd = '{cwd}', terminal = 'console' } },
+    context = 'watch', -- `repl` takes LLDB's commands alone
+    exceptions = { raised = { 'cpp_throw' } },
+    exit = { 'Process exited with code (%-?%d+)' },
+    not_it = { '/libc', '/usr/lib', '/usr/include/', '/include/c++/', '/nptl/' },
+    example = "require('dap').adapters.codelldb = { type = 'server', port = '${port}', "
+      .. "executable = { command = 'codelldb', args = { '--port', '${port}' } } }",
+  },
+  ['js-debug'] = {
+    types = { 'pwa-node', 'node', 'pwa-chrome', 'pwa-msedge' },
+    command = 'dapDebugServer',
+    program = 'file',
+    defaults = {
+      launch = {
+        cwd = '{cwd}',
+        console = 'internalConsole',
+        outputCapture = 'std', -- or console.error and the trace of an uncaught error are lost
+      },
+    },
+    exceptions = { uncaught = { 'uncaught' }, raised = { 'all' } },
+    scopes = { '^Block', '^Local', '^Closure' },
+    hidden = { '^this$' },
+    exit = { 'Process exited with code (%-?%d+)' },
+    not_it = { '/node_modules/', '<node_internals>' },
+    example = "require('dap').adapters['pwa-node'] = { type = 'server', host = 'localhost', port = '${port}', "
+      .. "executable = { command = 'node', args = { '/PATH/TO/js-debug/src/dapDebugServer.js', '${port}' } } }",
   },
 }

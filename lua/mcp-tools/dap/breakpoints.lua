@@ -71,15 +71,20 @@ local function binding(path, line)
   if #records == 0 then
     return { verified = false, status = 'not bound yet: no program runs under the debugger' }
   end
+  -- Of a session and those that it started, the one that runs the code has bound it.
+  local got
   for _, record in ipairs(records) do
-    local got = record.bound[path] and record.bound[path][line]
-    if got then
-      local moved = got.line and got.line ~= line and got.line or nil
-      local status = not got.verified and 'not bound'
-        or moved and ('the adapter moved it to line %d'):format(moved)
-        or 'bound'
-      return { verified = got.verified == true, bound_line = moved, message = given(got.message), status = status }
+    local one = record.bound[path] and record.bound[path][line]
+    if one and not (got and got.verified) then
+      got = one
     end
+  end
+  if got then
+    local moved = got.line and got.line ~= line and got.line or nil
+    local status = not got.verified and 'not bound'
+      or moved and ('the adapter moved it to line %d'):format(moved)
+      or 'bound'
+    return { verified = got.verified == true, bound_line = moved, message = given(got.message), status = status }
   end
   return { verified = false, status = 'not bound yet: the adapter has not answered' }
 end
@@ -156,6 +161,41 @@ function M.all()
     return one.line < other.line
   end)
   return found
+end
+
+--- What became of the breakpoints of a program that has ended: those that the adapter did not bind, if it never stopped,
+--- and those that were bound and never reached, or whose condition was never true. Lists; nil if empty.
+function M.unused(record)
+  local family = record.family
+  local bound = {} -- by place: what the session that runs the code made of it
+  for _, member in ipairs(family.members) do
+    for path, lines in pairs(member.bound) do
+      for line, got in pairs(lines) do
+        local place = ('%s:%d'):format(path, line)
+        bound[place] = bound[place] and bound[place].verified and bound[place] or got
+      end
+    end
+  end
+  local not_bound, never_hit = {}, {}
+  for buffer, list in pairs(kept().get()) do
+    local path = vim.api.nvim_buf_get_name(buffer)
+    for _, one in ipairs(list) do
+      local got = bound[('%s:%d'):format(path, one.line)]
+      local at = ('%s:%d'):format(shown.path(path), one.line)
+      local condition = given(one.condition)
+      if got and not got.verified and family.stops == 0 then
+        local why = given(got.message)
+        not_bound[#not_bound + 1] = at .. (why and ': ' .. why or '')
+      elseif got and got.verified and not given(one.logMessage) then
+        if not family.hits[('%s:%d'):format(path, got.line or one.line)] then
+          never_hit[#never_hit + 1] = at .. (condition and (' (condition %s)'):format(condition) or '')
+        end
+      end
+    end
+  end
+  table.sort(not_bound)
+  table.sort(never_hit)
+  return #not_bound > 0 and not_bound or nil, #never_hit > 0 and never_hit or nil
 end
 
 local function lines_in(buffer)

@@ -6,7 +6,7 @@ local task = require('mcp-tools.task')
 local M = {}
 
 -- Arguments of the tool that are none of the configuration.
-local OWN = { wait_until_paused = true, wait_timeout_ms = true, alongside = true }
+local OWN = { wait_until_paused = true, wait_timeout_ms = true, alongside = true, break_on_exceptions = true }
 
 -- Ends the tool at what would open a picker or a prompt: functions, and variables that are commands or questions.
 local function refuse_questions(value, path)
@@ -100,6 +100,9 @@ function M.from(args, adapter)
     debugger.defaults[config.request] or {},
     { cwd = runs_in, program_dir = program_dir or cwd }
   )
+  if debugger.executable and type(adapter) == 'table' and adapter.type == 'executable' then
+    add_defaults(config, debugger.executable[config.request] or {}, {})
+  end
   if debugger.address and config.request == 'attach' and config.port and config[debugger.address] == nil then
     config[debugger.address] = { host = config.host or '127.0.0.1', port = config.port }
     config.host, config.port = nil, nil -- debuggers refuse an address that is said twice
@@ -108,6 +111,19 @@ function M.from(args, adapter)
     config.env = nil -- an empty table would become a list
   end
   return config
+end
+
+--- The filters of an adapter for what a caller says of exceptions: `none`, what `adapters` has for it, or filters of the
+--- adapter's own.
+function M.exception_filters(wanted, type_name, adapter)
+  local known = debuggers.known(type_name, adapter).exceptions or {}
+  local filters = {}
+  for _, one in ipairs(wanted) do
+    if one ~= 'none' then
+      vim.list_extend(filters, known[one] or { one })
+    end
+  end
+  return filters
 end
 
 --- The adapter for an attach request to a debugger that serves by itself at an address; nil: the configured one. Users

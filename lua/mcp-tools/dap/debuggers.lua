@@ -41,11 +41,9 @@ function M.missing(type_name, configured)
       return ('there is no debug adapter %q, but %q is the same debugger: use that as `type`'):format(type_name, name)
     end
   end
-  local example = wanted.example or adapters.debugpy.example
   local list = #names > 0 and table.concat(names, ', ') or 'none'
-  local message = 'there is no debug adapter %q in this Neovim; configured: %s. '
-    .. 'To configure one (see :help dap-adapter): %s'
-  return message:format(type_name, list, example)
+  local message = 'there is no debug adapter %q in this Neovim; configured: %s. To configure one: %s'
+  return message:format(type_name, list, wanted.example or ':help dap-adapter')
 end
 
 return M

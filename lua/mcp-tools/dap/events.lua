@@ -73,6 +73,10 @@ local function complete(session, record, stop)
     session:request('stackTrace', arguments, function(_, answer)
       local frames = answer and answer.stackFrames or {}
       stop.top = frames[1]
+      local path = stop.top and stop.top.source and stop.top.source.path
+      if path then
+        record.family.hits[('%s:%d'):format(path, stop.top.line)] = true
+      end
       stop.frame = shown_frame(record, stop, frames)
       ready()
     end)

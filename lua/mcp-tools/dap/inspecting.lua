@@ -11,6 +11,8 @@ local M = {}
 
 local LONGEST_VALUE = 2000 -- characters: who asks for one value wants to see it
 local MOST_VARIABLES = 200 -- if the caller does not say how many
+local MOST_CHARACTERS = 8000 -- of names and values in one answer
+local FORM = 40 -- characters that one variable takes besides, as JSON
 
 -- A reference of 0 means that there is nothing behind it.
 local function reference(number)
@@ -66,19 +68,39 @@ function M.scopes(record, args, call)
   }
 end
 
+-- Whether a variable is an element of a list, by its name: `3`, `[3]`.
+local function is_element(variable)
+  return variable.name:find('^%[?%d+%]?$') ~= nil
+end
+
+-- What the caller has asked for of `all`, where the adapter does not choose by itself and has sent everything.
+local function chosen(all, args, hidden)
+  local found = {}
+  for _, variable in ipairs(all) do
+    local fits = not args.filter or is_element(variable) == (args.filter == 'indexed')
+    if fits and not (args.start and not is_element(variable)) and not shown.is_hidden(variable, hidden) then
+      found[#found + 1] = variable
+    end
+  end
+  return vim.list_slice(found, (args.start or 0) + 1)
+end
+
 --- The variables behind a reference.
 function M.variables(record, args, call)
-  local asked = {
-    variablesReference = args.variables_reference,
-    filter = args.filter,
-    start = args.start,
-    count = args.count,
-  }
+  local asked = { variablesReference = args.variables_reference }
+  local pages = record.session and record.session.capabilities.supportsVariablePaging
+  if pages then
+    asked.filter, asked.start, asked.count = args.filter, args.start, args.count
+  end
   local answer = must(asking.ask(record, 'variables', asked, call))
   local most = args.count and args.count > 0 and args.count or MOST_VARIABLES
-  local all, found = answer.variables or {}, {}
+  local all, found, room = answer.variables or {}, {}, MOST_CHARACTERS
+  if not pages then
+    all = chosen(all, args, debuggers.known(record.type, record.adapter).hidden or {})
+  end
   for index, variable in ipairs(all) do
-    if index > most then
+    room = room - math.min(#(variable.value or ''), LONGEST_VALUE) - #variable.name - FORM
+    if index > most or (room < 0 and index > 1) then
       break
     end
     found[index] = {
@@ -91,7 +113,9 @@ function M.variables(record, args, call)
       indexed_variables = variable.indexedVariables,
     }
   end
-  return { variables = found, left_out = #all > #found and #all - #found or nil }
+  local left_out = #all > #found and #all - #found or nil
+  local hint = left_out and 'start and count tell which ones' or nil
+  return { variables = found, left_out = left_out, hint = hint }
 end
 
 --- The value of an expression in a frame.
@@ -121,6 +145,44 @@ function M.evaluate(record, args, call)
     named_variables = answer.namedVariables,
     indexed_variables = answer.indexedVariables,
   }
+end
+
+-- The variable called `name` of a frame, and the reference of the scope that has it.
+local function variable_of(record, frame, name, call)
+  local scopes = must(asking.ask(record, 'scopes', { frameId = frame }, call)).scopes or {}
+  for _, scope in ipairs(scopes) do
+    if not scope.expensive then
+      local answer = asking.ask(record, 'variables', { variablesReference = scope.variablesReference }, call) or {}
+      for _, variable in ipairs(answer.variables or {}) do
+        if variable.name == name then
+          return scope.variablesReference
+        end
+      end
+    end
+  end
+end
+
+--- Give a variable another value: as the adapter can, by its scope or as an expression.
+function M.set_variable(record, args, call)
+  local frame = M.frame_id(record, args.frame_id)
+  local can = record.session.capabilities
+  local scope = can.supportsSetVariable and variable_of(record, frame, args.name, call)
+  local answer, problem
+  if scope then
+    local asked = { variablesReference = scope, name = args.name, value = args.value }
+    answer, problem = asking.ask(record, 'setVariable', asked, call)
+  elseif can.supportsSetExpression then
+    local asked = { frameId = frame, expression = args.name, value = args.value }
+    answer, problem = asking.ask(record, 'setExpression', asked, call)
+  elseif can.supportsSetVariable then
+    task.fail('there is no variable %q in this frame; dap_scopes and dap_variables show those that there are', args.name)
+  else
+    task.fail('the debugger cannot set variables; dap_evaluate may take an assignment in the language of the program')
+  end
+  if not answer then
+    task.fail('%s', problem)
+  end
+  return { name = args.name, value = shown.cut(answer.value or '', LONGEST_VALUE), type = answer.type }
 end
 
 --- The threads of a program; the one of the stop is marked.

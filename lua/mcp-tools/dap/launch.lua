@@ -15,6 +15,8 @@ local M = {}
 local LAST_LINES = 30 -- of output, in an error
 local LONGEST_LINE = 500
 
+local TRIES = 60 -- to connect to an adapter that was just started, each 250 ms: some are slow the first time
+
 local starting = false -- one at a time, or they could not be told apart
 
 local function refuse_second(args)
@@ -84,6 +86,14 @@ local function fail(config, record, messages)
   task.fail('the program did not start: %s', reasons)
 end
 
+-- `adapter` with more patience, if nvim-dap starts it and then connects to it; users may have said how much.
+local function patient(adapter)
+  if type(adapter) ~= 'table' or type(adapter.executable) ~= 'table' or (adapter.options or {}).max_retries then
+    return adapter
+  end
+  return vim.tbl_deep_extend('force', adapter, { options = { max_retries = TRIES } })
+end
+
 local function start(config, messages)
   local asked
   messages.since = os.time()
@@ -92,7 +102,7 @@ local function start(config, messages)
     local ok, problem
     local adapters = require('dap').adapters
     local users = adapters[config.type]
-    adapters[config.type] = configuration.remote_adapter(config, users) or users
+    adapters[config.type] = configuration.remote_adapter(config, users) or patient(users)
     ok, problem, asked = interruptions.without_questions(function()
       require('dap').run(config, { filetype = vim.bo.filetype, new = true })
     end)
@@ -150,6 +160,20 @@ local function run(args, call, messages)
   return running.answer(record, 0, args, call)
 end
 
+-- Have nvim-dap ask the adapter for the exceptions that the caller wants, instead of the user's; returns what undoes it.
+local function choose_exceptions(args, adapter)
+  local wanted = args.break_on_exceptions
+  if not wanted then
+    return function() end
+  end
+  local defaults = require('dap').defaults[args.type]
+  local users = rawget(defaults, 'exception_breakpoints')
+  defaults.exception_breakpoints = configuration.exception_filters(wanted, args.type, adapter)
+  return function()
+    defaults.exception_breakpoints = users
+  end
+end
+
 --- Start a program. Ends the tool with the reasons if it does not start; a program that ends at once did start.
 function M.run(args, call)
   local adapters = require('dap').adapters
@@ -159,11 +183,13 @@ function M.run(args, call)
   end
   refuse_second(args)
   starting = true
+  local show_exceptions = choose_exceptions(args, adapter)
   local messages = interruptions.messages(sessions.changed)
   local show_terminals = focus.hide_terminals(args.type)
   local function over()
     starting = false
     show_terminals()
+    show_exceptions()
     messages.stop()
   end
   call.on_cancel(over)

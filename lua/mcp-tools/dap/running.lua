@@ -102,6 +102,35 @@ function M.resume(record, command, call)
   return base
 end
 
+-- The session of a family whose program runs: the one that was started last, for the first may only start others.
+local function running_one(family)
+  for index = #family.members, 1, -1 do
+    if family.members[index].state == 'running' then
+      return family.members[index]
+    end
+  end
+end
+
+--- Stop a running program where it is, and tell the stop. Ends the tool with the adapter's words if it refuses.
+function M.pause(args, call)
+  local record = M.live()
+  local base = record.family.stops
+  local stopped = sessions.stopped_in(record.family)
+  local running = running_one(record.family)
+  if stopped or not running then
+    return (M.await_stop(record, -1, args.wait_timeout_ms, call))
+  end
+  local answer = asking.ask(running, 'threads', nil, call, ACKNOWLEDGED_WITHIN)
+  local thread = answer and answer.threads and answer.threads[1]
+  -- Without a thread: debuggers that tell none while a program runs stop all of them.
+  local arguments = { threadId = thread and thread.id or 0 }
+  local _, problem, late = asking.ask(running, 'pause', arguments, call, ACKNOWLEDGED_WITHIN)
+  if problem and not late and not sessions.is_over(running) then
+    task.fail('the program cannot be stopped now: %s', problem)
+  end
+  return (M.await_stop(record, base, args.wait_timeout_ms, call))
+end
+
 --- The answer of a tool that has resumed a program: its next stop, or just that it runs.
 function M.answer(record, base, args, call)
   if args.wait_until_paused then

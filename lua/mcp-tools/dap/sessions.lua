@@ -5,6 +5,7 @@
 --- pid, the process of a program that was launched, while it is not known to have ended.
 --- States: initializing, running, stopped, terminated, failed.
 --- A family is a session with those that it starts; their stops are numbered together, so a wait sees whichever comes.
+--- Its `hits` are the places of stops, PATH:LINE, as keys.
 local program_output = require('mcp-tools.dap.program_output')
 
 local M = {}
@@ -78,7 +79,7 @@ function M.of(session)
     request = session.config.request,
     adapter = session.adapter,
     state = 'initializing',
-    family = parent and parent.family or { stops = 0, members = {} },
+    family = parent and parent.family or { stops = 0, members = {}, hits = {} },
     output = parent and parent.output or program_output.new(), -- a family speaks with one voice
     bound = {}, -- by path, by requested line: what the adapter made of the breakpoint
     quiet = parent and parent.quiet or false, -- whether its stops leave the user's windows alone

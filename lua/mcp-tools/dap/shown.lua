@@ -14,6 +14,16 @@ function M.cut(text, most)
   return vim.fn.strcharpart(short, 0, most) .. '…'
 end
 
+--- Whether a variable is none of the program's, by patterns of names.
+function M.is_hidden(variable, patterns)
+  for _, pattern in ipairs(patterns) do
+    if variable.name:find(pattern) then
+      return true
+    end
+  end
+  return false
+end
+
 --- What an adapter says of a failed request. The longer of its two messages is the one with the reason.
 function M.words(problem)
   if type(problem) ~= 'table' then

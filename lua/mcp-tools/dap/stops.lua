@@ -1,5 +1,6 @@
 --- What the tools say of a stop, of the end, and of a program that still runs.
 local asking = require('mcp-tools.dap.asking')
+local breakpoints = require('mcp-tools.dap.breakpoints')
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 local shown = require('mcp-tools.dap.shown')
@@ -23,49 +24,49 @@ local HINTS = {
     .. 'dap_set_breakpoint to stop it at a line, or dap_terminate; do not repeat this call',
 }
 
--- The scope of the frame's own variables.
-local function locals_of(scopes)
+-- The scopes of the frame's own variables, the innermost first.
+local function locals_of(scopes, patterns)
+  if patterns then
+    return vim.tbl_filter(function(scope)
+      return vim.iter(patterns):any(function(pattern)
+        return scope.name:find(pattern) ~= nil
+      end)
+    end, scopes)
+  end
   for _, scope in ipairs(scopes) do
     if scope.presentationHint == 'locals' or scope.name == 'Locals' then
-      return scope
+      return { scope }
     end
   end
   for _, scope in ipairs(scopes) do
     if not scope.expensive and scope.presentationHint ~= 'registers' then
-      return scope
+      return { scope }
     end
   end
-end
-
-local function is_hidden(variable, hidden)
-  for _, pattern in ipairs(hidden) do
-    if variable.name:find(pattern) then
-      return true
-    end
-  end
-  return false
+  return {}
 end
 
 --- The local variables of a frame: values by name, cut short; and how many more there are.
 function M.variables(record, frame, call)
+  local debugger = debuggers.known(record.type, record.adapter)
   local scopes = asking.ask(record, 'scopes', { frameId = frame.id }, call)
-  local scope = scopes and locals_of(scopes.scopes or {})
-  local answer = scope and asking.ask(record, 'variables', { variablesReference = scope.variablesReference }, call)
-  if not answer then
-    return nil, 0
-  end
-  local hidden = debuggers.known(record.type, record.adapter).hidden or {}
-  local values, count, left_out = vim.empty_dict(), 0, 0
-  for _, variable in ipairs(answer.variables or {}) do
-    local is_shown = not is_hidden(variable, hidden)
-    if is_shown and count < MOST_VARIABLES then
-      values[variable.name] = shown.cut(variable.value or '', LONGEST_VALUE)
-      count = count + 1
-    elseif is_shown then
-      left_out = left_out + 1
+  local values, count, left_out
+  for _, scope in ipairs(scopes and locals_of(scopes.scopes or {}, debugger.scopes) or {}) do
+    local answer = asking.ask(record, 'variables', { variablesReference = scope.variablesReference }, call)
+    if answer and not values then
+      values, count, left_out = vim.empty_dict(), 0, 0
+    end
+    for _, variable in ipairs(answer and answer.variables or {}) do
+      local is_shown = not shown.is_hidden(variable, debugger.hidden or {}) and values[variable.name] == nil
+      if is_shown and count < MOST_VARIABLES then
+        values[variable.name] = shown.cut(variable.value or '', LONGEST_VALUE)
+        count = count + 1
+      elseif is_shown then
+        left_out = left_out + 1
+      end
     end
   end
-  return values, left_out
+  return values, left_out or 0
 end
 
 -- What is raised, in the adapter's words.
@@ -104,21 +105,6 @@ local function last_output(record, most, longest)
     return shown.cut(line, longest)
   end, last),
     #lines > #last and #lines - #last or nil
-end
-
--- The breakpoints of a program that never stopped which the adapter could not place: why it did not stop.
-local function not_bound(record)
-  local found = {}
-  for path, lines in pairs(record.family.stops == 0 and record.bound or {}) do
-    for line, got in pairs(lines) do
-      if not got.verified then
-        local why = got.message and got.message ~= '' and ': ' .. got.message or ''
-        found[#found + 1] = ('%s:%d%s'):format(shown.path(path), line, why)
-      end
-    end
-  end
-  table.sort(found)
-  return #found > 0 and found or nil
 end
 
 local function note_on(record, answer)
@@ -181,17 +167,26 @@ function M.stopped(record, call, context)
   return answer
 end
 
+-- The signal that has ended a program, if it stopped for one and ended with its number: debuggers tell a number only.
+local function signal(record)
+  local name = record.stop and (record.stop.description or ''):match('%f[%w](SIG%u+)')
+  return name and record.exit_code == vim.uv.constants[name] and name or nil
+end
+
 --- The end: how, and the last output.
 function M.ended(record)
   local output, left_out = last_output(record, LAST_LINES, LONGEST_VALUE * 2)
+  local not_bound, never_hit = breakpoints.unused(record)
   return {
     state = record.state,
     name = record.name,
     exit_code = record.exit_code,
+    signal = signal(record),
     error = record.error,
     output = output,
     output_left_out = left_out, -- dap_program_output has them
-    not_bound = not_bound(record),
+    not_bound = not_bound,
+    never_hit = never_hit,
   }
 end
 

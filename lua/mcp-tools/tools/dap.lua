@@ -29,6 +29,11 @@ local RUN = {
   env = { type = 'object', description = 'environment variables by name' },
   host = { type = 'string', description = 'to attach to' },
   port = { type = 'integer', description = 'to attach to' },
+  break_on_exceptions = {
+    type = 'array',
+    items = { type = 'string' },
+    description = "uncaught, raised, user (unhandled by the program's code), none, or filters of the adapter",
+  },
   alongside = { type = 'boolean', default = false, description = 'start it although another session is under way' },
   wait_until_paused = waits(false),
   wait_timeout_ms = WAIT_MS,
@@ -40,8 +45,8 @@ local BOUND = '; answers where it was bound'
 local CONTEXTS = { 'repl', 'watch', 'hover', 'variables', 'clipboard' }
 local CATEGORIES = { 'all', 'stdout', 'stderr', 'console', 'important', 'telemetry' }
 
--- The tools that resume a program. Steps wait: nobody steps to be elsewhere. What may run for long does not, unless
--- told to.
+-- The tools that resume a program. They wait for what comes of it, within a bound: a call that only says that the
+-- program runs costs another.
 local function resuming(name, request, description, wait_default)
   return {
     name = name,
@@ -132,7 +137,7 @@ end
 
 local function control_tools()
   return {
-    resuming('dap_continue', 'continue', 'Let the stopped program run on', false),
+    resuming('dap_continue', 'continue', 'Let the stopped program run on' .. AND_TELL, true),
     resuming('dap_step_over', 'next', 'Run to the next line of the same function' .. AND_TELL, true),
     resuming('dap_step_into', 'stepIn', 'Step into the function that is called here' .. AND_TELL, true),
     resuming('dap_step_out', 'stepOut', 'Run until the current function returns' .. AND_TELL, true),
@@ -145,6 +150,16 @@ local function control_tools()
       work = function(args, call)
         local place = require('mcp-tools.dap.places').find(args)
         return require('mcp-tools.dap.run_to').run(place, args, call)
+      end,
+    },
+    {
+      name = 'dap_pause',
+      description = 'Stop the running program where it is' .. AND_TELL,
+      destructive = true,
+      timeout = 0,
+      args = { wait_timeout_ms = WAIT_MS },
+      work = function(args, call)
+        return require('mcp-tools.dap.running').pause(args, call)
       end,
     },
     {
@@ -241,6 +256,11 @@ local function inspection_tools()
       },
       timeout_ms = { type = 'integer', default = 10000, description = 'milliseconds that it may take' },
     }, inspect('evaluate'), false),
+    looking('dap_set_variable', 'Give a variable another value where the program is stopped', {
+      name = { type = 'string', required = true, description = 'the name of a variable, or an expression that names it' },
+      value = { type = 'string', required = true, description = 'in the language of the program' },
+      frame_id = FRAME,
+    }, inspect('set_variable'), false),
     {
       name = 'dap_threads',
       description = 'The threads of the program',
@@ -271,7 +291,7 @@ local function inspection_tools()
   }
 end
 
---- The 21 tools; nil and why there are none without nvim-dap.
+--- The 23 tools; nil and why there are none without nvim-dap.
 function M.tools()
   if not pcall(require, 'dap') then
     return nil, NO_DAP
