@@ -82,6 +82,13 @@ local function chosen(all, args, hidden)
       found[#found + 1] = variable
     end
   end
+  if args.start and args.start >= #found then
+    task.fail(
+      'the debug adapter gives no element %d here, only the first %d: dap_evaluate takes an index or a slice',
+      args.start,
+      #found
+    )
+  end
   return vim.list_slice(found, (args.start or 0) + 1)
 end
 
