@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Protocol
 
@@ -92,6 +93,19 @@ def installed_program(adapter: Installable, folder: Path) -> Path | None:
         return path if (path := folder / adapter.install.program).exists() else None
     found = (shutil.which(adapter.command[0], path=place) for place in _places_in(folder, adapter))
     return next((Path(path) for path in found if path), None)
+
+
+def version_words(adapter: Installable, program: Path) -> list[str]:
+    """The command that prints the version of `program`; empty if there is none.
+
+    What is no program by itself names {python}, which runs it, and {packages}, the folder of Python packages it is in.
+    """
+    if not adapter.version_command:
+        return []
+    if not adapter.version_command[0].startswith("{"):
+        return [str(program), *adapter.version_command[1:]]
+    values = {"{program}": str(program), "{python}": sys.executable, "{packages}": str(program.parent.parent)}
+    return [values.get(word, word) for word in adapter.version_command]
 
 
 def _places_in(folder: Path, adapter: Installable) -> list[str]:

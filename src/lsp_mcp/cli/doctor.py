@@ -21,6 +21,8 @@ from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.dap.adapter import DebugAdapter, debugger_names, debuggers, load_debugger
+from lsp_mcp.dap.finding import found_program
 from lsp_mcp.disk.extent import TooLargeError
 from lsp_mcp.disk.feed import too_large
 from lsp_mcp.disk.watch import Watch
@@ -28,7 +30,7 @@ from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.compilation.database import find_database, read_database
 from lsp_mcp.nvim.connections import HOW_TO_START
-from lsp_mcp.programs import find_command, installed_folder
+from lsp_mcp.programs import Installable, find_command, installed_folder, version_words
 from lsp_mcp.prose import count
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
@@ -70,9 +72,11 @@ def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
     Raises:
         ConfigError: there is no server of one of the names.
     """
-    chosen = [load_adapter(name) for name in dict.fromkeys([*names, *flags.adapters])]
+    named = dict.fromkeys([*names, *flags.adapters])
+    chosen = [load_adapter(name) for name in named if name not in debugger_names()]
+    debugging = [load_debugger(name) for name in named if name in debugger_names()]
     with _waiting():
-        checks = asyncio.run(_checks(flags, chosen))
+        checks = asyncio.run(_checks(flags, chosen, debugging))
     failed = any(check.failed for check in checks)
     if as_json:
         shown = {
@@ -87,7 +91,9 @@ def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
     return 1 if failed else 0
 
 
-async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
+async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[DebugAdapter]) -> list[Check]:
+    if debugging and not chosen:
+        return [one for adapter in debugging for one in await _debugger(flags, adapter, needed=True)]
     root, fitting = _workspace(flags, chosen)
     if flags.through_neovim:
         return [root, *await _neovims(flags), *_inotify()]
@@ -100,7 +106,25 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter]) -> list[Check]:
         # Nobody said which server is needed, but without any there is nothing that this program could do.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
-    return [root, *(check for checks in per_server for check in checks), *databases, *_inotify(), _shared()]
+    shown = debugging or (debuggers() if flags.debugs else [])
+    found = [one for adapter in shown for one in await _debugger(flags, adapter, needed=bool(debugging))]
+    return [root, *(check for checks in per_server for check in checks), *databases, *found, *_inotify(), _shared()]
+
+
+async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
+    """The debugger, and what it needs itself."""
+    get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
+    note = "nobody has tried it with lsp-mcp" if adapter.untested else ""
+    needs = [await _requirement(adapter, need, needed) for need in adapter.requires]
+    try:
+        program = found_program(adapter, flags.workspace().root)
+    except MissingProgramError as error:
+        return [Check(adapter.name, "missing", needed, note=str(error), get=get), *needs]
+    command = version_words(adapter, program)
+    version, problem = await _version(command) if command else ("", "")
+    if problem:
+        return [Check(adapter.name, "broken", needed, path=str(program), note=problem, get=get), *needs]
+    return [Check(adapter.name, "ok", needed, version, str(program), note), *needs]
 
 
 def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
@@ -239,7 +263,7 @@ async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
     return Check(adapter.name, "ok", needed, version, program, note)
 
 
-async def _requirement(adapter: Adapter, need: Requirement, needed: bool) -> Check:
+async def _requirement(adapter: Installable, need: Requirement, needed: bool) -> Check:
     name = f"{need.command[0]} (for {adapter.name})"
     program = shutil.which(need.command[0])
     if program is None:

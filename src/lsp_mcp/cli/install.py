@@ -26,10 +26,11 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextCol
 from rich.table import Column
 from rich.text import Text
 
-from lsp_mcp.adapters import Adapter, Install, adapter_names, load_adapter
+from lsp_mcp.adapters import Install, adapter_names, load_adapter
 from lsp_mcp.cli.help import console
+from lsp_mcp.dap.adapter import debugger_names, load_debugger
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
-from lsp_mcp.programs import installed_folder, installed_program
+from lsp_mcp.programs import Installable, installed_folder, installed_program, version_words
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation
@@ -62,11 +63,14 @@ class Installed:
 def list_servers(*, as_json: bool) -> None:
     """Print what can be installed, and what is."""
     found = []
-    for name in adapter_names():
-        adapter = load_adapter(name)
+    every: list[Installable] = [
+        *map(load_adapter, adapter_names()),
+        *(load_debugger(name) for name in debugger_names()),
+    ]
+    for adapter in every:
         if adapter.install and (folder := installed_folder(adapter)):
             there = installed_program(adapter, folder)
-            found.append((name, adapter.install.version, adapter.title, str(there) if there else None))
+            found.append((adapter.name, adapter.install.version, adapter.title, str(there) if there else None))
     if as_json:
         keys = ("name", "version", "title", "program")
         click.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in found], indent=2))
@@ -103,14 +107,14 @@ def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None
         click.echo(json.dumps(shown, indent=2))
 
 
-def _installable(name: str) -> tuple[Adapter, Install]:
-    adapter = load_adapter(name)
+def _installable(name: str) -> tuple[Installable, Install]:
+    adapter: Installable = load_debugger(name) if name in debugger_names() else load_adapter(name)
     if adapter.install is None:
         raise CallerError(f"lsp-mcp cannot install {name}; install {adapter.title} yourself and put it on PATH")
     return adapter, adapter.install
 
 
-def _interruptible(adapter: Adapter, how: Install, folder: Path) -> Installed:
+def _interruptible(adapter: Installable, how: Install, folder: Path) -> Installed:
     try:
         return asyncio.run(_install(adapter, how, folder))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -118,7 +122,7 @@ def _interruptible(adapter: Adapter, how: Install, folder: Path) -> Installed:
         sys.exit(130)
 
 
-async def _install(adapter: Adapter, how: Install, folder: Path) -> Installed:
+async def _install(adapter: Installable, how: Install, folder: Path) -> Installed:
     """Install into `folder`, replacing what is there."""
     begun = time.monotonic()
     _stop_when_told()
@@ -147,14 +151,14 @@ def _fill(word: str, how: Install, folder: Path) -> str:
     return word.replace("{version}", how.version).replace("{folder}", str(folder))
 
 
-def _check_program(adapter: Adapter, program: str) -> None:
+def _check_program(adapter: Installable, program: str) -> None:
     if shutil.which(program):
         return
     get = next((need.get for need in adapter.requires if need.command[0] == program), f"put {program} on PATH")
     raise MissingProgramError(f"{adapter.name} is installed with {program}, which is missing. To get it, {get}")
 
 
-async def _run(adapter: Adapter, command: Sequence[str], env: dict[str, str], folder: Path, show: Show) -> None:
+async def _run(adapter: Installable, command: Sequence[str], env: dict[str, str], folder: Path, show: Show) -> None:
     """Run the installing command to its end, in `folder`."""
     # Through a shell only so that what it says comes in one stream, in its order.
     child = Child(["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *command], cwd=folder, env=env)
@@ -199,15 +203,13 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
         yield text
 
 
-async def _try(adapter: Adapter, folder: Path) -> None:
+async def _try(adapter: Installable, folder: Path) -> None:
     """See that the program is there and says its version."""
     program = installed_program(adapter, folder)
     if program is None:
-        raise UnavailableError(
-            f"{adapter.name} was not installed: the command made no {adapter.command[0]} in {folder}"
-        )
-    if adapter.version_command:
-        command = [str(program), *adapter.version_command[1:]]
+        made = (adapter.install and adapter.install.program) or adapter.command[0]
+        raise UnavailableError(f"{adapter.name} was not installed: the command made no {made} in {folder}")
+    if command := version_words(adapter, program):
         status, output = await run(command, cwd=folder, timeout=_TRY_TIMEOUT)
         if status:
             last = _quoted(output.split("\n")[-_LAST_LINES:])

@@ -41,13 +41,11 @@ def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
     return _with_program(adapter.command, adapter, how)
 
 
-def version_command(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
-    """What prints its version; empty if nothing does. Raises as `find_debugger`."""
-    found = find_debugger(adapter, root)
-    script = _script(adapter, root)
-    values = {"python": sys.executable, "program": found[0], "script": str(script or "")}
-    values["packages"] = str(script.parent.parent) if script else ""
-    return tuple(filled(list(adapter.version_command), values))
+def found_program(adapter: DebugAdapter, root: Path) -> Path:
+    """The adapter itself: its script, or its program. Raises as `find_debugger`."""
+    command = find_debugger(adapter, root)
+    script = _script(adapter, root) if any("{script}" in word for word in adapter.command) else None
+    return script or Path(command[0])
 
 
 def _with_program(command: tuple[str, ...], adapter: DebugAdapter, how: str) -> tuple[str, ...]:

@@ -1,0 +1,98 @@
+"""Debugging JavaScript without an editor, with the real js-debug: what is special about its child sessions."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from debugging.desk import desk, unhurried
+from fakes.bounded import wait_gone
+from lsp_mcp.dap.adapter import load_debugger
+from lsp_mcp.dap.finding import find_debugger
+from lsp_mcp.errors import MissingProgramError
+
+try:
+    find_debugger(load_debugger("js-debug"), Path.cwd())
+except MissingProgramError as error:
+    pytest.skip(f"js-debug: {error}", allow_module_level=True)
+
+SHOP = """
+const fs = require('fs');
+class Item { constructor(name, price) { this.name = name; this.price = price; } }
+function total(items) {
+  let sum = 0;
+  for (const item of items) {
+    sum += item.price;
+  }
+  return sum;
+}
+const mode = process.argv[2];
+const items = [new Item('pen', 3), new Item('ink', 20)];
+if (mode === 'crash') { null.foo(); }
+if (mode === 'exit') { console.error('bye'); process.exit(7); }
+if (mode === 'spin') { let n = 0; console.log('spinning'); while (true) { n += 1; } }
+if (mode === 'read') { console.log('hello ' + fs.readFileSync(0).toString().trim()); }
+if (mode === 'child') {
+  const { status } = require('child_process').spawnSync(process.execPath, [__filename, 'exit']);
+  console.log('child', status);
+}
+console.log(total(items));
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "shop.js").write_text(textwrap.dedent(SHOP).lstrip())
+    return tmp_path
+
+
+@unhurried
+async def test_scopes_are_shown_together_breakpoints_are_bound_and_an_uncaught_error_stops(root: Path) -> None:
+    async with desk(root) as d:
+        stop = await d.start(program="shop.js", breakpoints=["shop.js:sum += item.price;"])
+        assert stop["variables"] == {
+            "item": "Item {name: 'pen', price: 3}",
+            "items": "(2) [Item, Item]",
+            "sum": "0",
+        }
+        assert (await d.breakpoints())["breakpoints"] == ["1 shop.js:6: sum += item.price;"]
+        assert (await d.step())["changed"]["sum"] == "0 → 3"
+        await d.set_variable(name="sum", value="100")
+        await d.breakpoints(clear="all")
+        end = await d.continue_()
+        assert (end["exit_code"], end["output"]) == (0, ["120"])
+        stop = await d.start(program="shop.js", args=["crash"])
+        assert (stop["at"], "reading 'foo'" in stop["exception"]) == ("shop.js:12", True)
+        end = await d.continue_()
+        assert end["exit_code"] == 1
+        assert "TypeError: Cannot read properties of null (reading 'foo')" in end["output"]
+
+
+@unhurried
+async def test_exit_code_stderr_input_and_child_processes_are_those_of_the_program(root: Path) -> None:
+    async with desk(root) as d:
+        end = await d.start(program="shop.js", args=["exit"])
+        assert (end["exit_code"], end["output"]) == (7, ["bye"])
+        assert (await d.output(stream="stderr"))["output"] == ["bye"]
+        end = await d.start(program="shop.js", args=["read"], stdin="Ada\n")
+        assert (end["exit_code"], end["output"]) == (0, ["hello Ada", "23"])
+        stop = await d.start(program="shop.js", args=["child"], breakpoints=["shop.js:13 if mode === 'exit'"])
+        assert stop["variables"]["mode"] == "'exit'"
+        end = await d.continue_()
+        assert (end["exit_code"], end["output"][-2:]) == (0, ["child 7", "23"])
+
+
+@unhurried
+async def test_a_loop_is_paused_and_nothing_of_it_is_left(root: Path) -> None:
+    async with desk(root) as d:
+        await d.start(program="shop.js", args=["spin"], wait=0)
+        session = d.debug.all[-1]
+        assert await session.wait_for(lambda: "spinning" in session.output.of_program(), 90)
+        pids = [terminal.pid for terminal in session._terminals]
+        assert pids
+        stop = await d.pause()
+        assert (stop["at"], "n" in stop["variables"]) == ("shop.js:14", True)
+        await d.stop()
+        assert all(wait_gone(pid) for pid in pids)
