@@ -29,7 +29,7 @@ from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
-from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.toolsets.tool import Call, Client
 from lsp_mcp.uris import uri_path
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import Neovim, neovim
@@ -146,6 +146,7 @@ class Desk:
     nv: Neovim
     neovims: Neovims
     settings: ToolSettings = field(default_factory=lambda: ToolSettings(allow_exec_lua=True))
+    client: Client | None = None  # who calls; None: another one each time
 
     def __post_init__(self) -> None:
         self._tools = {
@@ -153,7 +154,7 @@ class Desk:
         }
 
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
-        call = Call(client=somebody())
+        call = Call(client=self.client or somebody())
         text = await self._tools[tool].call(call, arguments)
         return Answer(text, call.remarks)
 

@@ -111,6 +111,7 @@ class Reopening:
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: waits until it has read them, so that its index has what is in them."""
         open_ = {path for path in paths if path in self._documents}
+        self._units.read(open_)  # what was said of their text of before
         await self._read(open_, open_)
 
     def has_reread(self, path: Path) -> bool:
