@@ -52,6 +52,7 @@ ADDITIONAL = {
     "create_snippet",
     "update_snippet",
     "delete_snippet",
+    "revert",
 }
 
 

@@ -102,6 +102,19 @@ def of(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
     return needs, [one.task for one in pairs if one.depends_on == id_]
 
 
+def add(at: Transaction, id_: str, other: str) -> bool:
+    """Have a task wait for another as well; False if one of them is not there, or they would wait for each other."""
+    there = at.connection.execute(sa.select(tasks.c.id).where(tasks.c.id.in_((id_, other)))).all()
+    needs = of(at, id_)[0]
+    if len(there) < 2 or other in needs:
+        return other in needs
+    try:
+        replace(at, id_, [*needs, other])
+    except CallerError:
+        return False
+    return True
+
+
 def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
     """Have a task wait for those `wanted`, and for no other.
 

@@ -12,6 +12,7 @@ from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import history
 from lsp_mcp.errors import CallerError, ConflictError
 
+CREATED = "created"  # what is said of a new stage, standard or snippet; there may have been another of its id before
 Kind = Literal["task", "stage", "standard", "snippet"]
 Entry = dict[str, Any]  # `revision`, `at`, `who`, `message`, `fields`: by name what `text_changes.change` keeps
 
@@ -61,14 +62,17 @@ def as_of(now: Mapping[str, Any], revision: int, done: Iterable[Entry], name: st
         CallerError: there was no such revision, or nobody kept the text that it had.
     """
     done = list(done)
-    known = sorted({entry["revision"] for entry in done})
-    if revision not in known:
-        shown = f"{known[0]} to {known[-1]}" if known else "none"
-        raise CallerError(f"{name} has no revision {revision}; there are: {shown}.")
+    # What made the first one that is known is not, of what was there before histories were: it can be gone back to.
+    known = [entry["revision"] for entry in done] or [0]
+    first = min(known) - 1 if done and done[0]["fields"] else min(known)
+    if not max(first, 1) <= revision <= max(known):
+        raise CallerError(f"{name} has no revision {revision}; there are: {max(first, 1)} to {max(known)}.")
     found = dict(now)
     for entry in reversed(done):
         if entry["revision"] <= revision:
             continue
+        if entry["message"] == CREATED:
+            raise CallerError(f"revision {revision} was of another {name}, which was deleted. It is in the trash.")
         for field, kept in entry["fields"].items():
             # Until board version 0002 texts were cut, and what was appended stood alone.
             if field == "added" or (isinstance(kept, list) and isinstance(kept[0], str) and len(kept[0]) > _CUT):

@@ -153,7 +153,7 @@ def _insert(at: Transaction, table: Table, kind: Kind, id_: str, values: dict[st
     revision = history.last_revision(at, kind, id_) + 1  # more than 1 if there once was another of that id
     made = {"id": id_, "revision": revision, "updated_at": at.now, "updated_by": at.actor.name, **values}
     at.connection.execute(sa.insert(table).values(**made))
-    history.remember(at, kind, id_, revision, "created")
+    history.remember(at, kind, id_, revision, history.CREATED)
     at.change("created", kind, id_, values.get("title") or values.get("description") or id_)
     return made
 

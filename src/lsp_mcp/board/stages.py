@@ -123,7 +123,7 @@ def create(
     if is_default:
         _make_default(at, id_)
     workflow.check(rows(at))
-    history.remember(at, "stage", id_, revision, "created")
+    history.remember(at, "stage", id_, revision, history.CREATED)
     at.change("created", "stage", id_, name)
     return find(at, id_)
 

@@ -59,15 +59,19 @@ def listed(at: Transaction, limit: int = 100) -> tuple[list[dict[str, Any]], int
     return [dict(row) for row in rows], total
 
 
-def take(at: Transaction, kind: Kind, ref: str) -> dict[str, list[dict[str, Any]]] | None:
-    """The rows of what was last deleted under an id, by table, which are then no longer in the trash; None: nothing."""
+def take(at: Transaction, kind: Kind, ref: str) -> tuple[str, dict[str, list[dict[str, Any]]]] | None:
+    """The id and the rows, by table, of what was last deleted under an id or the name of a stage; None: nothing.
+
+    They are no longer in the trash then.
+    """
     sought = fields.sought(ref, f"id of the {kind}")
-    of_it = sa.select(trash).where(trash.c.kind == kind, trash.c.ref == sought)
+    named = (trash.c.ref == sought) | ((trash.c.kind == "stage") & (sa.func.lower(trash.c.title) == sought))
+    of_it = sa.select(trash).where(trash.c.kind == kind, named)
     row = at.connection.execute(of_it.order_by(trash.c.id.desc()).limit(1)).mappings().first()
     if row is None:
         return None
     at.connection.execute(sa.delete(trash).where(trash.c.id == row["id"]))
-    return dict(row["content"])
+    return row["ref"], dict(row["content"])
 
 
 def put_back(at: Transaction, content: dict[str, list[dict[str, Any]]]) -> None:

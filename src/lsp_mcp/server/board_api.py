@@ -18,6 +18,7 @@ from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Transaction
 from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
+from lsp_mcp.server.board_history_api import HistoryApi
 from lsp_mcp.server.board_links_api import LinksApi
 from lsp_mcp.server.board_requests import Handler
 from lsp_mcp.server.board_requests import json_of as _json
@@ -136,6 +137,7 @@ class BoardApi:
             ("DELETE", "/api/stages/{id}", self._delete_stage),
             *TextsApi(self._board).handlers(),
             *LinksApi(self._host).handlers(),
+            *HistoryApi(self._board).handlers(),
         ]
         routes = [Route(path, _answering(handler), methods=[method]) for method, path, handler in handlers]
         return [*routes, Route("/api/events", self._events, methods=["GET"])]

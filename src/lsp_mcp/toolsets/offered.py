@@ -40,12 +40,13 @@ _DEBUG = "debug"  # so does this one
 
 def _board_tools() -> tuple[type[Toolset], ...]:
     try:
+        from lsp_mcp.toolsets.board.keeping import KeepingTools
         from lsp_mcp.toolsets.board.library import LibraryTools
         from lsp_mcp.toolsets.board.tasks import TaskTools
         from lsp_mcp.toolsets.board.workspace import WorkspaceTools
     except ImportError:  # the optional packages that a board needs are not installed
         return ()
-    return (TaskTools, LibraryTools, WorkspaceTools)
+    return (TaskTools, LibraryTools, KeepingTools, WorkspaceTools)
 
 
 def _debug_tools() -> tuple[type[Toolset], ...]:
