@@ -379,6 +379,45 @@ def test_what_is_left_out_may_be_null(shared: Agent, transport: str) -> None:
 # --- what is published -------------------------------------------------------------------------------
 
 
+def test_revert(shared: Agent, person: httpx2.Client, transport: str) -> None:
+    id_ = make(shared, "one", description="long " * 100)
+    shared.answer("update_task", id=id_, description="short", tick=[])
+    assert shared.answer("revert", id=id_) == {"id": id_, "revision": 3}
+    assert shared.answer("get_task", id=id_)["description"] == "long " * 100
+    told = shared.answer("get_history", id=id_)["entries"]
+    assert [one["message"] for one in told] == ["created in Backlog", "changed description", "went back to revision 1"]
+    assert told[1]["fields"]["description"] == ["long " * 100, "short"]
+    assert person.delete(f"/api/tasks/{id_}").status_code == 200
+    assert id_ in [one["id"] for one in shared.answer("list_trash")["trash"]]
+    assert person.post("/api/revert", json={"kind": "task", "id": id_}).json() == {"id": id_, "revision": 5}
+    assert person.get(f"/api/history/task/{id_}/2").json()["description"] == "short"
+    assert person.get(f"/api/history/nothing/{id_}").status_code == 400
+    name = f"standard-{transport}"
+    shared.answer("create_standard", id=name, content="text")
+    shared.answer("delete_standard", id=name)
+    entry = next(one for one in person.get("/api/trash").json()["entries"] if one["ref"] == name)
+    assert person.delete(f"/api/trash/{entry['id']}").json() == {"deleted": 1}
+    assert "unknown standard" in shared.error("revert", id=name, kind="standard")
+
+
+def test_checkboxes_comments_priority_and_what_blocks(shared: Agent) -> None:
+    first = make(shared, "first", description="- [ ] write it\n- [ ] test it", priority="P0")
+    second = make(shared, "second", depends_on=[first])
+    assert shared.answer("update_task", id=first, tick=["test"])["ticked"] == "1 of 2"
+    assert shared.answer("get_task", id=first)["description"] == "- [ ] write it\n- [x] test it"
+    assert "is no checkbox" in shared.error("update_task", id=first, tick=["3"])
+    shared.answer("add_to_task", id=first, content="Is this right?", as_comment=True)
+    task = shared.answer("get_task", id=first)
+    assert [one["text"] for one in task["comments"]] == ["Is this right?"]
+    assert (task["priority"], task["blocks"]) == ("P0", 1)
+    assert shared.answer("list_ready_tasks", limit=1000)["tasks"][0]["priority"] == "P0"
+    assert shared.answer("get_task", id=second)["blocked_by"] == [first]
+    assert shared.answer("claim_task", id=first, branch="fix")["branch"] == "fix"
+    assert shared.answer("complete_task", id=first)["stage"] == "Done"
+    shared.answer("update_task", id=first, archived=True)
+    assert first not in [one["id"] for one in shared.answer("list_tasks", limit=1000)["tasks"]]
+
+
 def test_the_list_of_tools_is_the_published_one(shared: Agent, request: pytest.FixtureRequest) -> None:
     text = json.dumps(shared.tools(), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
     if request.config.getoption("update"):

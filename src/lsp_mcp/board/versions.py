@@ -61,7 +61,7 @@ def revert(at: Transaction, kind: Kind, typed: str, revision: int | None = None)
     ref, _, now = _now(at, kind, typed)
     done = history.entries(at, kind, ref)
     if revision is None:
-        last_change = next((at for at in range(len(done) - 1, 0, -1) if done[at]["fields"]), None)
+        last_change = next((at for at in reversed(range(len(done))) if done[at]["fields"]), None)
         if last_change is None:
             raise CallerError(f"{ref} has not been changed since it was created; there is nothing to take back.")
         revision = int(done[last_change]["revision"]) - 1
