@@ -57,6 +57,28 @@ def test_a_flood_of_calls_of_one_client_does_not_hold_up_another(desk: Desk) -> 
         assert answered < flood, "the other client waited for all of them"
 
 
+def test_progress_goes_to_who_asked_and_a_cancelled_call_ends_in_the_daemon(desk: Desk) -> None:
+    with desk.client() as one, desk.client() as other:
+        assert "Found 2 references" in ask(one) and "Found 2 references" in ask(other)
+        servers = desk.daemon().children()
+        for server in servers:
+            server.suspend()
+        name, arguments = REFERENCES
+        params = {"name": name, "arguments": arguments, "_meta": {"progressToken": "token"}}
+        one.send({"id": 101, "method": "tools/call", "params": params})
+        assert one.receive()["params"]["progressToken"] == "token"
+        other.send({"id": 102, "method": "ping"})
+        assert other.receive()["id"] == 102
+        one.send({"method": "notifications/cancelled", "params": {"requestId": 101}})
+        one.send({"id": 103, "method": "ping"})
+        while (message := one.receive()).get("id") != 103:
+            assert message["method"] == "notifications/progress"
+        assert desk.status()[0]["calls"] == 0
+        for server in servers:
+            server.resume()
+        assert "Found 2 references" in ask(one)
+
+
 def test_edits_of_two_clients_at_once_are_made_one_after_the_other(desk: Desk) -> None:
     with desk.client() as one, desk.client() as other:
         for number in range(3):
@@ -108,6 +130,11 @@ def test_a_client_goes_on_when_the_daemon_is_killed_between_its_calls(desk: Desk
         told = ask(client)
         assert "Found 2 references" in told and "lsp-mcp restarted" in told
         assert "restarted" not in ask(client)
+        daemon = desk.daemon()
+        daemon.kill()
+        assert not psutil.wait_procs([daemon], BOUND)[1]
+        renamed = client.call("rename_symbol_by_anchor", symbol_anchor="One", new_name="Eins")
+        assert not renamed.get("isError"), "no daemon had begun it, so the next one does"
         assert not psutil.wait_procs(servers, BOUND)[1], "a language server outlives its daemon"
         assert desk.daemon().pid != daemon.pid
 

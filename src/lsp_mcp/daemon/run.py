@@ -170,6 +170,12 @@ async def _serve(
     if stopping.done():
         place.leave()
     server.close()
+    try:
+        # A client that hears of our end looks at its files then.
+        async with asyncio.timeout(stdio.END_TIMEOUT):
+            await running.code.last_edits()
+    except TimeoutError:
+        log.warning("an edit is still being made")
     clients.end()
     for one in lending:
         one.cancel()

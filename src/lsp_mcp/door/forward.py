@@ -35,6 +35,7 @@ class Forwarding:
         self._greetings = greetings
         self._writing = line.writing
         self._pending: dict[str, tuple[bytes, Json]] = {}  # by id, as JSON
+        self._sent: set[str] = set()  # ids of those that a daemon may have begun
         self._unsent: list[bytes] = []  # what the next daemon is to refuse
         self._introduction: list[bytes] = []  # `initialize`, and that it was received
         self._answered: dict[str, Json] = {}  # requests by id whose answer the client has already
@@ -81,8 +82,10 @@ class Forwarding:
 
     def _forward(self, message: bytes) -> None:
         with self._changing:
-            known = self._note(message)
             line = self._line
+            if line and line.has_ended:
+                line = None  # the other thread has not seen it yet
+            known = self._note(message, is_sent=line is not None)
             if line is None and not known:
                 self._unsent.append(message)
             self._changing.notify_all()  # without a daemon the other thread connects, and sends what is pending
@@ -93,7 +96,7 @@ class Forwarding:
         except OSError:
             pass  # the other thread sees its end, and asks the next one
 
-    def _note(self, message: bytes) -> bool:
+    def _note(self, message: bytes, *, is_sent: bool) -> bool:
         """Remember the requests of `message`; False if it must reach a daemon and nothing in it is remembered."""
         try:
             found = json.loads(message)
@@ -114,7 +117,11 @@ class Forwarding:
             elif one["method"] == "notifications/initialized" and self._introduction:
                 self._introduction.append(message)
             if "id" in one:
-                self._pending[json.dumps(one["id"])] = (message, one)
+                key = json.dumps(one["id"])
+                self._pending[key] = (message, one)
+                self._sent.discard(key)
+                if is_sent:
+                    self._sent.add(key)
         if isinstance(found, dict) and "id" in found:
             self._greet(found)
         return known
@@ -155,6 +162,7 @@ class Forwarding:
                 if isinstance(one, dict) and "id" in one and "method" not in one:
                     key = json.dumps(one["id"])
                     _, request = self._pending.pop(key, (b"", {}))
+                    self._sent.discard(key)
                     told = self._answered.pop(key, None)
                     is_other = self._greetings.learn(told or request, one.get("result"))
                     if told:
@@ -191,14 +199,16 @@ class Forwarding:
                 return False
             self._deaths += 1
             for key, (_, request) in list(self._pending.items()):
-                if self._was_served and (self._deaths > _MOST_DEATHS or self._changes_something(request)):
+                if key in self._sent and (self._deaths > _MOST_DEATHS or self._changes_something(request)):
                     self._tell(_unknown_outcome(request))
                     del self._pending[key]
+            self._sent &= self._pending.keys()
         return True
 
     def _ask(self, line: Line) -> None:
         with self._changing:
             again = dict.fromkeys(message for message, _ in self._pending.values())
+            self._sent.update(self._pending)
             if self._introduction:
                 first = json.loads(self._introduction[0])
                 key = json.dumps(first.get("id"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import sys
 from typing import Any
@@ -98,6 +99,13 @@ class Line:
         """
         found = json.loads(self._stream.readline() or b"{}")
         return found if isinstance(found, dict) else {}
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the daemon is known to have ended; what it said last may still be there to read."""
+        poll = select.poll()
+        poll.register(self._socket, 0)
+        return any(events & (select.POLLHUP | select.POLLNVAL) for _, events in poll.poll(0))
 
     def send(self, line: bytes) -> None:
         """Raises OSError: the daemon has ended."""

@@ -82,6 +82,7 @@ class Sessions:
             session.spawn()
         self._dependencies: asyncio.Task[None] | None = None
         self._dependency_files: dict[str, tuple[int, asyncio.Task[tuple[Path, ...]]]] = {}  # with their generation
+        self._ends = asyncio.Event()
         self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
 
     def for_client(self) -> Sessions:
@@ -159,9 +160,11 @@ class Sessions:
         `confirmed` if the caller has agreed to what the server wants confirmed. Without a Neovim `Done` names no files.
 
         Raises:
-            EditError: nothing was changed, and why.
+            EditError, UnavailableError: nothing was changed, and why.
         """
         checked = self.policy.check(plan, confirmed=confirmed)
+        if self._ends.is_set():
+            raise UnavailableError("lsp-mcp is being shut down; nothing was changed, ask again")
         applying = asyncio.create_task(self._apply(checked, save=save))
         self._applying.add(applying)
         applying.add_done_callback(self._applying.discard)
@@ -218,8 +221,15 @@ class Sessions:
         for session in self._sessions:
             session.begin_baseline()
 
+    async def last_edits(self) -> None:
+        """Return when what is being written is written; no other edit begins."""
+        self._ends.set()
+        if self._applying:
+            await asyncio.wait(self._applying)
+
     async def close(self) -> None:
-        """End every server, within 3 s."""
+        """End every server, within 3 s; what is being written is written first."""
+        await self.last_edits()
         for task in (self._dependencies, *(listing for _, listing in self._dependency_files.values())):
             if task:
                 task.cancel()
