@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 _MOST_OF_EXACT = 500  # the same for a server that misses nothing where it has read a file
+_NEVER_TRUSTED = 20  # occurrences that are asked about whatever is known of the server: it may have a bad moment
+_LIKELIEST_SECONDS = 2.0  # for these
 LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
 _MOST_NAMED = 3  # places or files of a gap that are told
 
@@ -82,7 +84,7 @@ class WordCheck:
     async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
         """What the text says of `claim`, after at most `seconds` of asking, which goes on after that.
 
-        Of a server that is exact in what it has read, only some occurrences need be asked about unless `thorough`.
+        Of a server that is exact in what it has read, only the likeliest need be asked about unless `thorough`.
 
         Raises:
             UnavailableError: see `Backend.request`.
@@ -104,9 +106,11 @@ class WordCheck:
         if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
             await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
+        likeliest = found[:_NEVER_TRUSTED]
+        await self._learn(claim, likeliest, max(seconds, _LIKELIEST_SECONDS))
         await self._learn(claim, found[:_MOST_ASKED], seconds)
         verdicts = await self._verdicts(claim, symbol, found)
-        unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted]
+        unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         if not is_exact:
             open_files.update(unread)
