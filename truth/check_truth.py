@@ -31,6 +31,13 @@ from sources import copied, trees
 _EDITS = {
     "gopls": {
         "rename": (r"^(?:func(?: \([^)]*\))?|type|var|const) +(?P<what>[A-Za-z_]\w*)", r"Broken_\g<what>"),
+        "rename a field": (r"^\t(?P<what>[A-Za-z_]\w*) +[\w.*\[\]]+$", r"Broken_\g<what>"),
+        "one parameter more": (r"^func (?:\([^)]*\) )?\w+\((?P<what>)[^()]*\)", "broken int, "),
+        "another result": (r"^func (?:\([^)]*\) )?\w+\([^()]*\) (?P<what>\w+) \{", r"Broken_\g<what>"),
+        "no import": (r'^(?P<what>\t"[\w./-]+")$', ""),
+        "another package": (r"^package (?P<what>\w+)", r"broken_\g<what>"),
+        "no line": (r"^(?P<what>\t[^\n]*[)\w])$", ""),
+        "no brace": (r"(?P<what>\})$", ""),
     },
     "clangd": {
         "rename a function": (r"^[ \t]*(?:[\w:<>*&]+[ \t]+)+[*&]*(?:\w+::)?(?P<what>\w+)\(", r"Broken_\g<what>"),
