@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -223,6 +224,32 @@ async def test_a_request_that_does_not_come_to_its_end_is_ended(monkeypatch: pyt
             server.should_exit = True
             await serving
     assert said.startswith(b"HTTP/1.1 408 ") if half.startswith(b"GET") else said == b""
+
+
+@bounded
+async def test_a_websocket_that_says_nothing_is_not_taken_for_half_a_request() -> None:
+    made: list[TellingProtocol] = []
+
+    class Kept(TellingProtocol):
+        def connection_made(self, transport: Any) -> None:
+            made.append(self)
+            super().connection_made(transport)
+
+    async def accepts(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = uvicorn.Config(accepts, http=Kept, ws="websockets-sansio", lifespan="off", log_config=None)
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            async with asyncio.timeout(BOUND), connect_async(f"ws://127.0.0.1:{listening.getsockname()[1]}"):
+                assert [one._overdue for one in made] == [None]
+        finally:
+            server.should_exit = True
+            await serving
 
 
 def test_the_token_is_not_sent_to_a_program_that_only_claims_to_be_the_board(tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ class TellingProtocol(H11Protocol):
 
     def _expect(self) -> None:
         """Wait for the rest of a request, from its beginning on, or no more if it is there."""
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+        is_upgraded = self.transport.get_protocol() is not self  # a WebSocket, whose request h11 never sees the end of
+        if is_upgraded or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_expecting()
         elif self._overdue is None:
             self._overdue = self.loop.call_later(_WHOLE_REQUEST, self._give_up)
