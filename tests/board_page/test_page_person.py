@@ -257,3 +257,22 @@ def test_commits_that_name_a_task_are_listed_with_their_diff(page: Page, board: 
     expect(dialog.locator(".commit")).to_contain_text("greet.txt")
     dialog.get_by_role("button", name="Greet").click()
     expect(page.get_by_role("dialog", name="Greet").locator(".is-added")).to_have_text("+hello\n")
+
+
+def test_an_overwritten_text_and_a_deleted_task_come_back(page: Page, ada: Agent) -> None:
+    id_ = ada.task("Overwritten", description="The first text")
+    ada.call("update_task", id=id_, description="Another")
+    dialog = open_task(page, "Overwritten")
+    expect(dialog.locator(".prose")).to_have_text("Another")
+    dialog.get_by_text("History (2)").click()
+    expect(dialog.locator(".history")).to_contain_text("The first text")
+    dialog.get_by_role("button", name="Go back to revision 1").click()
+    expect(dialog.locator(".prose")).to_have_text("The first text")
+    dialog.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name="Delete task").click()
+    expect(card(page, "Overwritten")).to_have_count(0)
+    open_sidebar(page)
+    page.get_by_role("button", name="Trash", exact=True).click()
+    page.get_by_role("listitem").filter(has_text="Overwritten").get_by_role("button", name="Restore").click()
+    expect(card(page, "Overwritten")).to_be_visible()
+    assert ada.call("get_task", id=id_)["description"] == "The first text"

@@ -117,9 +117,19 @@ export class Actions {
     return made;
   }
 
+  /** Put a task into the trash. */
   async deleteTask(id) {
+    const title = this.#state.tasks.get(id)?.title ?? id;
     await api.deleteTask(id);
     this.#state.drop([id]);
+    this.#undo.add(`deleted ${title}`, () => api.revert("task", id));
+  }
+
+  /** Make a task what it was at a revision. */
+  async goBack(id, revision) {
+    const { title, revision: now } = this.#state.tasks.get(id);
+    this.#undo.add(`went back to an earlier revision of ${title}`, () => api.revert("task", id, now));
+    await api.revert("task", id, revision).catch((error) => this.fail(error));
   }
 
   /** Tick a checkbox of a task's description, by its number from 1, or take the tick away. */

@@ -5,6 +5,7 @@ import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { openKeys } from "./shortcuts.js";
 import { openNewText, openText } from "./text_dialog.js";
+import { openTrash } from "./trash_dialog.js";
 
 export class Sidebar {
   #standards = element("ul", { class: "texts", role: "list" });
@@ -22,6 +23,7 @@ export class Sidebar {
         heading("Standards", "standard"), this.#noStandards, this.#standards,
         heading("Snippets", "snippet"), this.#noSnippets, this.#snippets),
       element("button", { type: "button", class: "sidebar__keys", on: { click: () => openArchive({ fail }) } }, icon("archive"), "Archive"),
+      element("button", { type: "button", class: "sidebar__keys", on: { click: () => openTrash({ fail }) } }, icon("trash"), "Trash"),
       element("button", { type: "button", class: "sidebar__keys", on: { click: openKeys } }, icon("keyboard"), "Keyboard"));
     state.addEventListener("workspace", () => this.draw());
   }

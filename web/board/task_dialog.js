@@ -11,11 +11,10 @@ import { makeQuestion } from "./question.js";
 import { commentsOf } from "./task_comments.js";
 import { commitsOf } from "./task_commits.js";
 import { TaskForm } from "./task_form.js";
+import { historyOf } from "./task_history.js";
 import { propertiesOf } from "./task_properties.js";
-import { time } from "./time.js";
 
 const WRITTEN = { title: "Title", description: "Description", tags: "Tags" };
-const TOLD = { title: "title", stage: "stage", status: "status", tags: "tags" }; // whose values the history shows
 
 /** A dialog that makes a new task; `created` is told of it. */
 export function openNewTask({ state, actions, stage, created, returnTo }) {
@@ -116,7 +115,7 @@ export class TaskDialog {
     const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
     this.#section("links", [task.depends_on, task.needed_by, linked], () => linksOf(task, this.#with));
     this.#section("anchors", task.anchors, () => anchorsOf(task, this.#with));
-    this.#section("history", task.history, () => historyOf(task.history));
+    this.#section("history", task.history, () => historyOf(task.history, (revision) => this.#with.actions.goBack(task.id, revision)));
   }
 
   /** Draw a section if what it is made of has changed; what has the focus in it keeps it. */
@@ -151,7 +150,7 @@ export class TaskDialog {
 
   async #delete() {
     const task = this.#task;
-    const sure = await confirmed({ heading: "Delete this task?", text: `“${task.title}” and its history will be gone. This can't be undone.`, yes: "Delete task" });
+    const sure = await confirmed({ heading: "Delete this task?", text: `“${task.title}” goes to the trash, from where it can be restored.`, yes: "Delete task" });
     if (!sure) return;
     try {
       await this.#with.actions.deleteTask(task.id);
@@ -239,14 +238,6 @@ function slot(name) {
 
 function describe(text, onTick) {
   return [text.trim() ? element("div", { class: "prose" }, markdown(text, { onTick })) : element("p", { class: "hint" }, "No description yet.")];
-}
-
-function historyOf(history) {
-  const entries = [...history].reverse().map((one) => element("li", {},
-    element("p", {}, element("strong", { dir: "auto" }, one.who), " ", element("span", { dir: "auto" }, one.message), " ", time(one.at)),
-    ...Object.entries(one.fields).filter(([name]) => name in TOLD).map(([name, [before, after]]) =>
-      element("p", { class: "hint", dir: "auto" }, `${TOLD[name]}: ${shown(before) || "none"} → ${shown(after) || "none"}`))));
-  return [element("details", { class: "folded history" }, element("summary", {}, `History (${history.length})`), element("ol", { role: "list" }, ...entries))];
 }
 
 function shown(value) {

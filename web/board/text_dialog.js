@@ -44,7 +44,7 @@ export async function openText(kind, id) {
     form.focus();
   };
   const discard = async () => {
-    if (!(await confirmed({ heading: `Delete ${titleOf(text)}?`, text: `Agents will not find this ${kind} any more.`, yes: `Delete ${kind}` }))) return;
+    if (!(await confirmed({ heading: `Delete ${titleOf(text)}?`, text: `It goes to the trash; agents will not find this ${kind} any more.`, yes: `Delete ${kind}` }))) return;
     try {
       await api.deleteText(kind, id);
       modal.close();

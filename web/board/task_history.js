@@ -1,0 +1,32 @@
+// The history of a task: who did what, what the texts were, and the way back to a revision.
+
+import { element } from "./dom.js";
+import { time } from "./time.js";
+
+const HIDDEN = new Set(["claimed_by", "added"]); // the message says it
+const LONG = 300; // characters of a text that are shown
+
+/** What was done, the newest first. `goBack(revision)` makes the task what it was then. */
+export function historyOf(history, goBack) {
+  const last = history.at(-1)?.revision;
+  const entries = [...history].reverse().map((one) => element("li", {},
+    element("p", {}, element("strong", { dir: "auto" }, one.who), " ", element("span", { dir: "auto" }, one.message), " ", time(one.at)),
+    ...Object.entries(one.fields).filter(([name]) => !HIDDEN.has(name)).map(([name, change]) => changeOf(name, change)),
+    one.revision === last ? null : element("button", { type: "button", class: "quiet", data: { focus: `revision-${one.revision}` },
+      "aria-label": `Go back to revision ${one.revision}`, on: { click: () => goBack(one.revision) } }, "Go back to this")));
+  return [element("details", { class: "folded history" }, element("summary", {}, `History (${history.length})`), element("ol", { role: "list" }, ...entries))];
+}
+
+function changeOf(name, change) {
+  if (!Array.isArray(change)) {
+    return element("div", { class: "hint" }, `${name}:`,
+      change.removed ? element("del", { class: "was", dir: "auto" }, shortened(change.removed)) : null,
+      change.added ? element("ins", { class: "is", dir: "auto" }, shortened(change.added)) : null);
+  }
+  const [before, after] = change.map((value) => (Array.isArray(value) ? value.join(", ") : String(value ?? "")));
+  return element("p", { class: "hint", dir: "auto" }, `${name}: ${shortened(before) || "none"} → ${shortened(after) || "none"}`);
+}
+
+function shortened(text) {
+  return text.length > LONG ? `${text.slice(0, LONG)}…` : text;
+}
