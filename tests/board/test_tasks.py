@@ -693,3 +693,43 @@ def test_postgresql_refuses_a_write_by_a_reader(world: World) -> None:
 
 def test_an_actor_without_an_id_is_a_person() -> None:
     assert Actor("you") == PERSON
+
+
+def test_a_claim_protects_against_other_agents_and_force_is_told(world: World) -> None:
+    holder, other = world.agent("alpha"), world.agent("beta")
+    id_ = world.task("claimed")
+    world.write(tasks.claim, holder, id_, by=holder)
+    for refused in (
+        lambda: world.refused(tasks.update, id_, description="mine", by=other),
+        lambda: world.refused(tasks.update, id_, status="completed", by=other),
+        lambda: world.refused(tasks.update, id_, stage="Verify", by=other),
+        lambda: world.refused(tasks.move, id_, "Verify", by=other),
+        lambda: world.refused(tasks.delete, id_, by=other),
+    ):
+        said = refused()
+        assert said.startswith(f"alpha works on {id_} since 20")
+        assert said.endswith("pass force=true, of which alpha is told.")
+    world.write(tasks.append, id_, "a finding", by=other)  # nothing of alpha's is lost
+    assert world.write(tasks.update, id_, title="by alpha", by=holder)["claimed_by"] == "alpha"
+    assert "overrode" not in world.write(tasks.update, id_, title="by a person")
+    assert world.write(tasks.update, id_, title="forced", force=True, by=other)["overrode"] == "alpha"
+    forced = sa.select(tables.changes.c.ref, tables.changes.c.text).where(tables.changes.c.action == "forced")
+    told = f"beta changed {id_}, on which alpha works"
+    assert world.read(lambda at: at.connection.execute(forced).all()) == [(holder.id, told)]
+    world.write(agents.disconnect, holder)
+    world.write(tasks.update, id_, title="alpha is gone", by=other)
+
+
+def test_what_a_change_answers_is_what_is_there(world: World) -> None:
+    agent = world.agent()
+    made = world.write(tasks.create, "one", tags=["a"], stage="Verify", by=agent)
+    assert made == world.read(views.one, made["id"])
+    for change in (
+        lambda: world.write(tasks.update, made["id"], title="two", tags=["b"], stage="Prepare", by=agent),
+        lambda: world.write(tasks.append, made["id"], "- [x] done", by=agent),
+        lambda: world.write(tasks.claim, agent, made["id"], by=agent),
+        lambda: world.write(tasks.update, made["id"], priority="P0", by=agent),
+        lambda: world.write(tasks.update, made["id"], status="completed", by=agent),
+        lambda: world.write(tasks.update, made["id"], status="pending", archived=False, by=agent),
+    ):
+        assert change() == world.read(views.one, made["id"])

@@ -9,11 +9,10 @@ from typing import Any
 
 import psycopg
 import pytest
-import sqlalchemy as sa
 
 from board.boards import World
 from board.proxy import Proxy
-from lsp_mcp.board import tables, tasks, views
+from lsp_mcp.board import stages, talk, tasks, views
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError, UnavailableError
 
@@ -38,9 +37,7 @@ def test_two_who_change_one_task_at_once_do_not_wait_for_each_other_and_lose_not
     reading, written = steps
 
     def slow(at: Any) -> Any:
-        table = tables.tasks
-        text = views.get(at, id_)["description"] + "by the slow one\n"
-        at.put(sa.update(table).where(table.c.id == id_).values(description=text))
+        tasks.append(at, id_, "by the slow one")
         if not reading.is_set():
             reading.set()
             assert written.wait(BOUND)
@@ -50,11 +47,12 @@ def test_two_who_change_one_task_at_once_do_not_wait_for_each_other_and_lose_not
     thread = threading.Thread(target=lambda: attempts.append(team.store.write(slow)))
     thread.start()
     assert reading.wait(BOUND)
-    team.write(tasks.update, id_, description="by the quick one\n")  # while the slow one is at it
+    team.write(tasks.append, id_, "by the quick one")  # while the slow one is at it
     written.set()
     thread.join(BOUND)
     assert attempts == [1]
-    assert team.get(id_)["description"].split("\n") == ["by the quick one", "by the slow one", ""]
+    assert team.get(id_)["description"].split("\n\n") == ["by the quick one", "by the slow one"]
+    assert team.get(id_)["revision"] == 3
 
 
 def test_an_answer_that_is_lost_after_the_commit_is_looked_for(proxy: Proxy, team: World) -> None:
@@ -161,3 +159,29 @@ def test_of_writes_that_sqlite_makes_safe_together_each_fails_or_is_stored_by_it
             thread.join(BOUND)
         assert sorted(said) == ["1", "2", "4", "5", "7", "8", "not 0", "not 3", "not 6"]
         assert sorted(world.titles()) == ["1", "2", "4", "5", "7", "8"]
+
+
+def test_a_write_takes_at_most_eight_statements_and_few_round_trips(proxy: Proxy, team: World) -> None:
+    agent, other = team.agent("one"), team.agent("two")
+    id_, claimed = team.task("first", tags=["a"]), team.task("second")
+    question = team.write(talk.ask, "?", by=agent)["id"]
+    team.write(stages.update, "Done", color="#123456")
+    writes = {
+        "create": lambda: team.write(tasks.create, "new", description="d", tags=["a", "b"], stage="Verify", by=agent),
+        "update": lambda: team.write(tasks.update, id_, title="t", description="d", tags=["c", "d"], by=agent),
+        "append": lambda: team.write(tasks.append, id_, "more", "Findings", by=agent),
+        "claim": lambda: team.write(tasks.claim, agent, claimed, by=agent),
+        "claim the next": lambda: team.write(tasks.claim, other, None, by=other),
+        "release": lambda: team.write(tasks.release, other, id_, by=other),
+        "move": lambda: team.write(tasks.update, id_, stage="Verify", by=agent),
+        "complete": lambda: team.write(tasks.update, id_, status="completed", by=agent),
+        "comment": lambda: team.write(tasks.comment, id_, "hm", by=agent),
+        "notify": lambda: team.write(talk.notify, "x", by=agent),
+        "answer": lambda: team.write(talk.answer, question, text="yes"),
+    }
+    proxy.counted()
+    counts = {}
+    for name, write in writes.items():
+        write()
+        counts[name] = proxy.counted()
+    assert {name: count for name, count in counts.items() if count[0] > 8 or count[1] > 7} == {}

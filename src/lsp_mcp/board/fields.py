@@ -83,6 +83,9 @@ def sought(value: str, what: str = "text") -> str:
     return _clean(text, what)
 
 
+USUAL_PRIORITY = 2
+
+
 def priority(value: str | int) -> int:
     """0 to 4, from `P0` (the most urgent) to `P4`."""
     digits = str(value).strip().upper().removeprefix("P")

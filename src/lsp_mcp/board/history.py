@@ -26,7 +26,7 @@ def remember(
     """Keep what was done; `said` has [before, after] of each field that changed."""
     fields = {name: text_changes.change(*pair) for name, pair in (said or {}).items()}
     values = {"kind": kind, "ref": ref, "revision": revision, "message": message, "fields": fields}
-    at.connection.execute(sa.insert(history).values(**values, at=at.now, who=at.actor.name))
+    at.put(sa.insert(history).values(**values, at=at.now, who=at.actor.name))
 
 
 def entries(at: Transaction, kind: Kind, ref: str, *, after: int = 0) -> list[Entry]:

@@ -26,6 +26,7 @@ class Participants:
         self._board = board
         self._connections: dict[str, _Connection] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        self._news: dict[str, list[str]] = {}
         self.reached: dict[str, Any] = {}  # by connection: what it is told through, if it can be told of anything
         self._joining = asyncio.Lock()
 
@@ -79,6 +80,14 @@ class Participants:
         """Held during each call of a connection, so that its calls are carried out in their order."""
         return self._turns.setdefault(key, asyncio.Lock())
 
+    def tell(self, key: str, news: str) -> None:
+        """Have the next answer on a connection say this too."""
+        self._news.setdefault(key, []).append(news)
+
+    def news(self, key: str) -> list[str]:
+        """What it is to be told; not again."""
+        return self._news.pop(key, [])
+
     def keys(self, agent: str) -> list[str]:
         """The connections of the agent of that id."""
         return [key for key, one in self._connections.items() if one.actor.id == agent]
@@ -87,6 +96,7 @@ class Participants:
         """The connection has ended. Harmless if it never was one."""
         self._turns.pop(key, None)
         self.reached.pop(key, None)
+        self._news.pop(key, None)
         if connection := self._connections.pop(key, None):
             actor, process = connection.actor, self._board.process
             if not self.keys(str(actor.id)):  # it may be here again already

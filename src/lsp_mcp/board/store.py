@@ -101,7 +101,10 @@ class Store:
                     if begin and end:
                         connection.exec_driver_sql(begin)
                     try:
-                        return work(Transaction(connection, actor))
+                        at = Transaction(connection, actor)
+                        result = work(at)
+                        at.flush()  # who only reads puts nothing: the database refuses it
+                        return result
                     finally:
                         if end:
                             with suppress(SQLAlchemyError):

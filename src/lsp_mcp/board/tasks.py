@@ -8,13 +8,24 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
 
-from lsp_mcp.board import dependencies, fields, history, markdown, positions, stages, trash, views, workflow
+from lsp_mcp.board import (
+    dependencies,
+    fields,
+    history,
+    markdown,
+    positions,
+    stages,
+    tables,
+    trash,
+    views,
+    workflow,
+)
 from lsp_mcp.board.ids import new_id
 from lsp_mcp.board.store import Actor, Transaction
-from lsp_mcp.board.tables import agents, anchors, comments, task_tags, tasks
+from lsp_mcp.board.tables import anchors, comments, task_tags, tasks
 from lsp_mcp.board.views import Task
 from lsp_mcp.board.workflow import Status
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, ConflictError
 
 _TRIES = 20  # for an id that nobody has
 _UNSAID = ("position", "boxes", "ticked", "claimed_at", "completed_at", "archived_at")
@@ -42,25 +53,22 @@ def create(
     places = stages.rows(at)
     place = workflow.destination(places, None, stage=None if stage is None else stages.named(places, stage))
     values = {**_checked(title=title, tags=tags, priority=priority), **_text(fields.body(description))}
-    id_ = _free_id(at)
-    at.connection.execute(
-        sa.insert(tasks).values(
-            **values,
-            **workflow.entering(place, None, at.now),
-            id=id_,
-            position=positions.last(at, place["id"]),
-            revision=1,
-            created_at=at.now,
-            updated_at=at.now,
-        )
-    )
-    _set_tags(at, id_, values["tags"])
+    id_, position = _new_place(at, place["id"])
+    row = {
+        **{"branch": None, "completed_at": None, "archived_at": None, "priority": fields.USUAL_PRIORITY},
+        **values,
+        **workflow.entering(place, None, at.now),
+        **{"id": id_, "position": position, "revision": 1, "created_at": at.now, "updated_at": at.now},
+    }
+    at.put(sa.insert(tasks).values(row))
+    _add_tags(at, id_, values["tags"])
     if wanted := list(depends_on):
         _set_dependencies(at, id_, wanted)
-    _set_anchors(at, id_, anchored)
+    _add_anchors(at, id_, anchored)
     history.remember(at, "task", id_, 1, f"created in {place['name']}")
     at.change("created", "task", id_, values["title"])
-    return views.one(at, id_)
+    nobody = {"holder_name": None, "holder_connected": None, "questions_waiting": 0, "comment_count": 0}
+    return views.after({**row, **nobody, "stage_name": place["name"]}, {})
 
 
 def update(
@@ -81,24 +89,27 @@ def update(
     anchored: Sequence[Mapping[str, Any]] | None = None,
     expected_revision: int | None = None,
     message: str | None = None,
+    force: bool = False,
 ) -> Task:
     """A task with what was given changed, the rest as it was; `message` is what the history says of it.
 
     Raises:
+        ConflictError: another agent works on it, and not `force`.
         CallerError: there is no such task or stage, a value cannot be used, stage and status contradict each other, or
             the task has another revision than the expected one: the message says what changed since.
     """
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
+    overrode = _protect(at, row, force=force)
     values = _checked(title=title, tags=tags, priority=priority, branch=branch)
     text = row["description"] if description is None else fields.body(description)
     if tick or untick:
         text = markdown.ticked(markdown.ticked(text, tick), untick, done=False)
     if text != row["description"]:
         values |= _text(text)
-    moved = ""
+    moved, place = "", None
     if stage is not None or status is not None:
-        entering, moved = _entering(at, row, stage, status)
+        entering, moved, place = _entering(at, row, stage, status)
         values |= entering
     if archived is not None:
         if archived and values.get("status", row["status"]) == "pending":
@@ -115,14 +126,15 @@ def update(
         before = [one["anchor"] for one in views.anchors_of(at, row["id"])]
         said |= _changed("anchors", before, _set_anchors(at, row["id"], anchored))
     if not said:
-        return views.one(at, row["id"])
+        return views.after(row, {})
     said.pop("claimed_by", None)
     if "tags" in changed:
         _set_tags(at, row["id"], changed["tags"])
     only_moved = not said.keys() - {"stage", "status"}
     _store(at, row, changed, message or (moved if only_moved else _message(said, moved)), said)
     at.change("moved" if only_moved else "updated", "task", row["id"], changed.get("title", row["title"]))
-    return views.one(at, row["id"])
+    stored = {**changed, "revision": row["revision"] + 1, "updated_at": at.now}
+    return {**views.after(row, stored, stage=place), **overrode}
 
 
 def append(at: Transaction, typed: str, content: str, section: str | None = None) -> Task:
@@ -139,9 +151,10 @@ def append(at: Transaction, typed: str, content: str, section: str | None = None
     after = fields.body(markdown.appended(row["description"], text, heading))
     where = f" under {heading}" if heading else ""
     said = {"description": [row["description"], after]}
-    _store(at, row, _text(after), f"added {len(text):,} characters{where}", said)
+    values = _text(after)
+    _store(at, row, values, f"added {len(text):,} characters{where}", said)
     at.change("updated", "task", row["id"], row["title"])
-    return views.one(at, row["id"])
+    return views.after(row, {**values, "revision": row["revision"] + 1, "updated_at": at.now})
 
 
 def comment(at: Transaction, typed: str, text: str) -> Task:
@@ -153,7 +166,7 @@ def comment(at: Transaction, typed: str, text: str) -> Task:
     row = views.row(at, typed)
     said = fields.message(text, "comment")
     values = {"task": row["id"], "at": at.now, "who": at.actor.name, "agent": at.actor.id, "text": said}
-    at.connection.execute(sa.insert(comments).values(**values))
+    at.put(sa.insert(comments).values(**values))
     at.change("commented", "task", row["id"], said)
     return views.one(at, row["id"])
 
@@ -166,6 +179,7 @@ def move(
     before: str | None = None,
     after: str | None = None,
     expected_revision: int | None = None,
+    force: bool = False,
 ) -> Task:
     """A task in another stage, or at another place in its own: before or behind another task, else at the end.
 
@@ -176,6 +190,7 @@ def move(
     """
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
+    overrode = _protect(at, row, force=force)
     place = stages.find(at, stage)
     if after is not None and before is None:
         before = positions.behind(at, place, views.row(at, after), row["id"])
@@ -184,26 +199,27 @@ def move(
         return views.one(at, row["id"])
     position = positions.last(at, place["id"]) if next_ is None else positions.before(at, place, next_, row["id"])
     if place["id"] != row["stage"]:
-        values, moved = _entering(at, row, stage, None)
+        values, moved, _ = _entering(at, row, stage, None)
         said = {name: [row[name], values[name]] for name in ("stage", "status") if row[name] != values[name]}
         _store(at, row, {**values, "position": position}, moved, said)
     else:
-        at.connection.execute(sa.update(tasks).where(tasks.c.id == row["id"]).values(position=position))
+        at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(position=position))
         where = f"before {next_['id']}" if next_ is not None else "to the end"
         history.remember(at, "task", row["id"], row["revision"], f"moved {where} in {place['name']}")
     at.change("moved", "task", row["id"], row["title"])
-    return views.one(at, row["id"])
+    return {**views.one(at, row["id"]), **overrode}
 
 
-def delete(at: Transaction, typed: str, expected_revision: int | None = None) -> Task:
+def delete(at: Transaction, typed: str, expected_revision: int | None = None, *, force: bool = False) -> Task:
     """Put a task into the trash; returns what it was. Raises as `update`."""
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
+    overrode = _protect(at, row, force=force)
     task = views.get(at, row["id"])
     history.remember(at, "task", row["id"], row["revision"] + 1, "deleted")
     trash.put(at, "task", row["id"], row["title"])
     at.change("deleted", "task", row["id"], row["title"])
-    return task
+    return {**task, **overrode}
 
 
 # --- who works on it -------------------------------------------------------------------------------
@@ -229,15 +245,15 @@ def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None =
         raise CallerError(f"{row['id']} is completed; set its status to pending first, with update_task.")
     if waits := dependencies.waits_for(at, row["id"]):
         raise CallerError(f"{row['id']} waits for {', '.join(waits)}; complete those first.")
-    holder = _holder(at, row["claimed_by"])
-    if holder and holder["connected"]:
-        raise CallerError(
-            f"{holder['name']} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_ready_tasks."
-        )
-    message = f"claimed by {actor.name}" + (f", who takes over from {holder['name']}" if holder else "")
-    _store(at, row, {**values, "claimed_by": actor.id, "claimed_at": at.now}, message, said)
+    holder = row["holder_name"]
+    if holder and row["holder_connected"]:
+        raise CallerError(f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_ready_tasks.")
+    message = f"claimed by {actor.name}" + (f", who takes over from {holder}" if holder else "")
+    values |= {"claimed_by": actor.id, "claimed_at": at.now}
+    _store(at, row, values, message, said)
     at.change("claimed", "task", row["id"], row["title"])
-    return views.one(at, row["id"])
+    stored = {**values, "revision": row["revision"] + 1, "updated_at": at.now}
+    return views.after(row, stored, holder=actor.name)
 
 
 def release(at: Transaction, actor: Actor, typed: str) -> Task:
@@ -247,13 +263,11 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
         CallerError: there is none, or it is another agent's that is connected.
     """
     row = views.row(at, typed)
-    holder = _holder(at, row["claimed_by"])
+    holder = row["holder_name"]
     if holder is None:
         return views.one(at, row["id"])
-    if actor.id is not None and holder["id"] != actor.id and holder["connected"]:
-        raise CallerError(
-            f"{holder['name']} works on {row['id']}, and only {holder['name']} or a person can release it."
-        )
+    if actor.id not in (None, row["claimed_by"]) and row["holder_connected"]:
+        raise CallerError(f"{holder} works on {row['id']}, and only {holder} or a person can release it.")
     _store(at, row, {"claimed_by": None, "claimed_at": None}, f"released by {actor.name}", {})
     at.change("released", "task", row["id"], row["title"])
     return views.one(at, row["id"])
@@ -262,8 +276,11 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
 # --- inside ----------------------------------------------------------------------------------------
 
 
-def _entering(at: Transaction, row: RowMapping, stage: str | None, status: Status | None) -> tuple[dict[str, Any], str]:
-    """The values of a task's row that make stage and status as wanted, none if they are; and in words what it does."""
+def _entering(
+    at: Transaction, row: RowMapping, stage: str | None, status: Status | None
+) -> tuple[dict[str, Any], str, str | None]:
+    """The values of a task's row that make stage and status as wanted, none if they are; in words what that does; and
+    the name of the stage."""
     places = stages.rows(at)
     by_id = {place["id"]: place for place in places}
     came_from = None
@@ -274,12 +291,12 @@ def _entering(at: Transaction, row: RowMapping, stage: str | None, status: Statu
     wanted = None if stage is None else stages.named(places, stage)
     place = workflow.destination(places, by_id[row["stage"]], stage=wanted, status=status, came_from=came_from)
     if place["id"] == row["stage"]:
-        return {}, ""
+        return {}, "", None
     values = workflow.entering(place, row["status"], at.now)
     verb = "moved"
     if values["status"] != row["status"]:
         verb = "completed: moved" if values["status"] == "completed" else "reopened: moved"
-    return {**values, "position": positions.last(at, place["id"])}, f"{verb} to {place['name']}"
+    return {**values, "position": positions.last(at, place["id"])}, f"{verb} to {place['name']}", place["name"]
 
 
 def _checked(**values: Any) -> dict[str, Any]:
@@ -299,24 +316,39 @@ def _text(description: str) -> dict[str, Any]:
     return {"description": description, "boxes": len(boxes), "ticked": sum(box.ticked for box in boxes)}
 
 
-def _holder(at: Transaction, id_: str | None) -> RowMapping | None:
-    return at.connection.execute(sa.select(agents).where(agents.c.id == id_)).mappings().first() if id_ else None
+def _protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
+    """See that nobody else works on a task; with `force` whoever does is told, and named in the answer.
+
+    Raises:
+        ConflictError: somebody does.
+    """
+    if at.actor.id in (None, row["claimed_by"]) or not row["holder_connected"]:
+        return {}
+    holder = row["holder_name"]
+    if not force:
+        raise ConflictError(
+            f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. Nothing was changed: write a comment, "
+            f"take another task, or pass force=true, of which {holder} is told."
+        )
+    at.change("forced", "agent", row["claimed_by"], f"{at.actor.name} changed {row['id']}, on which {holder} works")
+    return {"overrode": holder}
 
 
-def _free_id(at: Transaction) -> str:
-    """One that no task has, and none in the trash had."""
+def _new_place(at: Transaction, stage: str) -> tuple[str, float]:
+    """An id that no task has, and none in the trash had; and the position behind all tasks of a stage."""
+    newest = sa.select(sa.func.max(tasks.c.position)).where(tasks.c.stage == stage).scalar_subquery()
     for _ in range(_TRIES):
         id_ = new_id("t")
-        if not history.last_revision(at, "task", id_):
-            return id_
+        known = sa.exists().where(tables.history.c.kind == "task", tables.history.c.ref == id_)
+        last, is_known = at.connection.execute(sa.select(newest, known)).one()
+        if not is_known:
+            return id_, float(last or 0.0) + 1.0
     raise CallerError("no free id was found; the board is full.")
 
 
 def _store(at: Transaction, row: RowMapping, values: Mapping[str, Any], message: str, said: Mapping[str, Any]) -> None:
     revision = row["revision"] + 1
-    at.connection.execute(
-        sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now)
-    )
+    at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now))
     history.remember(at, "task", row["id"], revision, message, said)
 
 
@@ -333,16 +365,23 @@ def _message(said: Mapping[str, Any], moved: str) -> str:
 
 
 def _set_tags(at: Transaction, id_: str, tags: Sequence[str]) -> None:
-    at.connection.execute(sa.delete(task_tags).where(task_tags.c.task == id_))
+    at.put(sa.delete(task_tags).where(task_tags.c.task == id_))
+    _add_tags(at, id_, tags)
+
+
+def _add_tags(at: Transaction, id_: str, tags: Sequence[str]) -> None:
     if found := dict.fromkeys(map(fields.tag_key, tags)):
-        at.connection.execute(sa.insert(task_tags), [{"task": id_, "tag": tag} for tag in found])
+        at.insert(task_tags, [{"task": id_, "tag": tag} for tag in found])
 
 
 def _set_anchors(at: Transaction, id_: str, anchored: Sequence[Mapping[str, Any]]) -> list[str]:
-    at.connection.execute(sa.delete(anchors).where(anchors.c.task == id_))
+    at.put(sa.delete(anchors).where(anchors.c.task == id_))
+    return _add_anchors(at, id_, anchored)
+
+
+def _add_anchors(at: Transaction, id_: str, anchored: Sequence[Mapping[str, Any]]) -> list[str]:
     if anchored:
-        rows = [{**one, "task": id_, "position": position} for position, one in enumerate(anchored)]
-        at.connection.execute(sa.insert(anchors), rows)
+        at.insert(anchors, [{**one, "task": id_, "position": position} for position, one in enumerate(anchored)])
     return [one["anchor"] for one in anchored]
 
 

@@ -44,9 +44,13 @@ class Transaction:
     @property
     def connection(self) -> Connection:
         """What questions are asked of; they see all that was put before."""
+        self.flush()
+        return self._connection
+
+    def flush(self) -> None:
+        """Have all carried out that was put."""
         if self._puts:
             together(self._connection, self.taken())
-        return self._connection
 
     def put(self, statement: sa.Executable) -> None:
         """Have this carried out at the end, or before the next question: a row is locked no longer than that takes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,6 +32,13 @@ _LISTED = (
     .scalar_subquery()
     .label("questions_waiting"),
     sa.select(sa.func.count()).where(comments.c.task == tasks.c.id).scalar_subquery().label("comment_count"),
+)
+_ROW: tuple[Any, ...] = (
+    tasks,
+    stage_table.c.name.label("stage_name"),
+    agents.c.name.label("holder_name"),
+    agents.c.connected.label("holder_connected"),
+    *_LISTED[-2:],
 )
 _FROM = tasks.join(stage_table, stage_table.c.id == tasks.c.stage).outerjoin(
     agents, agents.c.id == tasks.c.claimed_by
@@ -122,13 +129,33 @@ def one(at: Transaction, id_: str) -> Task:
     return dict(at.connection.execute(found).mappings().one())
 
 
+def after(
+    before: Mapping[Any, Any], changed: Mapping[str, Any], stage: str | None = None, holder: str | None = None
+) -> Task:
+    """As `one`, of the row that a task had and what was `changed` since: nothing has to be asked.
+
+    `stage` and `holder` are the names of the stage and the agent that are among that.
+    """
+    now = {**before, **changed}
+    if "claimed_by" not in changed:
+        holder, is_held = before["holder_name"], before["holder_connected"]
+    else:
+        is_held = True if holder else None
+    return {
+        **{name: now[name] for name in (*_PLAIN, "questions_waiting", "comment_count")},
+        "stage": stage or before["stage_name"],
+        "claimed_by": holder,
+        "claim_is_held": is_held,
+    }
+
+
 def row(at: Transaction, typed: str) -> RowMapping:
-    """The row of a task. Raises as `get`."""
+    """The row of a task, with `stage_name`, `holder_name` and `holder_connected`. Raises as `get`."""
     sought = fields.sought(typed, "id of the task")
     if not sought:
         raise CallerError("the id of the task is empty. See list_tasks.")
     id_ = read_id("t", sought)
-    found = at.connection.execute(sa.select(tasks).where(tasks.c.id == id_)).mappings().first()
+    found = at.connection.execute(sa.select(*_ROW).select_from(_FROM).where(tasks.c.id == id_)).mappings().first()
     if found is None:
         like = at.connection.execute(
             sa.select(tasks.c.id, tasks.c.title)

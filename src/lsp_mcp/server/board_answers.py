@@ -1,4 +1,4 @@
-"""Tells agents of what a person has answered, as notifications of MCP: `Answers`."""
+"""Tells agents of what a person has answered, and of who overrode their claims: `Answers`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Answers:
             async for event in listener:
                 if event.type == "change" and event.data["action"] == "answered":
                     await self._answered(event.data["ref"])
+                if event.type == "change" and event.data["action"] == "forced":
+                    await self._forced(event.data["ref"], event.data["text"])
 
     async def _answered(self, id_: str) -> None:
         try:
@@ -46,7 +48,16 @@ class Answers:
             log.warning("the agent that asked %s is not told of the answer: %s", id_, error)
             return
         told = {"questionId": id_, "question": question["question"], "answer": talk.shown(question)}
-        for key in self._host.participants.keys(str(question["agent"])):
+        await self._send(str(question["agent"]), told)
+
+    async def _forced(self, agent: str, text: str) -> None:
+        """Somebody changed a task on which that agent works: whether it listens or not, it is told."""
+        for key in self._host.participants.keys(agent):
+            self._host.participants.tell(key, f"{text}; read it again")
+        await self._send(agent, {"message": text})
+
+    async def _send(self, agent: str, told: dict[str, str]) -> None:
+        for key in self._host.participants.keys(agent):
             if session := self._host.participants.reached.get(key):
                 try:
                     params = LoggingMessageNotificationParams(level="info", data=told, logger=_LOGGER)

@@ -46,6 +46,8 @@ class BoardToolset(Toolset):
         self._host = context.board
 
     async def _actor(self, call: Call) -> Actor:
+        for news in self._host.participants.news(call.client.key):
+            call.remark(news)
         return await self._host.participants.actor(call.client.key, call.client.name)
 
     async def _read(
@@ -114,7 +116,8 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
 
 def changed(task: dict[str, Any]) -> str:
     """What a tool that changed a task answers."""
-    return as_json({**brief(task), "revision": task["revision"]})
+    told = {"overrode": f"the claim of {task['overrode']}, who was told"} if "overrode" in task else {}
+    return as_json({**brief(task), "revision": task["revision"], **told})
 
 
 def short(time: str) -> str:

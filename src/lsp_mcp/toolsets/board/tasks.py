@@ -46,6 +46,9 @@ DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks
 After = Annotated[str | None, Field(description="Stage that it comes behind; empty: first. Default: last")]
 
 
+Force = Annotated[bool, Field(description="Though another agent works on it, who is told"), UNLISTED]
+
+
 class Activity(BaseModel):
     """A prompt that belongs to a stage."""
 
@@ -188,6 +191,7 @@ class TaskTools(BoardToolset):
         untick: Annotated[Tick | None, Field(description="Checkboxes to clear"), UNLISTED] = None,
         archived: Annotated[bool | None, Field(description="Whether it is in the archive"), UNLISTED] = None,
         branch: Annotated[str | None, Field(description=BRANCH), UNLISTED] = None,
+        force: Force = False,
     ) -> str:
         """Change a task; only what is given changes."""
         places = None if anchors is None else await anchored(self._host, anchors)
@@ -210,14 +214,15 @@ class TaskTools(BoardToolset):
                     depends_on=depends_on,
                     anchored=places,
                     expected_revision=expected_revision,
+                    force=force,
                 ),
             )
         )
 
     @tool(title="Complete a task", read_only=False)
-    async def complete_task(self, call: Call, id: TaskId) -> str:  # noqa: A002
+    async def complete_task(self, call: Call, id: TaskId, force: Force = False) -> str:  # noqa: A002
         """Mark a task as completed: it moves to Done, and what waited for it becomes ready."""
-        return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed")))
+        return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force)))
 
     @tool(title="Move a task", read_only=False)
     async def move_to_stage(
@@ -225,9 +230,10 @@ class TaskTools(BoardToolset):
         call: Call,
         id: TaskId,  # noqa: A002
         stage: Annotated[str, Field(description="Target stage name")],
+        force: Force = False,
     ) -> str:
         """Move a task to another workflow stage; in Done it is completed."""
-        return changed(await self._write(call, lambda at: tasks.update(at, id, stage=stage)))
+        return changed(await self._write(call, lambda at: tasks.update(at, id, stage=stage, force=force)))
 
     @tool(title="Append to a task", read_only=False)
     async def add_to_task(
