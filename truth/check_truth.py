@@ -35,7 +35,6 @@ _EDITS = {
         "one parameter more": (r"^func (?:\([^)]*\) )?\w+\((?P<what>)[^()]*\)", "broken int, "),
         "another result": (r"^func (?:\([^)]*\) )?\w+\([^()]*\) (?P<what>\w+) \{", r"Broken_\g<what>"),
         "no import": (r'^(?P<what>\t"[\w./-]+")$', ""),
-        "another package": (r"^package (?P<what>\w+)", r"broken_\g<what>"),
         "no line": (r"^(?P<what>\t[^\n]*[)\w])$", ""),
         "no brace": (r"(?P<what>\})$", ""),
     },
