@@ -61,6 +61,9 @@ class ChangingToolset(AnchorToolset):
             outcome = tried or await self._trial(backend, plan, before)
         delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
         delta = limited(delta, None, "error")
+        if apply:  # what was wrong in a file before the edit is no reason to doubt it after that
+            broken = {one.place.path for one in (*delta.new, *delta.remaining)}
+            gaps = [gap for gap in gaps if gap.kind != "syntax_error" or not broken.isdisjoint(gap.files)]
         self._targets.hand_out_readable(one.place for one in delta.new if apply)
         verb = "Done" if apply else "Preview, nothing written"
         edits = f"{count(plan.edit_count, 'change')} in {count(len(plan.files), 'file')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,20 +90,33 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     # What breaks many files is mended by no quick fix, and to look closely at them takes a server long.
     if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
         return delta
-    for one in firsts.values():
-        await backend.open(one.place.path)
-    again = {(one.place.path, one.place.span, one.message): one for one in await _again(backend)}
+    said = await _said(backend, {one.place.path for one in firsts.values()})
     fixes: dict[str, tuple[str, ...]] = {}
     for message, one in firsts.items():
-        place, raw = one.place, again.get((one.place.path, one.place.span, message), one).raw
+        place, raw = one.place, next((other.raw for other in said if _is_same(one, other)), one.raw)
         found = await code_actions(backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw])
         fixes[message] = tuple(action.name for action in found[:_FIXES])
     return replace(delta, new=[replace(one, fixes=fixes.get(one.message, ())) for one in delta.new])
 
 
-async def _again(backend: Backend) -> list[Problem]:
-    """What is wrong with what is open now, where servers say more."""
-    return await problems(backend, await backend.check())
+def _is_same(one: Problem, said: Problem) -> bool:
+    """Whether it is said of the document: with more words, where it is known how to mend it."""
+    here, there = one.place, said.place
+    at = (here.path, here.span.start) == (there.path, there.span.start)
+    return at and said.message.startswith(one.message)
+
+
+async def _said(backend: Backend, paths: Collection[Path]) -> list[Problem]:
+    """What the server says is wrong with `paths` as documents: of what is open some say more, and what mends it."""
+    for path in paths:
+        await backend.open(path)
+    if not backend.adapter.compilation:
+        return await problems(backend, await backend.check())
+    diagnostics = {}
+    for path in paths:
+        if await backend.diagnosed(path):
+            diagnostics[path] = backend.diagnostics(path)
+    return await problems(backend, Checked(diagnostics))
 
 
 def undated_gaps(sessions: Sessions, delta: Delta | None) -> list[Gap]:

@@ -158,10 +158,14 @@ class RefactorTools(ChangingToolset):
         backend, path, text = target.backend, target.path, target.text
         checked = await backend.check([path])
         before = await problems(backend, checked), checked
+        said = checked.diagnostics.get(path, ())
+        # It knows its fixes by what it says of the document; of a header the files that include it have said the rest.
+        if backend.adapter.compilation and await backend.diagnosed(path):
+            said = backend.diagnostics(path)
         wanted = _normal(action or "")
         actions: list[tuple[Action, Span]] = []
         for span in target.spans:
-            diagnostics = [one for one in checked.diagnostics.get(path, ()) if _touches(backend, text, one, span)]
+            diagnostics = [one for one in said if _touches(backend, text, one, span)]
             fixes = (
                 await code_actions(backend, path, text, span, only=["quickfix"], diagnostics=diagnostics)
                 if diagnostics

@@ -102,6 +102,7 @@ class Reopening:
         # Alone, such a header means less than where it is included; the index of those files is right about it.
         if await self._build.are_headers([path for path in affected if path in self._errors]):
             await self._renew()
+            self._units.read(affected)  # few; which of them failed the index may not have said yet
             return True
         return False
 
