@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from board_exchange.exchanges import NEOVA, Place, counts, edit, task_file, texts
-from lsp_mcp.board import agents, library, stages, tables, tasks, views
+from lsp_mcp.board import agents, library, stages, tables, talk, tasks, views
 from lsp_mcp.board.exchange import importing, rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.errors import CallerError, UnavailableError
@@ -65,6 +65,7 @@ def test_the_files_have_names_for_people(full: Place, tmp_path: Path) -> None:
     first, third = by_title(full, "First --- of all"), by_title(full, "שלום")
     assert set(texts(tmp_path)) - {f"tasks/{by_title(full, 'Second').id} second.md"} == {
         "stages.json",
+        "talk.json",
         f"tasks/{first.id} first-of-all.md",
         f"tasks/{third.id}.md",
         "standards/naming.md",
@@ -108,10 +109,11 @@ def test_a_second_export_writes_what_changed(full: Place, tmp_path: Path) -> Non
     full.do(tasks.delete, by_title(full, "שלום").id)
     full.do(library.delete_standard, "naming")
     done = full.give(tmp_path)
-    assert done.written == [f"tasks/{second} renamed.md"]
+    assert done.written == [f"tasks/{second} renamed.md", "talk.json"]  # that has what was done to the standard
     assert len(done.deleted) == 3
     assert set(texts(tmp_path)) == {
         "stages.json",
+        "talk.json",
         f"tasks/{by_title(full, 'First --- of all').id} first-of-all.md",
         f"tasks/{second} renamed.md",
         "snippets/a-checklist.md",
@@ -411,3 +413,51 @@ def test_ten_thousand_tasks_come_in_and_go_out(place: Place, tmp_path: Path) -> 
     assert len(place.give(tmp_path).written) == 10_001
     assert counts(place.take(tmp_path)) == (0, 0, 10_000, 0)
     assert place.store.read(rows.load).tasks[-1].id == "x-9999"
+
+
+def test_an_export_has_all_of_a_board_and_its_import_makes_the_same(
+    new_place: Callable[[], Place], tmp_path: Path
+) -> None:
+    one, two = new_place(), new_place()
+    agent = one.do(agents.connect, "codex", "a process of before")
+    first = one.do(tasks.create, "first", description="- [x] a\n- [ ] b " * 30, priority="P0", tags=["a"])["id"]
+    second = one.do(tasks.create, "second", depends_on=[first])["id"]
+    one.do(tasks.update, first, description="short", branch="fix", by=agent)
+    one.do(tasks.claim, agent, first, by=agent)
+    one.do(tasks.comment, first, "Is this right?")
+    one.do(tasks.update, one.do(tasks.create, "done")["id"], status="completed", archived=True)
+    question = one.do(talk.ask, "Which?", task=second, options=[{"id": "x", "label": "X"}], by=agent)["id"]
+    one.do(talk.ask, "Why?", by=agent)
+    one.do(talk.answer, question, option="x", text="this")
+    one.do(talk.notify, "Begun", task=first, by=agent)
+    one.do(library.create_standard, "style", "old " * 100)
+    one.do(library.update_standard, "style", "new")
+    one.do(stages.update, "Verify", color="#123456")
+    one.give(tmp_path / "out")
+    assert two.take(tmp_path / "out").broken == []
+
+    def everything(place: Place) -> dict[str, list[str]]:
+        """All but what is of one process only: who is connected, and the numbers of rows."""
+        own = {"connected", "process", "token"}
+        found: dict[str, list[str]] = {}
+        for name, table in tables.metadata.tables.items():
+            if name not in ("changes", "calls"):
+                every = place.store.read(lambda at, table=table: list(at.connection.execute(table.select()).mappings()))
+                kept = [{key: value for key, value in row.items() if key not in own} for row in every]
+                found[name] = sorted(repr({**row, "id": None} if type(row.get("id")) is int else row) for row in kept)
+        return found
+
+    assert everything(two) == everything(one)
+    two.give(tmp_path / "again")
+    assert texts(tmp_path / "again") == texts(tmp_path / "out")
+    assert two.take(tmp_path / "out").counts["tasks"]["unchanged"] == 3
+    assert everything(two) == everything(one)
+
+
+def test_a_talk_file_that_cannot_be_used_is_named_and_the_rest_is_taken(place: Place, tmp_path: Path) -> None:
+    place.do(tasks.create, "one")
+    place.give(tmp_path / "out")
+    (tmp_path / "out" / "talk.json").write_text('{"comments": [{"task": 5}]}')
+    (broken,) = place.take(tmp_path / "out").broken
+    assert broken.file == "talk.json"
+    assert "$.comments[0].task" in broken.reason

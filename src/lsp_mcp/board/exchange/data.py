@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lsp_mcp.board.exchange.talk import Talk
+
 Kind = Literal["stage", "task", "standard", "snippet"]
 
 
@@ -39,6 +41,10 @@ class Task:
     created_at: str = ""
     updated_at: str = ""
     history: tuple[dict[str, Any], ...] = ()  # {"revision", "at", "who", "message", "fields"}
+    priority: int = 2
+    branch: str = ""
+    completed_at: str = ""
+    archived_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ class Contents:
     files: dict[tuple[Kind, str], str] = field(default_factory=dict)  # which file says it, by kind and id
     edited: set[tuple[Kind, str]] = field(default_factory=set)  # what somebody changed in its file
     broken: list[Problem] = field(default_factory=list)  # files that cannot be used
+    talk: Talk = field(default_factory=Talk)
     notes: list[str] = field(default_factory=list)  # what else is not as it was in the files
 
     def file(self, kind: Kind, id_: str) -> str:
@@ -104,9 +111,8 @@ def stage_id(stages: list[Stage], spelled: str) -> str | None:
 
 def differences(before: Task, after: Task) -> dict[str, list[Any]]:
     """What people would call different, by field: [before, after]."""
-    pairs: dict[str, list[Any]] = {
-        name: [getattr(before, name), getattr(after, name)] for name in ("title", "description", "stage", "status")
-    }
+    plain = ("title", "description", "stage", "status", "priority", "branch")
+    pairs: dict[str, list[Any]] = {name: [getattr(before, name), getattr(after, name)] for name in plain}
     pairs["tags"] = [list(before.tags), list(after.tags)]
     pairs["depends_on"] = [sorted(before.depends_on), sorted(after.depends_on)]
     pairs["anchors"] = [[one["anchor"] for one in task.anchors] for task in (before, after)]

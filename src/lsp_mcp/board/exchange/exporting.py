@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_mcp.board.exchange import folders, markdown_files
+from lsp_mcp.board.exchange import folders, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Problem, Snippet, Standard, Task, differences, same_text, stage_id
-from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES
+from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES, TALK
 from lsp_mcp.board.exchange.reading import is_former_export
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.prose import first_few
@@ -66,6 +66,8 @@ def _files(contents: Contents) -> dict[str, str]:
     made |= {markdown_files.task_name(task): markdown_files.task_text(task) for task in contents.tasks}
     made |= {markdown_files.standard_name(one): markdown_files.standard_text(one) for one in contents.standards}
     made |= {markdown_files.snippet_name(one): markdown_files.snippet_text(one) for one in contents.snippets}
+    if contents.talk != talk.Talk():
+        made[TALK] = talk.text_of(contents.talk)
     return made
 
 
@@ -77,7 +79,7 @@ def _check(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise CallerError(f"{folder} is no folder.")
-    for inner in (*FOLDERS, STAGES):
+    for inner in (*FOLDERS, STAGES, TALK):
         if (folder / inner).is_symlink():
             raise CallerError(f"{folder / inner} is a link; nothing is written through links.")
     for inner in FOLDERS:
@@ -107,6 +109,8 @@ def _compared(folder: Path, wanted: dict[str, str], contents: Contents, *, force
             lost.append(name)
         elif name not in wanted:
             stale.append(name)
+    if TALK in wanted and _text(folder / TALK) == wanted[TALK]:
+        done.unchanged.append(TALK)
     if _text(folder / STAGES) == wanted[STAGES]:
         done.unchanged.append(STAGES)
     elif not force and _stages_edited(folder / STAGES, contents):

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from lsp_mcp.board import stages, tables, workflow
-from lsp_mcp.board.exchange import rows
+from lsp_mcp.board import stages, tables, text_changes, workflow
+from lsp_mcp.board.exchange import rows, talk
 from lsp_mcp.board.exchange.data import (
     Contents,
     Kind,
@@ -34,7 +34,6 @@ from lsp_mcp.errors import CallerError
 
 _MOST_STAGES = 30
 _DONE_COLOR = "#15803d"
-_SHOWN = 200  # characters of a value in the history
 _PLURALS: dict[Kind, str] = {"stage": "stages", "task": "tasks", "standard": "standards", "snippet": "snippets"}
 
 One = TypeVar("One", Standard, Snippet)
@@ -82,6 +81,8 @@ class _Import:
             self._text("standard", standard, {one.id: one for one in self._there.standards})
         for snippet in self._found.snippets:
             self._text("snippet", snippet, {one.id: one for one in self._there.snippets})
+        if talk.store(self._at, self._found.talk):
+            self._at.change("imported", "talk", "")
         for id_ in settle(self._at.connection):
             self._at.change("updated", "task", id_)
 
@@ -243,7 +244,14 @@ class _Import:
         edited = ("task", task.id) in self._found.edited
         if self._neova:
             # It knows nothing of these.
-            task = replace(task, depends_on=old.depends_on, anchors=old.anchors)
+            task = replace(
+                task,
+                depends_on=old.depends_on,
+                anchors=old.anchors,
+                priority=old.priority,
+                branch=old.branch,
+                archived_at=old.archived_at,
+            )
             newer = file_wins = self._force or task.updated_at > old.updated_at
         else:
             newer = task.revision > old.revision
@@ -280,7 +288,7 @@ class _Import:
             "at": self._at.now,
             "who": self._at.actor.name,
             "message": message,
-            "fields": {name: [_cut(value) for value in pair] for name, pair in said.items()},
+            "fields": {name: text_changes.change(*pair) for name, pair in said.items()},
         }
         return replace(task, history=(*task.history, entry))
 
@@ -384,7 +392,3 @@ def _leads(edges: dict[str, list[str]], start: str, end: str) -> bool:
                 seen.add(other)
                 todo.append(other)
     return False
-
-
-def _cut(value: Any) -> Any:
-    return value[:_SHOWN] + "…" if isinstance(value, str) and len(value) > _SHOWN else value

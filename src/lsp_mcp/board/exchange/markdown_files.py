@@ -23,6 +23,7 @@ from lsp_mcp.errors import CallerError
 Made = TypeVar("Made")
 
 STAGES = "stages.json"
+TALK = "talk.json"
 FOLDERS = ("tasks", "standards", "snippets")
 _FORM = "lsp-mcp board"
 _VERSION = "1"
@@ -53,9 +54,14 @@ def task_text(task: Task) -> str:
         "revision": task.revision,
         "created_at": task.created_at,
         "updated_at": task.updated_at,
+        **{name: value for name, value in _rare(task).items() if value != getattr(Task("", ""), name)},
         "history": task.history,
     }
     return _marked(head, task.description)
+
+
+def _rare(task: Task) -> dict[str, Any]:
+    return {name: getattr(task, name) for name in ("priority", "branch", "completed_at", "archived_at")}
 
 
 def standard_name(standard: Standard) -> str:
@@ -196,6 +202,10 @@ def _task(read: Reader, body: str) -> Task:
         created_at=values.optional_time(read.text("created_at", "")),
         updated_at=values.optional_time(read.text("updated_at", "")),
         history=tuple(values.entry(one) for one in read.objects("history")),
+        priority=fields.priority(read.whole("priority", 2)),
+        branch=fields.branch(read.text("branch", "")) or "",
+        completed_at=values.optional_time(read.text("completed_at", "")),
+        archived_at=values.optional_time(read.text("archived_at", "")),
     )
 
 

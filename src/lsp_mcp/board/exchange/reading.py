@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_mcp.board.exchange import folders, markdown_files
+from lsp_mcp.board.exchange import folders, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Kind, Problem, Snippet, Standard, Task
 from lsp_mcp.board.exchange.front_matter import decoded
 from lsp_mcp.board.exchange.neova import looks_like_neova, read_neova
@@ -61,6 +61,12 @@ def read_export(folder: Path) -> Contents:
             raise CallerError(f"{path}: {error}. Nothing was changed.") from None
         if edited:
             contents.edited |= {("stage", stage.id) for stage in contents.stages}
+    said = folder / markdown_files.TALK
+    if said.exists():
+        try:
+            contents.talk = talk.parsed(folders.text_of(said))
+        except CallerError as error:
+            contents.broken.append(Problem(markdown_files.TALK, str(error)))
     contents.tasks = _all(folder, contents, "task", "tasks", markdown_files.task_of)
     contents.standards = _all(folder, contents, "standard", "standards", markdown_files.standard_of)
     contents.snippets = _all(folder, contents, "snippet", "snippets", markdown_files.snippet_of)

@@ -12,12 +12,15 @@ from sqlalchemy import Table
 
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.board import fields, tables
+from lsp_mcp.board.exchange import talk
 from lsp_mcp.board.exchange.data import Contents, Snippet, Stage, Standard, Task
+from lsp_mcp.board.markdown import checkboxes
 from lsp_mcp.board.store import Transaction
 
 _HISTORY = ("revision", "at", "who", "message", "fields")
 _ANCHOR = ("anchor", "symbol", "code", "state")
-_PLAIN = ("id", "title", "description", "stage", "status", "position", "revision", "created_at", "updated_at")
+_PLAIN = ("id", "title", "description", "stage", "status", "revision", "created_at", "updated_at", "priority")
+_MAYBE = ("branch", "completed_at", "archived_at")
 
 
 def load(at: Transaction) -> Contents:
@@ -30,7 +33,7 @@ def load(at: Transaction) -> Contents:
 
 def everything(at: Transaction) -> Contents:
     """As `load`, in a transaction that has begun and that nobody else writes in."""
-    found = Contents("board", stages=stages(at))
+    found = Contents("board", stages=stages(at), talk=talk.load(at))
     depends_on = _by_task(at, tables.dependencies, tables.dependencies.c.depends_on)
     anchors = _by_task(at, tables.anchors, tables.anchors.c.position)
     history = _by_task(at, tables.history, tables.history.c.id, "ref", tables.history.c.kind == "task")
@@ -39,7 +42,8 @@ def everything(at: Transaction) -> Contents:
     for row in sorted(rows, key=lambda row: rank[row["stage"]]):
         found.tasks.append(
             Task(
-                **{key: row[key] for key in _PLAIN} | {"position": float(row["position"])},
+                **{key: row[key] for key in _PLAIN} | {key: row[key] or "" for key in _MAYBE},
+                position=float(row["position"]),
                 tags=tuple(row["tags"]),
                 depends_on=tuple(one["depends_on"] for one in depends_on[row["id"]]),
                 anchors=tuple({key: one[key] for key in _ANCHOR} for one in anchors[row["id"]]),
@@ -116,9 +120,18 @@ def put(at: Transaction, one: Standard | Snippet, *, new: bool) -> None:
 
 
 def _plain(task: Task) -> dict[str, Any]:
-    names = ("title", "description", "stage", "status", "position", "revision", "updated_at")
-    completed_at = task.updated_at if task.status == "completed" else None
-    return {**{name: getattr(task, name) for name in names}, "tags": list(task.tags), "completed_at": completed_at}
+    names = ("title", "description", "stage", "status", "position", "revision", "updated_at", "priority")
+    boxes = checkboxes(task.description)
+    done = task.status == "completed"
+    return {
+        **{name: getattr(task, name) for name in names},
+        "tags": list(task.tags),
+        "boxes": len(boxes),
+        "ticked": sum(box.ticked for box in boxes),
+        "branch": task.branch or None,
+        "completed_at": (task.completed_at or task.updated_at) if done else None,
+        "archived_at": (task.archived_at or None) if done else None,
+    }
 
 
 def _insert_parts(at: Transaction, tasks: Sequence[Task]) -> None:
