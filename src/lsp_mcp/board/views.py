@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ Task = dict[str, Any]
 
 MOST_LISTED = 1_000
 _NEAREST = 3
+_MOST_SKIPPED = 32  # ready tasks, where many agents take one at once
 _PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branch", "position", "revision",
           "updated_at", "completed_at", "archived_at")  # fmt: skip
 _LISTED = (
@@ -94,9 +96,12 @@ def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
 
 
 def next_ready(at: Transaction) -> str | None:
-    """The id of the first of those."""
-    first = sa.select(tasks.c.id).select_from(_FROM).where(dependencies.is_ready())
-    return at.connection.execute(first.order_by(tasks.c.priority, *_ORDER).limit(1)).scalar()
+    """The id of the first of those, or of one soon after it once others were quicker: not all try to take the same."""
+    skipped = secrets.randbelow(min(2**at.attempt, _MOST_SKIPPED))
+    found = sa.select(tasks.c.id).select_from(_FROM).where(dependencies.is_ready())
+    found = found.order_by(tasks.c.priority, *_ORDER).limit(1)
+    id_: str | None = at.connection.execute(found.offset(skipped)).scalar()
+    return id_ if id_ is not None or not skipped else at.connection.execute(found).scalar()
 
 
 def get(at: Transaction, typed: str) -> Task:

@@ -41,6 +41,7 @@ _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memo
 _METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
 # Libraries that tell of each thing they do.
 _CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
+_CONFLICTS = "psycopg"  # warns of each write that another was quicker than, which is run again
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 
@@ -353,6 +354,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
         logging.getLogger().handlers[0].setFormatter(_VisibleFormatter(form))
         for name in _CHATTY:
             logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger(_CONFLICTS).setLevel(logging.ERROR)
         return command(*args, flags=flags, **values)
 
     for flag, (kind, text) in reversed(options.items()):
