@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -215,14 +216,14 @@ def test_a_daemon_without_clients_ends_by_itself(desk: Desk) -> None:
     assert not list(desk.home.glob("*.sock"))
 
 
-def test_where_there_is_no_private_folder_each_session_runs_alone(desk: Desk, tmp_path: Path) -> None:
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o777)
-    (tmp_path / "open" / f"lsp-mcp-{os.geteuid()}").mkdir()
-    (tmp_path / "open" / f"lsp-mcp-{os.geteuid()}").chmod(0o755)
-    with desk.client(XDG_RUNTIME_DIR="", TMPDIR=str(tmp_path / "open")) as client:
-        assert "Found 2 references" in ask(client)
-        assert "not shared" in client.said()
+def test_where_there_is_no_private_folder_each_session_runs_alone(desk: Desk) -> None:
+    # A short path: one that is too long for a socket is replaced.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        (Path(folder) / f"lsp-mcp-{os.geteuid()}").mkdir()
+        (Path(folder) / f"lsp-mcp-{os.geteuid()}").chmod(0o755)
+        with desk.client(XDG_RUNTIME_DIR="", TMPDIR=folder) as client:
+            assert "Found 2 references" in ask(client)
+            assert "not shared" in client.said()
     assert desk.status() == []
 
 

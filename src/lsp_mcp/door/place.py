@@ -23,7 +23,8 @@ _TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
 _LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
 _LOGS = 10  # that are kept of daemons that have ended
 _OTHERS = 0o077
-_LONGEST_PLACE = 103 - len("/0123456789abcdef.sock")  # bytes: macOS has 104 for the path of a socket, with its end
+# Bytes: for the path of a socket macOS has 104 with its end, Linux 108.
+_LONGEST_PLACE = (103 if sys.platform == "darwin" else 107) - len("/0123456789abcdef.sock")
 LISTENER = 3  # the descriptor on which a daemon gets its listening socket
 
 
