@@ -165,7 +165,7 @@ def test_a_question_is_told_to_the_desktop_and_heard_once_that_is_wanted(
     page.get_by_role("button", name="Tell me").click()
     expect(page.get_by_text("An agent waits for you.")).to_have_count(0)
     ada.call("ask_user", question="Now?")
-    expect(page).to_have_title("(2) project0 · Board")
+    expect(page).to_have_title(f"(2) {board.root.name} · Board")
     page.wait_for_function(
         "() => window.told.filter(one => one === 'tone').length >= 4"
     )  # one for trying, one for this

@@ -5,7 +5,7 @@ const LONG_ENOUGH = 4; // letters of a word in which one may be wrong
 /** Both in lower case. `flt` and `filetr` are found in `filter tasks`, `tasks fil` is not a word. */
 export function hasWord(text, word) {
   if (text.includes(word)) return true;
-  if (word.length < 3) return false;
+  if (word.length < 3 || /\d/.test(word)) return false; // another number is another thing
   return text.split(/[^\p{L}\p{N}]+/u).some((other) => isShortFor(other, word) || (word.length >= LONG_ENOUGH && isAlmost(other, word)));
 }
 
