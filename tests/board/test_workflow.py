@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from board.boards import World
 from lsp_mcp.board import dependencies, stages, tables, tasks, views, workflow
+from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError
 
 # --- the laws, of any board ------------------------------------------------------------------------
@@ -238,3 +240,19 @@ def test_the_columns_of_a_row_are_written_by_one_module_only(world: World) -> No
         .where((tables.tasks.c.status == "completed") != tables.stages.c.completes)
     )
     assert world.read(lambda at: at.connection.execute(wrong).all()) == []
+
+
+def test_a_stage_that_changes_while_a_task_enters_it_is_seen(postgres: Any) -> None:
+    url = postgres.database()
+    with closing(Store(url)) as one, closing(Store(url)) as two:
+        world, other = World(one), World(two)
+        id_ = world.task("one")
+
+        def work(at: Any) -> Any:
+            before = stages.find(at, "Verify")["completes"]
+            if at.attempt == 0:
+                other.write(stages.update, "Verify", completes=True)
+            return before, tasks.update(at, id_, stage="Verify")["status"]
+
+        assert one.write(work) == (True, "completed")
+        agrees(world, "nobody")

@@ -46,9 +46,12 @@ def fill(at: Transaction) -> None:
         )
 
 
-def rows(at: Transaction) -> list[Stage]:
-    """All, in order."""
-    return [dict(row) for row in at.connection.execute(sa.select(stages).order_by(stages.c.position)).mappings()]
+def rows(at: Transaction, *, held: bool = False) -> list[Stage]:
+    """All, in order; `held`: what they say of tasks holds until what this transaction writes is stored."""
+    found = sa.select(stages).order_by(stages.c.position)
+    # Of SQLite's writers there is one at a time.
+    found = found.with_for_update(read=True) if held else found
+    return [dict(row) for row in at.connection.execute(found).mappings()]
 
 
 def listed(at: Transaction) -> list[Stage]:

@@ -50,7 +50,7 @@ def create(
     Raises:
         CallerError: there is no such stage or task to depend on, or a text cannot be used.
     """
-    places = stages.rows(at)
+    places = stages.rows(at, held=True)
     place = workflow.destination(places, None, stage=None if stage is None else stages.named(places, stage))
     values = {**_checked(title=title, tags=tags, priority=priority), **_text(fields.body(description))}
     id_, position = _new_place(at, place["id"])
@@ -281,7 +281,7 @@ def _entering(
 ) -> tuple[dict[str, Any], str, str | None]:
     """The values of a task's row that make stage and status as wanted, none if they are; in words what that does; and
     the name of the stage."""
-    places = stages.rows(at)
+    places = stages.rows(at, held=True)
     by_id = {place["id"]: place for place in places}
     came_from = None
     if stage is None and status == "pending" and row["status"] == "completed":
