@@ -324,3 +324,18 @@ async def test_a_short_program_whose_caller_leaves_is_killed(tmp_path: Path) -> 
 async def test_a_short_program_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingProgramError, match="no-such-program -x cannot be started"):
         await run(["no-such-program", "-x"], cwd=tmp_path, timeout=20)
+
+
+@bounded
+async def test_what_it_wrote_to_its_stderr_before_its_stdout_is_heard_by_who_reads_that(tmp_path: Path) -> None:
+    child = python(
+        "[os.write(2, f'bad {n} {1000 * chr(120)}\\n'.encode()) for n in range(200)]; tell('done'); sys.stdin.read()",
+        tmp_path,
+    )
+    heard: list[str] = []
+    child.on_error_line = heard.append
+    await child.attach()
+    assert await line(child) == "done"
+    child.hear_errors()
+    assert [one.split()[1] for one in heard] == [str(number) for number in range(200)]
+    await child.end(0)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _STDERR_LINES = 40  # kept for the last words of a program that dies
 _STDERR_LINE_LENGTH = 500  # characters kept of each
+_CHUNK = 64 * 1024  # bytes of its stderr that are read at once; a longer line counts as several
 _TERMINATE_WAIT = 0.5  # seconds between SIGTERM and SIGKILL
 _STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child of it may hold open for ever
 _KILL_WAIT = 0.3  # seconds for the kernel to carry out a SIGKILL
@@ -55,17 +57,21 @@ class Child:
     def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.command = list(command)
         self.exited = asyncio.Event()
-        self.on_error_line: Callable[[str], None] | None = None  # called in a thread with each line of its stderr
+        self.on_error_line: Callable[[str], None] | None = None  # called with each line of its stderr, in any thread
         self.attached = False  # whether `attach` was called
         self._put_down = False  # it had to be ended by force
         self._swept = False  # it and its group are gone; its id may be another program's by now
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._hearing = threading.RLock()  # its stderr is read by one at a time
+        self._half_line = b""  # of its stderr
+        self._silent = False  # its stderr has ended
         try:
             self._popen = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                bufsize=0,
                 cwd=cwd,
                 env=child_environment(env),
                 process_group=0,
@@ -121,6 +127,16 @@ class Child:
         transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, popen.stdin)
         self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
+    def hear_errors(self) -> None:
+        """Take in what it has written to its stderr until now: its stdout, read apart, may be ahead of that."""
+        assert self._popen.stderr
+        file = self._popen.stderr.fileno()
+        poll = select.poll()
+        poll.register(file, select.POLLIN)
+        with self._hearing:
+            while not self._silent and poll.poll(0):
+                self._hear(os.read(file, _CHUNK))
+
     def errors(self) -> str:
         """The last lines of its stderr, at most 40 of at most 500 characters."""
         return "\n".join(self._stderr)
@@ -170,7 +186,18 @@ class Child:
 
     def _drain_stderr(self) -> None:
         assert self._popen.stderr
-        for line in iter(lambda: self._popen.stderr.readline(64 * 1024), b""):  # type: ignore[union-attr]
+        poll = select.poll()
+        poll.register(self._popen.stderr, select.POLLIN)
+        while not self._silent:
+            poll.poll()
+            self.hear_errors()
+
+    def _hear(self, content: bytes) -> None:
+        *lines, self._half_line = (self._half_line + content).split(b"\n")
+        if not content or len(self._half_line) > _CHUNK:
+            lines, self._half_line = [*lines, self._half_line], b""
+        self._silent = not content
+        for line in lines:
             if text := line.decode("utf-8", "replace").strip():
                 self._stderr.append(text[:_STDERR_LINE_LENGTH])
                 if self.on_error_line:

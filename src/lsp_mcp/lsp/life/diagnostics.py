@@ -33,6 +33,7 @@ class Diagnostics:
         self._unusable: dict[Path, str] = {}  # files that this life of the server can never read
         self.ended = False
         self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
+        self.hear: Callable[[], None] = lambda: None  # has `incomplete` called for what was said until now
         self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
 
@@ -117,6 +118,7 @@ class Diagnostics:
     @property
     def errors(self) -> dict[Path, str]:
         """The first error of each document that has any, by its last diagnostics."""
+        self.hear()
         return {**self._errors, **self._unusable} if self._unusable else self._errors
 
     def end(self) -> None:

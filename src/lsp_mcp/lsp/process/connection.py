@@ -71,6 +71,7 @@ class ProcessConnection:
         """
         if self.adapter.ready.incomplete_pattern:
             self._child.on_error_line = self.notifications.on_stderr_line
+            self.notifications.diagnostics.hear = self._child.hear_errors
         await self._child.attach()
         self._peer = Peer(
             self.adapter.name,
