@@ -15,7 +15,6 @@ from time import perf_counter
 from typing import Any
 
 import psutil
-from lsp_mcp.lsp.process.programs import find_command
 from measures import Progress
 from questions import Question, Questions
 from raw_client import RawClient
@@ -23,6 +22,7 @@ from report import Table
 from workload import code, load
 
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.programs import find_command
 
 BACKEND = "shared"
 SERVER = "gopls"
