@@ -103,6 +103,8 @@ def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         return RawClient(adapter, [*command, *flags], root, folder / "raw")
 
     progress("warming the caches")
+    words = [_PROGRAM, "warm", "--backend", SERVER, "--workspace-root", str(root)]
+    subprocess.run(words, env=alone, check=True, capture_output=True)
     with raw() as server:
         server.initialize()
         question = Questions(server).of(workload)[0]
