@@ -28,7 +28,7 @@ def export_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
         CallerError: there is no board, or the folder has other things in it; nothing was changed.
         UnavailableError: the database or the folder cannot be used.
     """
-    with _store(flags, new=False) as store:
+    with opened(flags, new=False) as store:
         from lsp_mcp.board.exchange.exporting import export_to
         from lsp_mcp.board.exchange.rows import load
 
@@ -60,7 +60,7 @@ def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
     from lsp_mcp.board.exchange.reading import read_folder
 
     found = read_folder(place)  # before a database is made
-    with _store(flags, new=True) as store:
+    with opened(flags, new=True) as store:
         from lsp_mcp.board.exchange.importing import import_contents
 
         done = store.write(lambda at: import_contents(at, found, force=force))
@@ -75,7 +75,7 @@ def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
 
 
 @contextmanager
-def _store(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
+def opened(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
     """The board's database, which is made if it is missing and `new`."""
     try:
         from lsp_mcp.board.place import store_url

@@ -158,6 +158,17 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
 
 
+@board.command("watch")
+@_json
+@server_flags("--workspace-root", "--store")
+def board_watch(flags: ServerFlags, as_json: bool) -> None:
+    """Print who waits for an answer, and what agents tell, as it happens. A question rings the terminal's bell."""
+    from lsp_mcp.cli.board_watch import watch_board
+
+    flags.check()
+    watch_board(flags, as_json=as_json)
+
+
 @board.command("call")
 @click.argument("tool", required=False)
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
