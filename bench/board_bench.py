@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -15,10 +11,11 @@ from time import perf_counter
 from typing import Any
 
 import sqlalchemy as sa
-import websockets
+from board_server import agent, served
 from measures import Progress
 from page_bench import PageResults, measure, table_of
 from report import Table
+from team_bench import Team, table_of_teams, teams
 
 from lsp_mcp.board import fields, tables
 from lsp_mcp.board.place import store_url
@@ -28,7 +25,6 @@ from lsp_mcp.board.store import Store, Transaction
 BACKEND = "board"
 TASKS = 10_000
 SERVER_TARGET = 20  # ms
-_PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 _LOOKED_AT = 50  # a task that nothing else here moves, near the top of the first stage, so that its card is drawn
 
 
@@ -41,6 +37,7 @@ class Results:
     move: float
     claim: float
     page: PageResults | None
+    teams: list[Team]
 
 
 async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
@@ -48,7 +45,7 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
     times = 7 if quick else 31
     progress(f"writing {TASKS:,} tasks")
     ids = await asyncio.to_thread(_seed, folder)
-    async with _served(folder) as (port, link), _agent(port) as call:
+    async with served(folder) as (port, link), agent(port) as call:
         progress("asking the server")
         listed = await _median(times, lambda _: call("list_tasks", {"limit": 100}))
         names = [name for _, name, _ in FIRST]
@@ -56,7 +53,8 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         claimed = await _median(times, lambda n: call("claim_task", {"id": ids[-n - 1]}))
         progress("looking at the page")
         page = await measure(link, call, ids[TASKS // 2 :], ids[_LOOKED_AT], times)
-    return Results(TASKS, listed, moved, claimed, page)
+    found = await teams(folder, quick=quick, progress=progress)
+    return Results(TASKS, listed, moved, claimed, page, found)
 
 
 def tables_of(results: Results) -> list[Table]:
@@ -67,7 +65,7 @@ def tables_of(results: Results) -> list[Table]:
         ["claim_task", f"{results.claim:.1f}", ""],
     ]
     server = Table(f"A board with {results.tasks:,} tasks, ms (medians)", ["", "took", "target"], rows)
-    return [server, table_of(results.page)]
+    return [server, table_of_teams(results.teams), table_of(results.page)]
 
 
 async def _median(times: int, work: Callable[[int], Awaitable[Any]]) -> float:
@@ -111,55 +109,3 @@ def _seed(folder: Path) -> list[str]:
     store.write(work)
     store.close()
     return [str(row["id"]) for row in rows]
-
-
-@asynccontextmanager
-async def _served(folder: Path) -> AsyncIterator[tuple[int, str]]:
-    process = await asyncio.create_subprocess_exec(
-        str(_PROGRAM),
-        "board",
-        "--workspace-root",
-        str(folder),
-        "--port",
-        "0",
-        "--no-open",
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout
-    try:
-        printed = ""
-        while not (found := re.search(r"http://localhost:(\d+)\S+", printed)):
-            line = await process.stdout.readline()
-            if not line:
-                raise RuntimeError(f"the board did not start: {printed}")
-            printed += line.decode()
-        yield int(found[1]), found[0]
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-@asynccontextmanager
-async def _agent(port: int) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[str]]]:
-    """Calls tools over a WebSocket."""
-    async with websockets.connect(f"ws://localhost:{port}", max_size=None) as socket:
-        number = 0
-
-        async def send(method: str, params: dict[str, Any]) -> Any:
-            nonlocal number
-            number += 1
-            await socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
-            while (answer := json.loads(await socket.recv())).get("id") != number:
-                pass
-            return answer["result"]
-
-        async def call(tool: str, arguments: dict[str, Any]) -> str:
-            result = await send("tools/call", {"name": tool, "arguments": arguments})
-            text = str(result["content"][0]["text"])
-            if result.get("isError"):
-                raise RuntimeError(f"{tool}: {text}")
-            return text
-
-        await send("initialize", {"protocolVersion": "2024-11-05", "clientInfo": {"name": "bench", "version": "1"}})
-        await socket.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        yield call
