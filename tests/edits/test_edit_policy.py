@@ -310,7 +310,7 @@ WRITERS = {
     "cli/token.py": "the user's own token",
     "cache_folders.py": "the cache",
     "daemon/run.py": "its own socket, in the user's runtime folder",
-    "door/greetings.py",  # copies of what a server says of itself, in the cache of this program
+    "door/greetings.py": "copies of what this program says of itself, in its cache folder",
     "door/place.py": "the same",
     "lsp/compilation/index_folder.py": "the cache",
     "lsp/coverage/syntax_check.py": "copies, in a temporary folder",
