@@ -270,8 +270,6 @@ def test_the_limits_that_are_possible(server: Connected) -> None:
         ("huge/huge.go", ["has a line of 5,000,013 characters"]),
         ("notes.txt", ["no backend answers for notes.txt", ".go"]),
         ("go.mod", ["no backend answers for go.mod"]),
-        ("folder.go", ["folder.go is a folder; pass the path of a source file in it"]),
-        (".", ["is a folder"]),
         ("testdata/pipe.go", ["pipe.go is no regular file"]),
         ("missing.go", ["missing.go does not exist", "Beside it: a.go"]),
         ("a.go/b.go", ["a.go/b.go does not exist"]),
@@ -385,6 +383,14 @@ def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
         says(refused(root, preexec_fn=without_rights()), f"the workspace root {root} cannot be read")
     finally:
         root.chmod(0o700)
+
+
+def test_a_map_of_a_folder_names_the_files_that_cannot_be_read(server: Connected) -> None:
+    answer = json.loads(server.answer(LIST, file_path="."))
+    says(answer["status"], "cannot be read", "binary/binary.go is a binary file")
+    unread = next(gap["files"] for gap in answer["gaps"] if gap["kind"] == "not_searched")
+    assert {"binary/binary.go", "latin/latin.go", "utf16/utf16.go"} <= set(unread)
+    assert json.loads(server.answer(LIST, file_path="folder.go"))["message"] == "0 symbols in 0 files below folder.go."
 
 
 def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:

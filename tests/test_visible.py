@@ -125,7 +125,7 @@ def test_no_compact_answer_has_a_hidden_character_whatever_is_in_the_code(code: 
 
 
 OUR_LINE = re.compile(
-    r"Found 1\.|status: .*|callers:| *\| .*|go://f\.go#( \d+:\d+)*| *(go://f\.go#)?\d+:\d+(,\d+)*( .*)?(\| .*)?"
+    r"Found 1\.|in .*|status: .*|callers:| *\| .*|go://f\.go#( \d+:\d+)*| *(go://f\.go#)?\d+:\d+(,\d+)*( .*)?(\| .*)?"
 )
 
 

@@ -27,6 +27,7 @@ class FileOutline:
     lines: int
     symbols: tuple[Symbol, ...] | None
     is_test: bool = False
+    problem: str = ""  # why it cannot be read
 
     @property
     def total(self) -> int:
@@ -54,8 +55,8 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
             done += 1
             try:
                 lines = (await backend.text(path)).content.count("\n")
-            except PathError:
-                return None
+            except PathError as error:
+                return FileOutline(path, 0, None, problem=str(error)) if path.exists() else None
             symbols = None
             if path in asked:
                 try:

@@ -191,7 +191,7 @@ def name_for(backend: Backend, spelled: str) -> str:
 
 def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
     """Those whose names are spelled nearly as `name`, the nearest first."""
-    wanted = re.findall(r"\w+", name.casefold())
+    wanted = re.findall(r"\w+", re.sub(r"(?<=\w)\([^()]*\)$", "", name.casefold()))  # without the parameters
     ranked: dict[tuple[Path, Point], tuple[float, int, Symbol]] = {}
     for symbol in symbols:
         own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]

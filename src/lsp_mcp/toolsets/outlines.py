@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -83,7 +84,7 @@ class OutlineTools(AnchorToolset):
     # --- folders -----------------------------------------------------------------------------------
 
     def _is_folder(self, name: str) -> bool:
-        return bool(name.strip()) and "\0" not in name and (self._sessions.workspace.root / name).is_dir()
+        return bool(name.strip()) and "\0" not in name and os.path.isdir(self._sessions.workspace.root / name)  # noqa: PTH112 (a name that no system takes is no folder)
 
     async def _folder(self, call: Call, below: Path, offset: int, most: int) -> str:
         backends, gaps = await self._sessions.ready(call.report)
@@ -104,8 +105,11 @@ class OutlineTools(AnchorToolset):
             answered = await answer(backend, ask, lambda _: Scope("text"), report=call.report)
             gaps += answered.gaps
             found += answered.value
-            if unknown := [one.path for one in answered.value if one.symbols is None]:
+            if unknown := [one.path for one in answered.value if one.symbols is None and not one.problem]:
                 gaps.append(self._not_outlined(backend, unknown))
+            if unreadable := [one for one in answered.value if one.problem]:
+                text = "cannot be read: " + first_few([one.problem for one in unreadable])
+                gaps.append(Gap("not_searched", text, tuple(one.path for one in unreadable)))
         total = len(files)
         level, parts = fitting(found, self._sessions.workspace.display_path, self._targets.anchor, most)
         where = (

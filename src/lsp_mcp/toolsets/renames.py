@@ -168,7 +168,8 @@ class RenameTools(ChangingToolset):
             raise PathError(f"{workspace.display_path(new)} exists already; nothing is overwritten.")
         if old.is_file() and new.suffix != old.suffix:
             raise PathError(
-                f"{quoted(spelled)} has not the extension of {old.name}; pass the file's new path, with {old.suffix}."
+                f"{old.name} names a file, not a symbol: new_name is then its new path, with {old.suffix}, "
+                f"and {quoted(spelled)} is not."
             )
         return new
 
