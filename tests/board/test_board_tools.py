@@ -551,7 +551,7 @@ def test_each_version_of_the_protocol_is_spoken(board: Running, version: str) ->
     with websocket(board, subprotocols=["mcp"]) as one:
         assert one.connection.subprotocol == "mcp"
         found = one.initialize(protocolVersion=version, capabilities={})
-        assert (found["protocolVersion"], len(one.tools())) == (version, 29)
+        assert (found["protocolVersion"], len(one.tools())) == (version, 30)
 
 
 @pytest.mark.parametrize(
