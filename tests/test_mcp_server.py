@@ -300,7 +300,7 @@ def test_the_form_of_answers_is_the_callers_choice_and_else_the_users(project: P
     arguments = {"symbol_name": "Desk.Lend", "include_code": False}
     compact = (
         "Found 1 symbol definition in the Go workspace.\n"
-        "go://loan/loan.go#46:16 method loan.Desk.Lend\n"
+        "go://loan/loan.go#46:16-57 method loan.Desk.Lend\n"
         "status: complete"
     )
     for flag, default_is_compact in (([], False), (["--format", "compact"], True)):
