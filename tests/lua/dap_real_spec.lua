@@ -40,6 +40,7 @@ print("parent")]],
   ['child.py'] = 'print("child")',
   ['big.py'] = 'big = list(range(270))\nprint(len(big))',
   ['syntax.py'] = 'def (',
+  ['asks.py'] = 'name = input("name? ")\nprint("hello", name)',
 }
 
 local GO = {
@@ -198,6 +199,21 @@ if vim.env.DEBUGPY_PYTHON then
     equal('-5', call('dap_set_variable', { name = 'n', value = '-5' }).value)
     equal('-5', call('dap_evaluate', { expression = 'n' }).result)
     equal('terminated', call('dap_terminate').state)
+  end)
+
+  it('debugpy: a program in a terminal gets its input', function()
+    start(PYTHON)
+    local before = view()
+    local waits = python({ program = 'asks.py', console = 'integratedTerminal', wait_timeout_ms = 0 })
+    equal(true, waits.pending)
+    spec.eventually(function()
+      return vim.inspect(call('dap_program_output')):find('name?', 1, true)
+    end, 'it asks')
+    equal(4, call('dap_send_input', { text = 'Ada\n' }).sent)
+    local ended = call('dap_wait_until_paused')
+    equal({ 'terminated', 0 }, { ended.state, ended.exit_code })
+    contains(vim.inspect(ended), 'hello Ada')
+    equal(before, view())
   end)
 
   it('debugpy: exceptions are chosen, and breakpoints that were never hit are told', function()

@@ -31,9 +31,9 @@ it('without nvim-dap there are no tools, and why is said', function()
   contains(why, 'nvim-dap is not installed')
 end)
 
-it('there are 23 tools', function()
+it('there are 24 tools', function()
   fake.start()
-  equal(23, #require('mcp-tools.tools.dap').tools())
+  equal(24, #require('mcp-tools.tools.dap').tools())
 end)
 
 it('without a session, status says so, and the others what to do', function()

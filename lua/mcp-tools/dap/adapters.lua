@@ -16,6 +16,7 @@
 ---   context   the context of an evaluation if the caller says none; else it is `repl`
 ---   exit      patterns that find the exit code in what the debugger prints, if it sends no `exited`
 ---   not_it    patterns of source paths that are the language's own: an exception is shown where the program's code is
+---   terminal  what `dap_run` takes to start the program in a terminal of Neovim's, which gives it standard input
 ---   notes     what to know about a stop: `text` is found in its description
 ---   example   how to configure it
 return {
@@ -34,6 +35,7 @@ return {
     },
     -- nvim-dap would start a second adapter for a child, which waits for ever: children run without a debugger then.
     executable = { launch = { subProcess = false } },
+    terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'raised' }, user = { 'userUnhandled' } },
     address = 'connect',
     remote = {},
@@ -77,6 +79,7 @@ return {
       launch = { cwd = '{cwd}', enableAutoVariableSummaries = true }, -- or a struct is shown as its address
     },
     context = 'watch', -- in `repl` the expression `c` is the command `continue`
+    terminal = 'runInTerminal=true',
     exceptions = { raised = { 'cpp_throw' } },
     chatter = { begins = { '^error: .*DW_TAG_' } },
     exit = { 'exited with status = (%-?%d+)' },
@@ -100,6 +103,7 @@ return {
     command = 'codelldb',
     program = 'file',
     defaults = { launch = { cwd = '{cwd}', terminal = 'console' } },
+    terminal = 'terminal=integrated',
     context = 'watch', -- `repl` takes LLDB's commands alone
     exceptions = { raised = { 'cpp_throw' } },
     exit = { 'Process exited with code (%-?%d+)' },
@@ -118,6 +122,7 @@ return {
         outputCapture = 'std', -- or console.error and the trace of an uncaught error are lost
       },
     },
+    terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'all' } },
     scopes = { '^Block', '^Local', '^Closure' },
     hidden = { '^this$' },

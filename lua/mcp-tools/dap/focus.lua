@@ -39,18 +39,28 @@ local function keep_list()
   end
 end
 
+local function hidden_terminal()
+  return vim.api.nvim_create_buf(true, false)
+end
+
+local hiding = {} -- by type: how many have asked for it, and what the user has set
+
 --- Have the terminals of programs that want one made out of sight, until the function that this returns is called: the
 --- user finds them in the list of buffers.
 function M.hide_terminals(type_name)
   local defaults = require('dap').defaults[type_name]
-  local users = rawget(defaults, 'terminal_win_cmd')
-  local function hidden()
-    return vim.api.nvim_create_buf(true, false)
-  end
-  defaults.terminal_win_cmd = hidden
+  local one = hiding[type_name] or { count = 0, users = rawget(defaults, 'terminal_win_cmd') }
+  hiding[type_name] = one
+  one.count = one.count + 1
+  defaults.terminal_win_cmd = hidden_terminal
   return function()
-    if rawget(defaults, 'terminal_win_cmd') == hidden then
-      defaults.terminal_win_cmd = users
+    one.count = one.count - 1
+    if one.count > 0 then
+      return
+    end
+    hiding[type_name] = nil
+    if rawget(defaults, 'terminal_win_cmd') == hidden_terminal then
+      defaults.terminal_win_cmd = one.users
     end
   end
 end

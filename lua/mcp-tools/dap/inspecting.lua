@@ -6,6 +6,7 @@ local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
 local stops = require('mcp-tools.dap.stops')
 local task = require('mcp-tools.task')
+local terminal = require('mcp-tools.dap.terminal')
 
 local M = {}
 
@@ -260,6 +261,7 @@ function M.output(args)
       end
       return { text = text, category = line.category, age_ms = vim.uv.now() - line.at, cut = line.cut }
     end, lines),
+    terminal = terminal.lines(record, math.max(0, args.lines)),
     earlier_lines = total > #lines and total - #lines or nil,
     forgotten_lines = record.output.dropped > 0 and record.output.dropped or nil,
   }

@@ -174,6 +174,27 @@ local function choose_exceptions(args, adapter)
   end
 end
 
+-- Call `show` when no program that a tool starts can ask for its terminal any more: some ask after the deadline.
+local function when_started(show)
+  local unwatch
+  local over = false -- a check may be on its way when another one has ended this
+  local function check()
+    if over then
+      return
+    end
+    for _, record in ipairs(sessions.live()) do
+      if record.ours and record.state == 'initializing' then
+        return
+      end
+    end
+    over = true
+    unwatch()
+    show()
+  end
+  unwatch = sessions.watch(vim.schedule_wrap(check))
+  check()
+end
+
 --- Start a program. Ends the tool with the reasons if it does not start; a program that ends at once did start.
 function M.run(args, call)
   local adapters = require('dap').adapters
@@ -188,7 +209,7 @@ function M.run(args, call)
   local show_terminals = focus.hide_terminals(args.type)
   local function over()
     starting = false
-    show_terminals()
+    when_started(show_terminals)
     show_exceptions()
     messages.stop()
   end

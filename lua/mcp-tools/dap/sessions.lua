@@ -50,12 +50,20 @@ local function prune()
   end
 end
 
+--- Remember the buffer of the terminal that nvim-dap has made for a record's program, if it has.
+function M.note_terminal(record)
+  for _, member in ipairs(record.family.members) do
+    record.family.terminal = member.session and member.session.term_buf or record.family.terminal
+  end
+end
+
 --- The program of a record is over. What comes right behind (exit code, last output) is waited for shortly.
 function M.finish(record, state)
   if M.is_over(record) then
     return
   end
   record.state = state
+  M.note_terminal(record)
   prune()
   vim.defer_fn(function()
     record.settled = true

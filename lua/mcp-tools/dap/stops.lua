@@ -4,6 +4,7 @@ local breakpoints = require('mcp-tools.dap.breakpoints')
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 local shown = require('mcp-tools.dap.shown')
+local terminal = require('mcp-tools.dap.terminal')
 
 local M = {}
 
@@ -23,6 +24,8 @@ local HINTS = {
   running = 'the program runs on: call dap_wait_until_paused to wait on, dap_program_output to see what it prints, '
     .. 'dap_set_breakpoint to stop it at a line, or dap_terminate; do not repeat this call',
 }
+
+local INPUT = '; dap_send_input if it waits for input'
 
 -- The scopes of the frame's own variables, the innermost first.
 local function locals_of(scopes, patterns)
@@ -185,6 +188,7 @@ function M.ended(record)
     error = record.error,
     output = output,
     output_left_out = left_out, -- dap_program_output has them
+    terminal = terminal.lines(record, LAST_LINES),
     not_bound = not_bound,
     never_hit = never_hit,
   }
@@ -192,13 +196,15 @@ end
 
 --- Still under way at a deadline: no error, and nothing to repeat.
 function M.pending(record, milliseconds)
+  local hint = HINTS[record.state == 'initializing' and record.request or 'running']
   return {
     pending = true,
     state = record.state,
     name = record.name,
     waited_ms = milliseconds,
     output = (last_output(record, FEW_LINES, LONGEST_VALUE)),
-    hint = HINTS[record.state == 'initializing' and record.request or 'running'],
+    terminal = terminal.lines(record, FEW_LINES),
+    hint = terminal.buffer(record) and hint .. INPUT or hint,
   }
 end
 

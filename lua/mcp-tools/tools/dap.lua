@@ -163,6 +163,17 @@ local function control_tools()
       end,
     },
     {
+      name = 'dap_send_input',
+      description = 'Give text to the standard input of a program that runs in a terminal of Neovim',
+      destructive = true,
+      args = {
+        text = { type = 'string', required = true, description = 'with \\n at the end of each line' },
+      },
+      work = function(args)
+        return require('mcp-tools.dap.terminal').send(require('mcp-tools.dap.running').live(), args.text)
+      end,
+    },
+    {
       name = 'dap_wait_until_paused',
       description = 'Wait until the program stops or ends; at once if it has. At the deadline the answer is '
         .. '`pending`, and the program runs on',
@@ -291,7 +302,7 @@ local function inspection_tools()
   }
 end
 
---- The 23 tools; nil and why there are none without nvim-dap.
+--- The tools; nil and why there are none without nvim-dap.
 function M.tools()
   if not pcall(require, 'dap') then
     return nil, NO_DAP
