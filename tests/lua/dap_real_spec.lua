@@ -222,6 +222,16 @@ if vim.env.DEBUGPY_PYTHON then
     local ended = python({ program = 'buggy.py', break_on_exceptions = { 'none' } })
     equal({ 'terminated', 1 }, { ended.state, ended.exit_code })
     equal({ 'buggy.py:8 (condition nosuchname == 1)' }, ended.never_hit)
+    call('dap_set_breakpoint', { filename = 'buggy.py', line = 8 })
+    equal('buggy.py:8', call('dap_restart').at)
+    equal('breakpoint', call('dap_restart').reason)
+    equal('terminated', call('dap_terminate').state)
+    call('dap_clear_breakpoints')
+    local exits = { type = 'debugpy', request = 'launch', name = 'exits', program = '${workspaceFolder}/exits.py' }
+    dap.configurations.python = { exits }
+    local again = { configuration = 'exits', break_on_exceptions = { 'none' }, wait_until_paused = true }
+    equal(3, call('dap_run', again).exit_code)
+    dap.configurations.python = nil
     equal('exception', python({ program = 'buggy.py', break_on_exceptions = { 'raised' } }).reason)
     equal('terminated', call('dap_terminate').state)
   end)

@@ -187,3 +187,53 @@ it('a program in a terminal of Neovim takes input, any other says how it gets on
   _, message = call('dap_send_input', { text = 'Ada\n' })
   contains(message, 'start it in a terminal of yours and attach to it')
 end)
+
+it('a configuration is run by its name, with what the caller says instead', function()
+  local dap = fake.start({
+    ['app/main.py'] = 'pass',
+    ['.vscode/launch.json'] = [[{"configurations": [
+      {"name": "app", "type": "fake", "request": "launch", "program": "${workspaceFolder}/app/main.py", "args": ["a"]}
+    ]}]],
+  })
+  package.loaded['dap.ext.vscode'] = {
+    getconfigs = function()
+      return vim.json.decode(table.concat(vim.fn.readfile('.vscode/launch.json'), '\n')).configurations
+    end,
+  }
+  local mine = { name = 'mine', type = 'fake', request = 'launch', mode = 'x', program = function() end }
+  dap.configurations = { c = { mine }, cpp = { mine } }
+  equal('running', call('dap_run', { configuration = 'app', args = { 'b' } }).state)
+  local config = config_of(dap)
+  equal({ vim.fn.getcwd() .. '/app/main.py', { 'b' }, 'app' }, { config.program, config.args, config.name })
+  equal(nil, config.configuration)
+  local _, message = call('dap_run', { configuration = 'mine', alongside = true })
+  contains(message, 'program is a function: give the value itself')
+  call('dap_run', { configuration = 'mine', program = 'main.py', alongside = true })
+  equal('x', config_of(dap).mode)
+  _, message = call('dap_run', { configuration = 'nothing' })
+  contains(message, 'there is no configuration "nothing" here; there are: "app" (fake, launch), "mine" (fake, launch)')
+  dap.configurations.go = { { name = 'mine', type = 'other', request = 'launch' } }
+  _, message = call('dap_run', { configuration = 'mine' })
+  contains(message, 'pass its `type` too')
+  _, message = call('dap_run', { type = 'fake', request = 'launch' })
+  contains(message, 'missing required argument: name')
+end)
+
+it('a program is started again as it was, whether it runs or has ended', function()
+  local dap = fake.start()
+  run({ module = 'pytest', env = { A = 'b' } })
+  equal('running', call('dap_restart', { wait_until_paused = false }).state)
+  equal({ 2, 'pytest', { A = 'b' } }, { #dap.started, config_of(dap).module, config_of(dap).env })
+  assert(dap.started[1].closed)
+  dap.on_launch = function(session)
+    session:exit(7)
+  end
+  dap.started[2]:exit(0)
+  call('dap_wait_until_paused')
+  equal(7, call('dap_restart').exit_code)
+  equal({ 3, 'pytest' }, { #dap.started, config_of(dap).module })
+  dap.on_launch = function() end
+  run({ request = 'attach', port = 1 })
+  local _, message = call('dap_restart')
+  contains(message, 'has not started it')
+end)

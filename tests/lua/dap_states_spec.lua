@@ -31,9 +31,9 @@ it('without nvim-dap there are no tools, and why is said', function()
   contains(why, 'nvim-dap is not installed')
 end)
 
-it('there are 24 tools', function()
+it('there are 25 tools', function()
   fake.start()
-  equal(24, #require('mcp-tools.tools.dap').tools())
+  equal(25, #require('mcp-tools.tools.dap').tools())
 end)
 
 it('without a session, status says so, and the others what to do', function()

@@ -27,6 +27,9 @@ end
 
 -- An absolute path; what nvim-dap expands by itself (`${file}`) is left alone.
 local function absolute(path, directory)
+  path = path:gsub('%${workspaceFolder}', function()
+    return vim.fn.getcwd()
+  end)
   if path:find('${', 1, true) or path == '' then
     return path
   end

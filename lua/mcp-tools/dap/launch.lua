@@ -2,8 +2,10 @@
 local asking = require('mcp-tools.dap.asking')
 local configuration = require('mcp-tools.dap.configuration')
 local debuggers = require('mcp-tools.dap.debuggers')
+local ending = require('mcp-tools.dap.ending')
 local focus = require('mcp-tools.dap.focus')
 local interruptions = require('mcp-tools.dap.interruptions')
+local named = require('mcp-tools.dap.named')
 local program_output = require('mcp-tools.dap.program_output')
 local running = require('mcp-tools.dap.running')
 local sessions = require('mcp-tools.dap.sessions')
@@ -145,6 +147,7 @@ local function run(args, call, messages)
   end
   start(config, messages)
   local record = await_session(config, known, messages, left(), call)
+  record.args = args -- dap_restart takes them
   asking.wait(function()
     return record.settled or (record.state ~= 'initializing' and not sessions.is_over(record))
   end, left(), call)
@@ -195,8 +198,7 @@ local function when_started(show)
   check()
 end
 
---- Start a program. Ends the tool with the reasons if it does not start; a program that ends at once did start.
-function M.run(args, call)
+local function start_one(args, call)
   local adapters = require('dap').adapters
   local adapter = adapters[args.type]
   if type(adapter) ~= 'table' and type(adapter) ~= 'function' then
@@ -222,6 +224,33 @@ function M.run(args, call)
     error(answer, 0)
   end
   return answer
+end
+
+--- Start a program. Ends the tool with the reasons if it does not start; a program that ends at once did start.
+function M.run(args, call)
+  return start_one(named.completed(args), call)
+end
+
+-- What started a record: the arguments of the tool, or the user's configuration.
+local function started_with(record)
+  local first = record.family.members[1]
+  if first.request == 'attach' then
+    task.fail('the debugger was attached to %s, it has not started it: dap_disconnect, then dap_run', first.name)
+  end
+  return vim.deepcopy(first.args or first.config)
+end
+
+--- Start the program once more as it was started, with the breakpoints of now; end it before if it has not ended.
+function M.restart(args, call)
+  local record = sessions.current() or task.fail('no debug session; start one with dap_run')
+  local whole = started_with(record)
+  whole.wait_until_paused, whole.wait_timeout_ms = args.wait_until_paused, args.wait_timeout_ms
+  whole.alongside = true -- to others that are under way
+  refuse_second(whole) -- before anything is ended
+  if not sessions.is_over(record) then
+    ending.terminate(call)
+  end
+  return start_one(whole, call)
 end
 
 return M

@@ -86,6 +86,7 @@ function M.of(session)
     type = session.config.type or (parent and parent.type),
     request = session.config.request,
     adapter = session.adapter,
+    config = session.config,
     state = 'initializing',
     family = parent and parent.family or { stops = 0, members = {}, hits = {} },
     output = parent and parent.output or program_output.new(), -- a family speaks with one voice

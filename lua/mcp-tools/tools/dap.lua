@@ -20,9 +20,13 @@ end
 local FRAME = { type = 'integer', description = 'from dap_stacktrace; default: where the program is stopped' }
 
 local RUN = {
-  type = { type = 'string', required = true, description = 'the debug adapter, as configured in Neovim' },
-  request = { type = 'string', required = true, enum = { 'launch', 'attach' }, description = 'launch or attach' },
-  name = { type = 'string', required = true, description = 'a name for the session' },
+  type = { type = 'string', description = 'the debug adapter, as configured in Neovim' },
+  request = { type = 'string', enum = { 'launch', 'attach' }, description = 'launch or attach' },
+  name = { type = 'string', description = 'a name for the session' },
+  configuration = {
+    type = 'string',
+    description = 'name of one in dap.configurations or .vscode/launch.json; without it, give type, request and name',
+  },
   program = { type = 'string', description = 'the program, relative to the working directory or absolute' },
   args = { type = 'array', items = { type = 'string' }, description = 'arguments of the program' },
   cwd = { type = 'string', description = 'directory to run in; default: the working directory' },
@@ -110,6 +114,16 @@ local function session_tools()
       args = RUN,
       work = function(args, call)
         return require('mcp-tools.dap.launch').run(args, call)
+      end,
+    },
+    {
+      name = 'dap_restart',
+      description = 'Start the program once more as it was started, with the breakpoints of now; ends it first',
+      destructive = true,
+      timeout = 0,
+      args = { wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS },
+      work = function(args, call)
+        return require('mcp-tools.dap.launch').restart(args, call)
       end,
     },
     {
