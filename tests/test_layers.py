@@ -52,6 +52,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "toolsets": [
         {"offered"},
+        {"table"},
         {
             "outlines",
             "code",
@@ -77,7 +78,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"questions"},
         {"symbols"},
         {"by_name"},
-        {"addresses"},
+        {"addresses", "part"},
         {"context"},
         {"settings", "tool", "json_text"},
     ],

@@ -13,7 +13,6 @@ import pytest
 from fakes.bounded import bounded
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.host import BoardHost
-from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.sessions.sessions import Sessions
@@ -30,8 +29,8 @@ class Tools:
 
     def __init__(self, root: Path, board: Board) -> None:
         self.root = root
-        host = BoardHost(board, Participants(board), Workspace(root))
-        context = ToolContext(Sessions(Workspace(root), [], {}), board=host)
+        host = BoardHost(board, Workspace(root))
+        context = ToolContext(Sessions(Workspace(root), [], {}), parts={"board": host})
         self._tools = {one.name: one for one in tools_of(TaskTools(context))}
 
     async def __call__(self, tool: str, /, **arguments: Any) -> Any:

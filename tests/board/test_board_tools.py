@@ -535,6 +535,23 @@ def test_an_answer_reaches_the_agent_as_a_notification(board: Running, person: h
         assert other.receive()["id"] == "next"
 
 
+def test_the_holder_of_a_claim_is_told_at_once_and_in_its_next_answer_of_who_forced_a_change(board: Running) -> None:
+    with websocket(board) as holder, websocket(board) as other:
+        holder.initialize()
+        other.initialize()
+        name = other.answer("register_agent")["agentName"]
+        task = make(holder)
+        holding = holder.answer("claim_task", id=task)["claimed_by"]
+        assert f"{holding} works on {task}" in other.error("update_task", id=task, title="Mine")
+        forced = other.answer("update_task", id=task, title="Mine", force=True)
+        assert forced["overrode"] == f"the claim of {holding}, who was told"
+        said = f"{name} changed {task}, on which {holding} works"
+        told = holder.receive()
+        assert (told["method"], told["params"]["data"]) == ("notifications/message", {"message": said})
+        answers = [holder.call("get_task", {"id": task})["content"] for _ in range(2)]
+        assert [[part["text"] for part in parts[1:]] for parts in answers] == [[f"{said}; read it again"], []]
+
+
 @pytest.mark.parametrize("transport", ["websocket", "stdio"])
 def test_a_call_that_is_repeated_with_its_key_is_stored_once(board: Running, transport: str) -> None:
     key = f"the key of {transport}"

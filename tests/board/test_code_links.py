@@ -13,7 +13,6 @@ from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.host import BoardHost
-from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Store
 from lsp_mcp.edits.plan import Step
 from lsp_mcp.sessions.running import Running
@@ -46,11 +45,11 @@ async def both(root: Path, database: Path) -> AsyncIterator[Both]:
     (root / "go.mod").write_text("module ex.com/shelf\n\ngo 1.22\n")
     (root / "shelf.go").write_text(SOURCE)
     board = Board(Store(f"sqlite:///{database}"))
-    host = BoardHost(board, Participants(board), Workspace(root))
+    host = BoardHost(board, Workspace(root))
     sessions = Sessions(Workspace(root), [load_adapter("gopls")], {})
     sessions.begin()
     try:
-        tools = offered_tools(tool_context(Running(sessions, board=host), ToolSettings(toolsets=("board",))))
+        tools = offered_tools(tool_context(Running(sessions, parts={"board": host}), ToolSettings(toolsets=("board",))))
         yield Both({tool.name: tool for tool in tools})
     finally:
         await sessions.close()
@@ -111,7 +110,7 @@ async def test_asking_for_the_list_of_tools_changes_nothing(tmp_path: Path) -> N
     (tmp_path / "shelf.go").write_text(SOURCE)
     sessions = Sessions(Workspace(tmp_path), [load_adapter("gopls")], {})
     recorded = Recorded()
-    context = ToolContext(sessions, ToolSettings(toolsets=("board",)), links=recorded)
+    context = ToolContext(sessions, ToolSettings(toolsets=("board",)), links=[recorded])
     before = {name: repr(value) for name, value in vars(sessions).items()}
     lists = [{tool.name: tool for tool in offered_tools(context)} for _ in range(3)]
     assert {name: repr(value) for name, value in vars(sessions).items()} == before

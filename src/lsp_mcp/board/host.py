@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from lsp_mcp.board.answers import Answers
 from lsp_mcp.board.board import Board
-from lsp_mcp.board.participants import Participants
+from lsp_mcp.board.participants import Participants, Tell
 from lsp_mcp.workspace import Workspace
 
 
-@dataclass(frozen=True)
 class BoardHost:
     """What tools and pages work with."""
 
-    board: Board
-    participants: Participants
-    workspace: Workspace
+    def __init__(self, board: Board, workspace: Workspace) -> None:
+        self.board = board
+        self.participants = Participants(board)
+        self.workspace = workspace
+        self._answers = Answers(board, self.participants)
+
+    def called(self, key: str, tell: Tell) -> None:
+        """The connection of that key calls a tool, and is told of answers through `tell`."""
+        self._answers.called(key, tell)
+
+    async def left(self, key: str) -> None:
+        """The connection of that key has ended. Harmless if it never was one."""
+        await self.participants.leave(key)
+
+    async def close(self) -> None:
+        """Leave the board; idempotent."""
+        await self.board.close()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from lsp_mcp.board import agents
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.store import Actor, Transaction
+
+Tell = Callable[[str, dict[str, str]], Awaitable[None]]
+"""Sends a connection a message, with the name of who sends it."""
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Participants:
         self._connections: dict[str, _Connection] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._news: dict[str, list[str]] = {}
-        self.reached: dict[str, Any] = {}  # by connection: what it is told through, if it can be told of anything
+        self.reached: dict[str, Tell] = {}  # by connection: what it is told through, if it can be told of anything
         self._joining = asyncio.Lock()
 
     async def actor(self, key: str, client: str, token: str | None = None) -> Actor:

@@ -22,7 +22,7 @@ from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.serve import serve
 from lsp_mcp.cli.token import token
 from lsp_mcp.errors import ConfigError, UnavailableError
-from lsp_mcp.server.proof import proof_of
+from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.offered import TOOLSETS
 
@@ -40,7 +40,6 @@ def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, 
     flags = alone(flags)
     secret = token(given_token)
     running = flags.running()
-    assert running.board
     listening = _listen(port, DEV_PORTS if dev else PORTS)
     asyncio.run(_serve(running, flags, listening, secret, opens=opens))
 
@@ -86,9 +85,9 @@ async def _serve(
     *,
     opens: bool,
 ) -> None:
-    from lsp_mcp.server.serving import Served, serve_board
+    from lsp_mcp.server.board_serving import serve_board
+    from lsp_mcp.server.serving import Served
 
-    assert running.board
     port = listening[0].getsockname()[1]
 
     def ready(link: str) -> None:

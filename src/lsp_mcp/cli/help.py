@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+PORT = click.IntRange(0, 65535)
+json_flag = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
+
 
 class ServerOption(click.Option):
     """A flag that says which servers run and how; every command takes it, and shows it if it matters there."""

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from lsp_mcp import __version__
-from lsp_mcp.cli.help import OrderedGroup
+from lsp_mcp.cli.board_commands import board
+from lsp_mcp.cli.help import PORT, OrderedGroup, json_flag
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.token import given_token
 from lsp_mcp.errors import CallerError, LspMcpError
@@ -38,10 +39,6 @@ class _Group(OrderedGroup):
             ) from None
 
 
-_PORT = click.IntRange(0, 65535)
-_json = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
-
-
 _shared = click.option(
     "--shared/--no-shared",
     expose_value=False,  # who can be served by a daemon does not come here: see lsp_mcp.door
@@ -59,7 +56,7 @@ _shared = click.option(
     show_default=True,
     help="How clients connect; http is Streamable HTTP at /mcp on 127.0.0.1, with a token.",
 )
-@click.option("--port", type=_PORT, default=0, help="For --transport http. Default: a free one.")
+@click.option("--port", type=PORT, default=0, help="For --transport http. Default: a free one.")
 @_shared
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
@@ -83,7 +80,7 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int) 
 
 
 @main.command()
-@click.option("--port", type=_PORT, default=0, envvar="MCP_PORT", help="On 127.0.0.1. Default: a free one.")
+@click.option("--port", type=PORT, default=0, envvar="MCP_PORT", help="On 127.0.0.1. Default: a free one.")
 @server_flags()
 @click.pass_context
 def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
@@ -97,95 +94,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
     run_bridge(flags, port, context.obj)
 
 
-@main.group(invoke_without_command=True)
-@click.option("--port", type=_PORT, help="Default: the first free one from 21700 to 21709.")
-@click.option("--dev", is_flag=True, help="Ports 21710 to 21719 instead, beside another board.")
-@click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
-@click.option("--link", is_flag=True, help="Print a new link to the board that runs, instead.")
-@click.option("--no-open", is_flag=True, help="Don't open the browser.")
-@server_flags()
-@click.pass_context
-def board(
-    context: click.Context, flags: ServerFlags, port: int | None, dev: bool, stdio: bool, link: bool, no_open: bool
-) -> None:
-    """Open the project board: tasks, questions and notes that agents and people share.
-
-    Agents use it over WebSocket, Streamable HTTP or stdio, people in a browser. --backend NAME adds the code tools.
-    """
-    if context.invoked_subcommand is not None:
-        return
-    from lsp_mcp.cli.board import new_link, run_board, run_stdio
-
-    if link:
-        click.echo(new_link(flags, context.obj, port=port, dev=dev))
-    elif stdio:
-        run_stdio(flags)
-    else:
-        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open)
-
-
-@board.command("export")
-@click.argument("folder")
-@click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
-@_json
-@server_flags("--workspace-root", "--store")
-def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
-    """Write the board to FOLDER as Markdown, one file per task.
-
-    FOLDER is new, empty or has an earlier export, whose files are brought up to date.
-    """
-    from lsp_mcp.cli.board_exchange import export_board
-
-    flags.check()
-    export_board(flags, folder, force=force, as_json=as_json)
-
-
-@board.command("import")
-@click.argument("folder")
-@click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
-@_json
-@server_flags("--workspace-root", "--store")
-@click.pass_context
-def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
-    """Put FOLDER into the board: a .neova folder, or one that was exported.
-
-    What is there already is known by its id and brought up to date. All or nothing. Exit status 1 if some files could
-    not be used.
-    """
-    from lsp_mcp.cli.board_exchange import import_board
-
-    flags.check()
-    context.exit(import_board(flags, folder, force=force, as_json=as_json))
-
-
-@board.command("watch")
-@_json
-@server_flags("--workspace-root", "--store")
-def board_watch(flags: ServerFlags, as_json: bool) -> None:
-    """Print who waits for an answer, and what agents tell, as it happens. A question rings the terminal's bell."""
-    from lsp_mcp.cli.board_watch import watch_board
-
-    flags.check()
-    watch_board(flags, as_json=as_json)
-
-
-@board.command("call")
-@click.argument("tool", required=False)
-@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
-@server_flags("--workspace-root", "--store", "--format", "--response-format")
-def board_call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
-    """Call any TOOL of the board from the shell, in any folder: same names, same answers.
-
-    Without a TOOL, or with `list`: show them.
-    """
-    from lsp_mcp.cli.board import alone
-    from lsp_mcp.cli.call import call_tool, list_tools
-
-    if tool in (None, "list"):
-        list_tools(alone(flags), as_json=as_json, every=False)
-    else:
-        call_tool(alone(flags), tool, arguments, as_json=as_json)
+main.add_command(board)
 
 
 @main.group()
@@ -197,7 +106,7 @@ def daemon() -> None:
 
 
 @daemon.command("status")
-@_json
+@json_flag
 def daemon_status(as_json: bool) -> None:
     """Show which daemons run: their clients, language servers and memory."""
     from lsp_mcp.cli.daemon import show
@@ -281,7 +190,7 @@ def call(
 
 
 @main.command()
-@_json
+@json_flag
 @server_flags("--backend", "--workspace-root", "--compile-commands", "--ready-timeout", "--*-path")
 @click.pass_context
 def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
@@ -299,7 +208,7 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...")
-@_json
+@json_flag
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")
 @click.pass_context
 def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
@@ -317,7 +226,7 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...")
 @click.option("--force", is_flag=True, help="Install again what is there already.")
-@_json
+@json_flag
 def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Get language SERVERs, into a folder of lsp-mcp's own.
 
@@ -342,7 +251,7 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 )
 @click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
-@_json
+@json_flag
 @server_flags()
 def setup(
     flags: ServerFlags,

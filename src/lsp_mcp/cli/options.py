@@ -23,19 +23,19 @@ from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.toolsets.settings import TOOLSET_NAMES, ToolSettings
+from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.table import PARTS, TOOLSET_NAMES
 from lsp_mcp.visible import visible_lines
 from lsp_mcp.workspace import Workspace, too_wide
 
 if TYPE_CHECKING:
-    from lsp_mcp.board.host import BoardHost
     from lsp_mcp.dap.sessions import DebugSessions
     from lsp_mcp.sessions.neovims import Neovims
+    from lsp_mcp.sessions.running import Part
 
 _NVIM = "nvim"  # the backend that is no adapter
 _DAP = "dap"  # the backend that is no language server: debugging alone
-_BOARD = "board"  # the toolsets that are over no backend
-_DEBUG = "debug"
+_DEBUG = "debug"  # a toolset that is over no backend, as those of the parts are
 _MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
 _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
 _METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
@@ -96,16 +96,16 @@ class ServerFlags:
         return _DAP in self.backends or _DEBUG in self.toolsets
 
     def running(self) -> Running:
-        """What the flags describe: server processes, which are started, or a Neovim to connect to; and the board.
+        """What the flags describe: server processes, which are started, or a Neovim to connect to; and the parts.
 
         Raises:
-            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Store`.
+            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Joined`.
         """
         self.check()
         if self.through_neovim:
             neovims = self.neovims()
-            return Running(neovims.code, neovims, self._board(), self._debug())
-        return Running(self.sessions(), None, self._board(), self._debug())
+            return Running(neovims.code, neovims, self._parts(), self._debug())
+        return Running(self.sessions(), None, self._parts(), self._debug())
 
     def _debug(self) -> DebugSessions | None:
         """What debugs programs, if that is wanted."""
@@ -115,24 +115,9 @@ class ServerFlags:
 
         return DebugSessions(self.workspace().root)
 
-    def _board(self) -> BoardHost | None:
-        """The project board, if its toolset is wanted."""
-        if _BOARD not in self.toolsets:
-            return None
-        try:
-            from lsp_mcp.board.board import Board
-            from lsp_mcp.board.host import BoardHost
-            from lsp_mcp.board.participants import Participants
-            from lsp_mcp.board.place import store_url
-            from lsp_mcp.board.store import Store
-        except ModuleNotFoundError as error:
-            raise ConfigError(
-                f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'"
-            ) from None
-
-        workspace = self.workspace()
-        board = Board(Store(store_url(workspace.root, self.store)))
-        return BoardHost(board, Participants(board), workspace)
+    def _parts(self) -> dict[str, Part]:
+        """What serves the toolsets that are wanted and are over no backend."""
+        return {name: part.open(self.workspace(), self.store) for name, part in PARTS.items() if name in self.toolsets}
 
     def neovims(self) -> Neovims:
         """The Neovims that the flags describe; none is connected yet. Raises as `running`."""
@@ -186,7 +171,7 @@ class ServerFlags:
         return self._servers(workspace.root)
 
     def _servers(self, root: Path) -> list[Adapter]:
-        """Those that are to run for `root`; none if none fits and what is wanted, board or debugging, needs none.
+        """Those that are to run for `root`; none if none fits and what is wanted, a part or debugging, needs none.
 
         Raises:
             ConfigError: see `sessions`.
@@ -197,7 +182,7 @@ class ServerFlags:
             self.check_root(root)
             return choose_adapters(self.adapters, root, adapter_names())
         except ConfigError:
-            if self.adapters or not (self.debugs or _BOARD in self.toolsets):
+            if self.adapters or not (self.debugs or set(PARTS) & set(self.toolsets)):
                 raise
             return []
 
@@ -421,7 +406,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--store": (
             {"metavar": "URL"},
-            "The project board's database, for --toolset board: postgresql://… Default: a file for the checkout.",
+            " ".join(part.store for part in PARTS.values()),
         ),
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},

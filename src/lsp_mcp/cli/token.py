@@ -1,4 +1,4 @@
-"""The one token: what clients of HTTP and of the board send, unless they are programs of the same user."""
+"""The one token: what clients of HTTP and WebSocket send, unless they are programs of the same user."""
 
 from __future__ import annotations
 

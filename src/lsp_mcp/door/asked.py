@@ -18,9 +18,9 @@ OF_A_CLIENT = frozenset(
 SWITCHES = frozenset(
     {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json", "--batch"}
 )
-_SERVED_ALONE = {("--backend", "nvim"), ("--toolset", "board"), ("--toolset", "nvim"), ("--toolset", "lua")}
-# A program that is debugged ends with the session that started it.
-_SERVED_ALONE |= {("--toolset", "debug"), ("--backend", "dap")}
+# What follows one connection is served alone; and a program that is debugged ends with the session that started it.
+_BACKENDS_ALONE = {"nvim", "dap"}
+_TOOLSETS_SHARED = {"code", "lsp", "clangd", "clangd-more"}  # those over language servers
 OF_WHAT_RUNS = frozenset(
     {
         *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
@@ -104,7 +104,9 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     for flag, value in (one for one in flags if one != ("--batch", "")):
         if flag in ("--shared", "--no-shared"):
             shared = flag == "--shared"
-        elif (flag, value) in _SERVED_ALONE:
+        elif (flag == "--backend" and value in _BACKENDS_ALONE) or (
+            flag == "--toolset" and value not in _TOOLSETS_SHARED
+        ):
             return None
         elif flag == "--workspace-root":
             named = value

@@ -33,8 +33,8 @@ from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
 from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
 from lsp_mcp.server.board_api import BoardApi
+from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.server.http import no_token
-from lsp_mcp.server.proof import proof_of
 from lsp_mcp.server.websocket import serve_websocket
 
 log = logging.getLogger(__name__)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lsp_mcp.toolsets.part import Joined
+
 _MOST = 2_000  # bytes; Claude Code cuts what is longer than 2 KB
 _KEPT = 4  # lines that are never left out
 _ROOT_LENGTH = 300  # bytes of the workspace root's path; of a longer one, its end
@@ -57,19 +59,12 @@ _LUA = (
     "nvim_dap_wait_until_paused."
 )
 _LUA_ALONE = "Tools of the Neovim that works in {root}."
-_BOARD = (
-    "- The project board is shared with other agents and with people who see it live. register_agent names you; take "
-    "work with claim_task, keep what you find with add_to_task, end with complete_task. get_project_info lists the "
-    "standards. ask_user returns at once: go on, or get_response with wait_seconds. A call with idempotency=KEY may be "
-    "repeated."
-)
 _DEBUG = (
     "- Debug with debug_start instead of prints: name a program, a test or a configuration, and breakpoints as "
     "FILE:LINE or FILE:TEXT OF THE LINE. Each answer has place, source and variables; then debug_step, debug_evaluate, "
     "debug_continue. `running`: it has not stopped yet; its `next` says what can be done."
 )
 _DEBUG_ALONE = "Runs the programs of {root} under a debugger."
-_BOARD_ALONE = "The project board of {root}."
 
 
 def instructions(
@@ -80,18 +75,19 @@ def instructions(
     *,
     through_neovim: bool = False,
     lua: bool = False,
-    board: bool = False,
     debug: bool = False,
+    parts: Sequence[Joined] = (),
 ) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
-    `lua`, `board`, `debug`: whether those of a Neovim, of a board and of debuggers are, too.
+    `lua`, `debug`: whether those of a Neovim and of debuggers are, too; `parts` are those whose tools are.
     What would not fit is the path's problem, so that is cut, and then the longest lines.
     """
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
-    more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA), (board, _BOARD)) if offered]
+    more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA)) if offered]
+    more += [part.told for part in parts]
     if more and not tools:
-        first = _DEBUG_ALONE if debug else _LUA_ALONE if lua else _BOARD_ALONE
+        first = _DEBUG_ALONE if debug else _LUA_ALONE if lua else parts[0].alone
         return "\n".join([first.format(root=shown), *more]) + "\n"
     lines: list[str] = []
     for line, about in _LINES:

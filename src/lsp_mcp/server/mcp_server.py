@@ -7,11 +7,13 @@ import logging
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Any, Protocol
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -20,6 +22,8 @@ from mcp.types import (
     CallToolResult,
     EmptyResult,
     ListToolsResult,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
     PaginatedRequestParams,
     SetLevelRequestParams,
     ToolAnnotations,
@@ -32,6 +36,7 @@ from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
 from lsp_mcp.server.envelope import BLOCKS_SCHEMA, ResponseFormat, answered, failed
 from lsp_mcp.server.resources import Resources, refuse_cursor
+from lsp_mcp.sessions.running import Tell
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 from lsp_mcp.visible import short_echo, visible
 
@@ -78,6 +83,12 @@ class More(Protocol):
         """The answer of one of them, or a `LspMcpError` that says what there is."""
 
 
+async def _tell(session: ServerSession, logger: str, told: dict[str, str]) -> None:
+    """Send `notifications/message` to the client of that session."""
+    params = LoggingMessageNotificationParams(level="info", data=told, logger=logger)
+    await session.send_notification(LoggingMessageNotification(params=params))
+
+
 def mcp_server(
     tools: Sequence[Tool],
     instructions: str,
@@ -88,7 +99,7 @@ def mcp_server(
     resources: Resources | None = None,
     more: More | None = None,
     left: Left | None = None,
-    called: Callable[[str, Any], None] | None = None,
+    called: Callable[[str, Tell], None] | None = None,
     greeting: str = "",
     at_once: int = 0,
 ) -> Server[dict[str, Any]]:
@@ -97,7 +108,7 @@ def mcp_server(
     The first answer ends with the `greeting`. No more than `at_once` calls run at a time, unless that is 0.
 
     With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone,
-    `called` with that of one that calls a tool, and its session, on which it is sent messages.
+    `called` with that of one that calls a tool, and what sends it messages.
     """
     by_name = {tool.name: tool for tool in tools}
     greetings = [greeting] if greeting else []
@@ -124,7 +135,7 @@ def mcp_server(
         call = Call(format=format, report=report, client=caller(context, left))
         arguments = params.arguments or {}
         if called:
-            called(call.client.key, context.session)
+            called(call.client.key, partial(_tell, context.session))
         try:
             async with turn:
                 if tool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,11 @@ from lsp_mcp.server.stdio import serve
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions
 from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Format
 
 _AT_ONCE = 8  # calls of one client of several that run at a time: a flood must not hold up the others
-_TOLD_APART = ("nvim", "board", "debug")  # toolsets whose tools the instructions tell of as a whole
+_TOLD_APART = ("nvim", "debug", *PARTS)  # toolsets whose tools the instructions tell of as a whole
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Served:
 async def serve_stdio(served: Served) -> None:
     """Serve on stdio. Does not return."""
     try:
-        server = _server(served)
+        server = server_of(served)
     except ConfigError as error:
         await serve_refusals(error, served.running)
         return
@@ -67,7 +68,7 @@ def client_session(served: Served, greeting: str) -> ClientSession:
     """
     tools = offered_tools(tool_context(served.running, served.settings))
     return ClientSession(
-        _server(served, greeting=greeting, at_once=_AT_ONCE), tuple(tool.name for tool in tools if not tool.read_only)
+        server_of(served, greeting=greeting, at_once=_AT_ONCE), tuple(tool.name for tool in tools if not tool.read_only)
     )
 
 
@@ -77,7 +78,7 @@ async def serve_http(served: Served, listening: socket.socket, token: str) -> No
     Raises:
         ConfigError: a toolset was asked for that cannot be had.
     """
-    server, running = _server(served), served.running
+    server, running = server_of(served), served.running
     running.begin()
     application = http.app(server, token, {"root": str(running.code.workspace.root)})
     _say_port(listening)
@@ -96,32 +97,10 @@ async def serve_bridge(served: Served, listening: socket.socket, token: str) -> 
     connection = await running.neovims.connection()
     if "code" in served.settings.toolsets:
         running.code.begin()
-    server = _server(served, root=str(connection.cwd))
+    server = server_of(served, root=str(connection.cwd))
     health = {"nvim": connection.address.text, "pid": connection.pid}
     _say_port(listening)
     await http.serve_app(http.app(server, token, health), running, [listening], over=connection.ended)
-
-
-async def serve_board(
-    served: Served, listening: Sequence[socket.socket], token: str, ready: Callable[[str], None]
-) -> None:
-    """Serve the project board: its page, and MCP to agents. `ready` gets a link to the page.
-
-    Does not return.
-
-    Raises:
-        ConfigError: as `serve_http`.
-        UnavailableError: the database cannot be used.
-    """
-    from lsp_mcp.server.board_app import BoardDoor, board_app
-
-    server, running = _server(served), served.running
-    assert running.board
-    await running.board.board.begin()
-    running.begin()
-    door = BoardDoor(listening[0].getsockname()[1], token)
-    ready(door.link())
-    await http.serve_app(board_app(server, running.board, door), running, listening, websockets=True)
 
 
 def _say_port(listening: socket.socket) -> None:
@@ -129,7 +108,7 @@ def _say_port(listening: socket.socket) -> None:
     print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 
-def _server(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Server[dict[str, Any]]:
+def server_of(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Server[dict[str, Any]]:
     """The MCP server over what is running; `root` is told to be its folder.
 
     Raises:
@@ -147,18 +126,13 @@ def _server(served: Served, root: str | None = None, greeting: str = "", at_once
         [tool.name for tool in tools if tool.toolset not in _TOLD_APART and tool.listed()],
         through_neovim=neovims is not None,
         lua=more is not None,
-        board=running.board is not None,
         debug=any(tool.toolset == "debug" for tool in tools),
+        parts=[PARTS[name] for name in running.parts],
     )
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
         neovims.changed.subscribe(changes.happened)
     resources = Resources(neovims, tools, served.settings.base) if neovims else None
-    answers = None
-    if running.board:
-        from lsp_mcp.server.board_answers import Answers
-
-        answers = Answers(running.board)
     return mcp_server(
         tools,
         told,
@@ -169,8 +143,8 @@ def _server(served: Served, root: str | None = None, greeting: str = "", at_once
         more=more,
         greeting=greeting,
         at_once=at_once,
-        left=running.board.participants.leave if running.board else None,
-        called=answers.called if answers else None,
+        left=running.left if running.parts else None,
+        called=running.called if running.parts else None,
     )
 
 

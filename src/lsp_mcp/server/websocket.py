@@ -184,5 +184,5 @@ def _taken(initialize: JSONRPCRequest, name: str) -> object:
 
 
 def _amend(params: dict[str, Any]) -> None:
-    """The published handshake of the board has no capabilities, and MCP wants some."""
+    """A published handshake (docs/contracts) has no capabilities, and MCP wants some."""
     params.setdefault("capabilities", {})

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
-    from lsp_mcp.board.host import BoardHost
     from lsp_mcp.dap.sessions import DebugSessions
+
+Tell = Callable[[str, dict[str, str]], Awaitable[None]]
+"""Sends one client a message, with the name of who sends it; raises what its connection does if that is broken."""
+
+
+class Part(Protocol):
+    """What serves one toolset beside the language servers; see the table `lsp_mcp.toolsets.table`."""
+
+    def called(self, key: str, tell: Tell) -> None:
+        """The client of that key calls a tool; it can be told of something through `tell`."""
+
+    async def left(self, key: str) -> None:
+        """The client of that key is gone. Harmless if it never called."""
+
+    async def close(self) -> None:
+        """End what is its own; idempotent."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """Language servers that we started, or those of Neovims; a board and debug sessions if they were asked for."""
+    """Language servers that we started, or those of Neovims; parts, by their toolsets, and debug sessions if wanted."""
 
     code: Sessions
     neovims: Neovims | None = None
-    board: BoardHost | None = None
+    parts: Mapping[str, Part] = field(default_factory=dict)
     debug: DebugSessions | None = None
 
     def begin(self) -> None:
@@ -28,7 +44,7 @@ class Running:
 
     def for_client(self) -> Running:
         """The same for one client of several: what it was told and handed out is its own."""
-        return Running(self.code.for_client(), self.neovims, self.board, self.debug)
+        return Running(self.code.for_client(), self.neovims, self.parts, self.debug)
 
     async def begun(self) -> None:
         """Wait until what is offered no longer depends on what `begin` has started."""
@@ -41,8 +57,18 @@ class Running:
         if self.debug:
             await self.debug.close()
         await (self.neovims or self.code).close()
-        if self.board:
-            await self.board.board.close()
+        for part in self.parts.values():
+            await part.close()
+
+    def called(self, key: str, tell: Tell) -> None:
+        """The client of that key calls a tool; see `Part`."""
+        for part in self.parts.values():
+            part.called(key, tell)
+
+    async def left(self, key: str) -> None:
+        """The client of that key is gone; see `Part`."""
+        for part in self.parts.values():
+            await part.left(key)
 
     def kill(self) -> None:
         """End every process that is ours at once, without a loop."""

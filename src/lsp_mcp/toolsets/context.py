@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,15 +16,16 @@ from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Tool
 
 if TYPE_CHECKING:
-    from lsp_mcp.board.host import BoardHost
     from lsp_mcp.dap.sessions import DebugSessions
+    from lsp_mcp.sessions.running import Part
+
 
 TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
 """Called with a symbol's file, place and name; a line for whoever asks about it."""
 
 
 class Links(Protocol):
-    """What the code tools know of the board, and tell it."""
+    """What a part knows of code, and is told of it."""
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
         """One line on the pending tasks about the symbol called `name` at `point` of `path`; None if there are none."""
@@ -40,20 +41,20 @@ class ToolContext:
     sessions: Sessions
     settings: ToolSettings = field(default_factory=ToolSettings)
     neovims: Neovims | None = None
-    board: BoardHost | None = None
+    parts: Mapping[str, Part] = field(default_factory=dict)  # by toolset
     debug: DebugSessions | None = None
-    links: Links | None = None  # None: there is no board, or it is not wanted
+    links: Sequence[Links] = ()  # of the parts that are wanted
 
-    @property
-    def tasks_on(self) -> TasksOn | None:
-        """What tells of tasks about a symbol."""
-        return self.links.tasks_on if self.links else None
+    async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
+        """What the parts tell whoever asks about that symbol; see `Links`."""
+        lines = [line for one in self.links if (line := await one.tasks_on(path, point, name))]
+        return "\n".join(lines) or None
 
     async def apply(self, sessions: Sessions, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
-        """Do all of `plan` in the workspace of `sessions` or nothing, and take anchors along; see `Sessions.apply`."""
+        """Do all of `plan` in the workspace of `sessions` or nothing, and tell the parts; see `Sessions.apply`."""
         done = await sessions.apply(plan, save=save, confirmed=confirmed)
-        if self.links:
-            await self.links.edited(plan.steps)
+        for one in self.links:
+            await one.edited(plan.steps)
         return done
 
 

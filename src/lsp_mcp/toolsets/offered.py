@@ -29,24 +29,13 @@ from lsp_mcp.toolsets.reading import ReadingTools
 from lsp_mcp.toolsets.refactoring import RefactorTools
 from lsp_mcp.toolsets.renames import RenameTools
 from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 from lsp_mcp.visible import quoted
 
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
-_BOARD = "board"  # a toolset that works where another does
-_DEBUG = "debug"  # so does this one
-
-
-def _board_tools() -> tuple[type[Toolset], ...]:
-    try:
-        from lsp_mcp.toolsets.board.keeping import KeepingTools
-        from lsp_mcp.toolsets.board.library import LibraryTools
-        from lsp_mcp.toolsets.board.tasks import TaskTools
-        from lsp_mcp.toolsets.board.workspace import WorkspaceTools
-    except ImportError:  # the optional packages that a board needs are not installed
-        return ()
-    return (TaskTools, LibraryTools, KeepingTools, WorkspaceTools)
+_DEBUG = "debug"  # a toolset that works where another does, as those of the parts do
 
 
 def _debug_tools() -> tuple[type[Toolset], ...]:
@@ -74,19 +63,16 @@ TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
     "clangd-more": lambda: (ClangdMoreTools,),
     "nvim": lambda: (ConnectionTools, EditorTools, QueryTools, EditTools),
     "lua": lambda: (),  # whatever a Neovim has
-    _BOARD: _board_tools,
+    **{name: part.tools for name, part in PARTS.items()},
     _DEBUG: _debug_tools,
 }
 
 
 def tool_context(running: Running, settings: ToolSettings) -> ToolContext:
-    """What the toolsets are built from; with a board that is wanted, the code tools know of it."""
-    links = None
-    if running.board and _BOARD in settings.toolsets and _BOARD not in settings.without_toolsets:
-        from lsp_mcp.toolsets.board.code_links import CodeLinks
-
-        links = CodeLinks(running.board)
-    return ToolContext(running.code, settings, running.neovims, running.board, running.debug, links)
+    """What the toolsets are built from; the code tools are linked with the parts whose toolsets are wanted."""
+    wanted = set(settings.toolsets) - set(settings.without_toolsets)
+    links = [PARTS[name].links(part) for name, part in running.parts.items() if name in wanted]
+    return ToolContext(running.code, settings, running.neovims, running.parts, running.debug, links)
 
 
 def offered_tools(context: ToolContext) -> list[Tool]:
@@ -97,14 +83,16 @@ def offered_tools(context: ToolContext) -> list[Tool]:
     """
     settings = context.settings
     chosen = [
-        name for name in _chosen(context) if (name != _BOARD or context.board) and (name != _DEBUG or context.debug)
+        name
+        for name in _chosen(context)
+        if (name not in PARTS or name in context.parts) and (name != _DEBUG or context.debug)
     ]
     tools = [
         toolset.adapted(
             replace(
                 tool,
                 toolset=name,
-                timeout=None if name == _BOARD else settings.request_timeout,
+                timeout=None if name in PARTS else settings.request_timeout,
                 use=context.sessions.use.call,
             )
         )
@@ -171,10 +159,10 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
         if name not in TOOLSETS:
             raise ConfigError(unknown("toolset", name, TOOLSETS))
     for name in settings.toolsets:
-        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, _BOARD, _DEBUG, *of_backends):
+        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *PARTS, _DEBUG, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
-    # Where only a board or debuggers run, tools that ask a language server are none.
-    has_servers = adapters or through_neovim or not {_BOARD, _DEBUG} & set(settings.toolsets)
+    # Where only parts or debuggers run, tools that ask a language server are none.
+    has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
     wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - set(settings.without_toolsets)
     return [name for name in TOOLSETS if name in wanted]

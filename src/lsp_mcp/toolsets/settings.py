@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from lsp_mcp.text import Base
 
-TOOLSET_NAMES = ("code", "lsp", "clangd", "clangd-more", "nvim", "lua", "board", "debug")
-
 
 @dataclass(frozen=True)
 class ToolSettings:

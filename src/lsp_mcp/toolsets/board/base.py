@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
+from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.once import Key, once
 from lsp_mcp.board.store import Actor, Work
 from lsp_mcp.toolsets.context import ToolContext, Toolset
@@ -42,8 +43,9 @@ class BoardToolset(Toolset):
 
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
-        assert context.board
-        self._host = context.board
+        host = context.parts["board"]
+        assert isinstance(host, BoardHost)
+        self._host = host
 
     async def _actor(self, call: Call) -> Actor:
         for news in self._host.participants.news(call.client.key):

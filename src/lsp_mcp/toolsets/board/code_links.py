@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class CodeLinks:
-    """What the code tools know of the board."""
+    """What the code tools know of the board, and tell it: see `Links`."""
 
     def __init__(self, host: BoardHost) -> None:
         self._host = host

@@ -1,0 +1,99 @@
+"""`lsp-mcp board` and its commands."""
+
+from __future__ import annotations
+
+import click
+
+from lsp_mcp.cli.help import PORT, OrderedGroup, json_flag
+from lsp_mcp.cli.options import ServerFlags, server_flags
+
+
+@click.group(cls=OrderedGroup, invoke_without_command=True)
+@click.option("--port", type=PORT, help="Default: the first free one from 21700 to 21709.")
+@click.option("--dev", is_flag=True, help="Ports 21710 to 21719 instead, beside another board.")
+@click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
+@click.option("--link", is_flag=True, help="Print a new link to the board that runs, instead.")
+@click.option("--no-open", is_flag=True, help="Don't open the browser.")
+@server_flags()
+@click.pass_context
+def board(
+    context: click.Context, flags: ServerFlags, port: int | None, dev: bool, stdio: bool, link: bool, no_open: bool
+) -> None:
+    """Open the project board: tasks, questions and notes that agents and people share.
+
+    Agents use it over WebSocket, Streamable HTTP or stdio, people in a browser. --backend NAME adds the code tools.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from lsp_mcp.cli.board import new_link, run_board, run_stdio
+
+    if link:
+        click.echo(new_link(flags, context.obj, port=port, dev=dev))
+    elif stdio:
+        run_stdio(flags)
+    else:
+        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open)
+
+
+@board.command("export")
+@click.argument("folder")
+@click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
+@json_flag
+@server_flags("--workspace-root", "--store")
+def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
+    """Write the board to FOLDER as Markdown, one file per task.
+
+    FOLDER is new, empty or has an earlier export, whose files are brought up to date.
+    """
+    from lsp_mcp.cli.board_exchange import export_board
+
+    flags.check()
+    export_board(flags, folder, force=force, as_json=as_json)
+
+
+@board.command("import")
+@click.argument("folder")
+@click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
+@json_flag
+@server_flags("--workspace-root", "--store")
+@click.pass_context
+def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
+    """Put FOLDER into the board: a .neova folder, or one that was exported.
+
+    What is there already is known by its id and brought up to date. All or nothing. Exit status 1 if some files could
+    not be used.
+    """
+    from lsp_mcp.cli.board_exchange import import_board
+
+    flags.check()
+    context.exit(import_board(flags, folder, force=force, as_json=as_json))
+
+
+@board.command("watch")
+@json_flag
+@server_flags("--workspace-root", "--store")
+def board_watch(flags: ServerFlags, as_json: bool) -> None:
+    """Print who waits for an answer, and what agents tell, as it happens. A question rings the terminal's bell."""
+    from lsp_mcp.cli.board_watch import watch_board
+
+    flags.check()
+    watch_board(flags, as_json=as_json)
+
+
+@board.command("call")
+@click.argument("tool", required=False)
+@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
+@server_flags("--workspace-root", "--store", "--format", "--response-format")
+def board_call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
+    """Call any TOOL of the board from the shell, in any folder: same names, same answers.
+
+    Without a TOOL, or with `list`: show them.
+    """
+    from lsp_mcp.cli.board import alone
+    from lsp_mcp.cli.call import call_tool, list_tools
+
+    if tool in (None, "list"):
+        list_tools(alone(flags), as_json=as_json, every=False)
+    else:
+        call_tool(alone(flags), tool, arguments, as_json=as_json)

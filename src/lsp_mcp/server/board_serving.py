@@ -1,0 +1,32 @@
+"""The board is served: its page to people, MCP to agents."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+
+from lsp_mcp.board.host import BoardHost
+from lsp_mcp.server import http
+from lsp_mcp.server.board_app import BoardDoor, board_app
+from lsp_mcp.server.serving import Served, server_of
+
+
+async def serve_board(
+    served: Served, listening: Sequence[socket.socket], token: str, ready: Callable[[str], None]
+) -> None:
+    """Serve the project board: its page, and MCP to agents. `ready` gets a link to the page.
+
+    Does not return.
+
+    Raises:
+        ConfigError: as `serve_http`.
+        UnavailableError: the database cannot be used.
+    """
+    server, running = server_of(served), served.running
+    host = running.parts["board"]
+    assert isinstance(host, BoardHost)
+    await host.board.begin()
+    running.begin()
+    door = BoardDoor(listening[0].getsockname()[1], token)
+    ready(door.link())
+    await http.serve_app(board_app(server, host, door), running, listening, websockets=True)

@@ -1,0 +1,29 @@
+"""How a part of the program that is no language server joins it: `Joined`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lsp_mcp.sessions.running import Part
+    from lsp_mcp.toolsets.context import Links, Toolset
+    from lsp_mcp.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What the program knows of a part; importing it loads nothing of the part.
+
+    `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if that
+    cannot be had. `tools` are no classes if optional packages are not installed. `told` is its line of the instructions
+    and `alone` the first of them if nothing else is served, with `{root}`. `store` is the help of the flag --store.
+    """
+
+    open: Callable[[Workspace, str | None], Part]
+    tools: Callable[[], tuple[type[Toolset], ...]]
+    links: Callable[[Any], Links]
+    told: str
+    alone: str
+    store: str
