@@ -208,6 +208,28 @@ def test_what_is_blocked_is_seen_and_found_and_is_free_once_the_other_is_done(pa
     expect(card(page, "Build on it")).to_contain_text("Blocked by 1")
 
 
+def test_a_card_shows_the_whole_wait_and_it_shrinks_when_a_far_task_is_done(page: Page, ada: Agent) -> None:
+    first = ada.task("Dig the pit", stage="Prepare")
+    second = ada.task("Pour the concrete", stage="Prepare", depends_on=[first])
+    third = ada.task("Raise the walls", stage="Prepare", depends_on=[second])
+    ada.task("Lay the roof", stage="Prepare", depends_on=[third])
+    expect(card(page, "Lay the roof")).to_contain_text("Blocked by 1 · 3 in all")
+    expect(card(page, "Pour the concrete")).not_to_contain_text("in all")
+    ada.call("complete_task", id=first)
+    expect(card(page, "Lay the roof")).to_contain_text("Blocked by 1 · 2 in all")
+
+
+def test_a_new_task_has_the_priority_that_is_chosen_in_its_form(page: Page, ada: Agent) -> None:
+    page.get_by_role("button", name="New task in Prepare").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("Stop the leak")
+    expect(form.get_by_label("Priority")).to_have_value("2")
+    form.get_by_label("Priority").select_option("0")
+    form.get_by_role("button", name="Create task").click()
+    expect(card(page, "Stop the leak")).to_contain_text("P0")
+    assert [task["priority"] for task in ada.call("list_tasks", text="Stop the leak")["tasks"]] == ["P0"]
+
+
 def test_priority_checkboxes_comments_and_the_archive(page: Page, ada: Agent) -> None:
     id_ = ada.task("With everything", stage="Verify", description="- [ ] one\n- [x] two\n")
     expect(card(page, "With everything")).to_contain_text("1/2")

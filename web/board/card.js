@@ -58,14 +58,20 @@ function factsOf(task, asks) {
       ? element("span", { class: `fact priority priority--${task.priority}`, title: `Priority ${task.priority} of 0 to 4` }, `P${task.priority}`) : null,
     element("span", { class: "card__id" }, task.id),
     done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : null,
-    blockers.length ? element("span", { class: "fact fact--blocked", title: `Waits for ${blockers.join(", ")}` }, icon("blocked"),
-      `Blocked by ${blockers.length.toLocaleString("en")}`) : null,
+    blockers.length ? element("span", { class: "fact fact--blocked", title: waitOf(task, blockers) }, icon("blocked"),
+      `Blocked by ${blockers.length.toLocaleString("en")}`, task.waits > blockers.length ? ` · ${task.waits.toLocaleString("en")} in all` : null) : null,
     task.claimed_by ? holder(task.claimed_by) : null,
     task.boxes ? element("span", { class: "fact", title: `${task.ticked} of ${task.boxes} checkboxes are ticked` }, icon("check"), `${task.ticked}/${task.boxes}`) : null,
     task.comment_count ? element("span", { class: "fact", title: countOf(task.comment_count, "comment") }, icon("comment"), String(task.comment_count),
       element("span", { class: "unseen" }, " comments")) : null,
     asks ? element("span", { class: "fact fact--asks" }, icon("question"), countOf(asks, "question")) : null,
   ].filter(Boolean);
+}
+
+/** What a task waits for, and how many tasks that are in all: those wait for others. */
+function waitOf(task, blockers) {
+  const all = task.waits > blockers.length ? `; ${countOf(task.waits, "task")} in all, with those that they wait for` : "";
+  return `Waits for ${blockers.join(", ")}${all}`;
 }
 
 /** A tag that filters the board when it is clicked; by keyboard the filter is in the toolbar. */

@@ -2,7 +2,7 @@
 // `workspace` (agents, questions, notifications, texts).
 
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",
-  "boxes", "ticked", "branch", "blocked_by", "blocks", "comment_count"];
+  "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
 
 export class State extends EventTarget {
   root = "";
@@ -51,7 +51,8 @@ export class State extends EventTarget {
   put(tasks) {
     for (const given of tasks) {
       // Some answers leave out what a task waits for: that is read with the next event.
-      const task = given.blocked_by ? given : { ...given, blocked_by: this.tasks.get(given.id)?.blocked_by ?? [] };
+      const known = this.tasks.get(given.id);
+      const task = given.blocked_by ? given : { ...given, blocked_by: known?.blocked_by ?? [], waits: known?.waits ?? 0 };
       this.#takeOut(task.id);
       const card = cardOf(task);
       this.tasks.set(card.id, card);

@@ -1,7 +1,10 @@
-// The form in which a task is written: title, description, tags, and its stage if it is new.
+// The form in which a task is written: title, description, tags, and its stage and priority if it is new.
 
 import { element } from "./dom.js";
 import { markdown } from "./markdown.js";
+import { PRIORITIES } from "./task_properties.js";
+
+const USUAL = 2; // the priority of most tasks
 
 export class TaskForm {
   #preview = element("div", { class: "prose preview", hidden: true });
@@ -15,6 +18,7 @@ export class TaskForm {
     this.description = element("textarea", { id: "form-description", rows: "12", value: task.description ?? "", dir: "auto", "aria-describedby": "form-description-hint" });
     this.tags = element("input", { id: "form-tags", type: "text", value: (task.tags ?? []).join(", "), dir: "auto", autocomplete: "off", "aria-describedby": "form-tags-hint" });
     this.stage = element("select", { id: "form-stage" }, ...stages.map((stage) => element("option", { value: stage.name, selected: stage.name === task.stage }, stage.name)));
+    this.priority = element("select", { id: "form-priority" }, ...PRIORITIES.map((text, value) => element("option", { value, selected: value === USUAL }, text)));
     this.error = element("p", { class: "error", role: "alert", hidden: true, dir: "auto" });
     this.#write.addEventListener("click", () => this.#show(false));
     this.#look.addEventListener("click", () => this.#show(true));
@@ -28,7 +32,8 @@ export class TaskForm {
         element("p", { class: "hint", id: "form-description-hint" }, "Markdown: # heading, **bold**, - list, - [ ] to do, `code`")),
       element("div", { class: "form__row" },
         element("div", { class: "field" }, label(this.tags, "Tags"), this.tags, element("p", { class: "hint", id: "form-tags-hint" }, "Separated by commas")),
-        stages.length ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null),
+        stages.length ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null,
+        stages.length ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null),
       this.error,
       element("div", { class: "buttons" },
         element("button", { type: "button", on: { click: cancel } }, "Cancel"), this.save));
@@ -46,7 +51,7 @@ export class TaskForm {
   /** What is written. */
   get values() {
     const tags = this.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
-    return { title: this.title.value.trim(), description: this.description.value, tags, stage: this.stage.value };
+    return { title: this.title.value.trim(), description: this.description.value, tags, stage: this.stage.value, priority: Number(this.priority.value) };
   }
 
   get isChanged() {

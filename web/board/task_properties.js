@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { hueOf } from "./tag_colors.js";
 import { time } from "./time.js";
 
-const PRIORITIES = ["P0 · at once", "P1 · soon", "P2 · usual", "P3 · later", "P4 · some time"];
+export const PRIORITIES = ["P0 · at once", "P1 · soon", "P2 · usual", "P3 · later", "P4 · some time"];
 
 /** A list of them; `wiring` has state and actions. */
 export function propertiesOf(task, { state, actions }) {

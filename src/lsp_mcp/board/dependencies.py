@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -74,11 +75,23 @@ def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
     }
 
 
-def with_neighbors(at: Transaction, ids: Sequence[str]) -> list[str]:
-    """The ids, and those of all tasks that depend on one of them or that one of them depends on."""
-    near = dependencies.c.task.in_(ids) | dependencies.c.depends_on.in_(ids)
-    edges = at.connection.execute(sa.select(dependencies).where(near)).all()
-    return list(dict.fromkeys([*ids, *(id_ for edge in edges for id_ in (edge.task, edge.depends_on))]))
+def with_related(at: Transaction, ids: Sequence[str]) -> list[str]:
+    """The ids, and those of all tasks whose wait or what they block may change with them: what depends on one of them
+    and what one of them depends on, through others too; nearest first."""
+    before, behind = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for edge in at.connection.execute(sa.select(dependencies)):
+        before[edge.task].append(edge.depends_on)
+        behind[edge.depends_on].append(edge.task)
+    found = dict.fromkeys(ids)
+    for near in (before, behind):
+        reached, last = set(ids), list(ids)
+        while last:
+            last = [
+                other for other in dict.fromkeys(other for id_ in last for other in near[id_]) if other not in reached
+            ]
+            reached.update(last)
+            found |= dict.fromkeys(last)
+    return list(found)
 
 
 def waits_for(at: Transaction, id_: str) -> list[str]:

@@ -183,11 +183,11 @@ class BoardApi:
         return {"ids": [one["id"] for one in listed]}
 
     async def _cards(self, request: Request) -> Any:
-        """Some tasks by their ids, as the board has them, without those that are gone; and what waits for them."""
+        """Some tasks by their ids, as the board has them, without those that are gone; and all that waits for them."""
         ids = [id_ for id_ in request.query_params.get("ids", "").split(",") if id_][:_MOST_CARDS]
 
         def work(at: Transaction) -> Any:
-            found, _ = views.listed(at, ids=dependencies.with_neighbors(at, ids), limit=MOST_TASKS)
+            found, _ = views.listed(at, ids=dependencies.with_related(at, ids), limit=MOST_TASKS)
             return {"tasks": found}
 
         return await self._board.read(work)
