@@ -7,6 +7,8 @@ import socket
 import uuid
 from pathlib import Path
 
+import psutil
+
 
 def new_name() -> str:
     """A name for this process that no other has, ever."""
@@ -15,16 +17,8 @@ def new_name() -> str:
 
 def has_ended(name: str) -> bool:
     """Whether the process of that name has certainly ended; False as well if it is on another machine."""
-    place, _, rest = name.rpartition(" ")[0].rpartition(" ")
-    if place != _place() or not rest.isdigit():
-        return False
-    try:
-        os.kill(int(rest), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False  # another user's
-    return False
+    place, _, number = name.rpartition(" ")[0].rpartition(" ")
+    return place == _place() and number.isdigit() and not psutil.pid_exists(int(number))
 
 
 def _place() -> str:
