@@ -238,3 +238,19 @@ it('a file that another Neovim has open gets its breakpoint, too, and nobody is 
   equal(nil, message)
   equal('twice.py:2', result.at)
 end)
+
+it('the breakpoints of one file are removed, those of others stay', function()
+  local dap = fake.start({ ['a.txt'] = 'one\ntwo', ['b.txt'] = 'one\ntwo' })
+  for _, line in ipairs({ 1, 2 }) do
+    call('dap_set_breakpoint', { filename = 'a.txt', line = line })
+    call('dap_set_breakpoint', { filename = 'b.txt', line = line })
+  end
+  call('dap_run', { type = 'fake', request = 'launch', name = 'demo' })
+  equal({ 'a.txt:1', 'a.txt:2' }, call('dap_clear_breakpoints', { filename = 'a.txt' }).removed)
+  local sent = dap.started[1].requests[#dap.started[1].requests]
+  equal({ 'setBreakpoints', {} }, { sent.command, sent.arguments.breakpoints })
+  equal(2, #call('dap_breakpoints').breakpoints)
+  equal({}, call('dap_clear_breakpoints', { filename = 'a.txt' }).removed)
+  local _, message = call('dap_clear_breakpoints', { filename = 'no.txt' })
+  contains(message, 'there is no file')
+end)

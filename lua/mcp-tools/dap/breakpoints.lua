@@ -230,10 +230,11 @@ function M.remove(path, line, call)
   return { removed = ('%s:%d'):format(shown.path(path), breakpoint.line), left_in_file = #in_buffer(buffer) }
 end
 
---- Remove all breakpoints.
-function M.clear(call)
+--- Remove all breakpoints, or all of one file.
+function M.clear(path, call)
   local list, removed = {}, {}
-  for buffer, found in pairs(kept().get()) do
+  local only = path and buffers.existing(path)
+  for buffer, found in pairs(path and { [only or 0] = only and in_buffer(only) or {} } or kept().get()) do
     if #found > 0 then
       list[#list + 1] = buffer
       for _, breakpoint in ipairs(found) do
@@ -241,7 +242,13 @@ function M.clear(call)
       end
     end
   end
-  kept().clear()
+  if not path then
+    kept().clear()
+  elseif only then
+    for _, breakpoint in ipairs(in_buffer(only)) do
+      kept().remove(only, breakpoint.line)
+    end
+  end
   send(list, call)
   table.sort(removed)
   return { removed = removed }

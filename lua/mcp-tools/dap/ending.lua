@@ -22,8 +22,10 @@ function M.kill_left(records)
   end
 end
 
-local function end_it(call, how)
-  local record = sessions.current() or task.fail('no debug session: there is nothing to end')
+local function end_it(record, call, how)
+  if not record then
+    task.fail('no debug session: there is nothing to end')
+  end
   if sessions.is_over(record) then
     return vim.tbl_extend('force', stops.ended(record), { message = 'the program had ended already' })
   end
@@ -58,19 +60,20 @@ local function end_it(call, how)
 end
 
 --- End the program and its session.
-function M.terminate(call)
-  return end_it(call, function(session)
+function M.terminate(record, call)
+  return end_it(record, call, function(session)
     local dap = require('dap')
-    if session.parent == nil then
-      dap.set_session(session)
+    while session.parent do
+      session = session.parent
     end
+    dap.set_session(session) -- nvim-dap ends the one that it is focused on
     dap.terminate({ hierarchy = true })
   end)
 end
 
 --- End the session, and the program only if so wanted.
-function M.disconnect(args, call)
-  local answer = end_it(call, function(session)
+function M.disconnect(record, args, call)
+  local answer = end_it(record, call, function(session)
     if not args.terminate_debuggee then
       sessions.of(session).pid = nil -- it is meant to run on
     end

@@ -1,5 +1,6 @@
 --- Looking at a program that is stopped: frames, scopes, variables, expressions.
 local asking = require('mcp-tools.dap.asking')
+local chosen = require('mcp-tools.dap.chosen')
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 local sessions = require('mcp-tools.dap.sessions')
@@ -75,7 +76,7 @@ local function is_element(variable)
 end
 
 -- What the caller has asked for of `all`, where the adapter does not choose by itself and has sent everything.
-local function chosen(all, args, hidden)
+local function fitting(all, args, hidden)
   local found = {}
   for _, variable in ipairs(all) do
     local fits = not args.filter or is_element(variable) == (args.filter == 'indexed')
@@ -104,7 +105,7 @@ function M.variables(record, args, call)
   local most = args.count and args.count > 0 and args.count or MOST_VARIABLES
   local all, found, room = answer.variables or {}, {}, MOST_CHARACTERS
   if not pages then
-    all = chosen(all, args, debuggers.known(record.type, record.adapter).hidden or {})
+    all = fitting(all, args, debuggers.known(record.type, record.adapter).hidden or {})
   end
   for index, variable in ipairs(all) do
     room = room - math.min(#(variable.value or ''), LONGEST_VALUE) - #variable.name - FORM
@@ -227,7 +228,7 @@ local function abilities(session)
 end
 
 --- What is being debugged, and how it last ended.
-function M.status()
+function M.status(args)
   local record = sessions.current()
   local live = sessions.live()
   if not record or sessions.is_over(record) then
@@ -241,14 +242,18 @@ function M.status()
   local answer = summary(record)
   answer.active = true
   answer.stopped_thread_id = record.state == 'stopped' and record.stop.thread_id or nil
-  answer.capabilities = abilities(record.session)
-  answer.sessions = #live > 1 and vim.tbl_map(summary, live) or nil
+  answer.capabilities = args.capabilities and abilities(record.session) or nil
+  answer.sessions = #live > 1
+      and vim.tbl_map(function(one)
+        return vim.tbl_extend('force', summary(one), { session = sessions.label(one) })
+      end, live)
+    or nil
   return answer
 end
 
 --- The last lines that a program printed.
 function M.output(args)
-  local record = sessions.current() or task.fail('no debug session; start one with dap_run')
+  local record = chosen.record(args.session) or task.fail('no debug session; start one with dap_run')
   local lines, total = program_output.tail(record.output, math.max(0, args.lines), args.category)
   return {
     name = record.name,

@@ -1,5 +1,6 @@
 --- Starting a program under its debugger, and telling why it did not start.
 local asking = require('mcp-tools.dap.asking')
+local chosen = require('mcp-tools.dap.chosen')
 local configuration = require('mcp-tools.dap.configuration')
 local debuggers = require('mcp-tools.dap.debuggers')
 local ending = require('mcp-tools.dap.ending')
@@ -242,13 +243,13 @@ end
 
 --- Start the program once more as it was started, with the breakpoints of now; end it before if it has not ended.
 function M.restart(args, call)
-  local record = sessions.current() or task.fail('no debug session; start one with dap_run')
+  local record = chosen.record(args.session) or task.fail('no debug session; start one with dap_run')
   local whole = started_with(record)
   whole.wait_until_paused, whole.wait_timeout_ms = args.wait_until_paused, args.wait_timeout_ms
   whole.alongside = true -- to others that are under way
   refuse_second(whole) -- before anything is ended
   if not sessions.is_over(record) then
-    ending.terminate(call)
+    ending.terminate(record, call)
   end
   return start_one(whole, call)
 end

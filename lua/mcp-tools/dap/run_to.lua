@@ -13,7 +13,7 @@ end
 
 --- Let a stopped program run to a place. Other breakpoints stop it before; whether it got there is said.
 function M.run(place, args, call)
-  local record = running.stopped(call)
+  local record = running.stopped(call, args.session)
   local release, line = breakpoints.hold_at(record, place, call)
   local ok, base = pcall(running.resume, record, 'continue', call)
   if not ok then

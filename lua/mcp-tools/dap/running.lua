@@ -1,5 +1,6 @@
 --- Resuming a program, and waiting for its next stop.
 local asking = require('mcp-tools.dap.asking')
+local chosen = require('mcp-tools.dap.chosen')
 local events = require('mcp-tools.dap.events')
 local sessions = require('mcp-tools.dap.sessions')
 local stops = require('mcp-tools.dap.stops')
@@ -14,9 +15,9 @@ local function how_it_ended(record)
   return record.state == 'failed' and ('failed: %s'):format(record.error or 'no reason given') or 'ended' .. code
 end
 
---- The record of a program that has not ended. Ends the tool if there is none.
-function M.live()
-  local record = sessions.current()
+--- The record of a program that has not ended, of the session `name` if one is said. Ends the tool if there is none.
+function M.live(name)
+  local record = chosen.record(name)
   if not record then
     task.fail('no debug session; start one with dap_run')
   elseif sessions.is_over(record) then
@@ -30,13 +31,13 @@ function M.live()
 end
 
 --- The record of a program that is stopped, with its frame known. Ends the tool if there is none.
-function M.stopped(call)
-  local record = M.live()
+function M.stopped(call, name)
+  local record = M.live(name)
   if record.state == 'stopped' then
     asking.wait(function()
       return record.state ~= 'stopped' or record.stop.ready
     end, asking.WITHIN, call)
-    record = M.live()
+    record = M.live(name)
   end
   if record.state == 'initializing' then
     task.fail('the program (%s) is still starting: call dap_wait_until_paused first', record.name)
@@ -113,7 +114,7 @@ end
 
 --- Stop a running program where it is, and tell the stop. Ends the tool with the adapter's words if it refuses.
 function M.pause(args, call)
-  local record = M.live()
+  local record = M.live(args.session)
   local base = record.family.stops
   local stopped = sessions.stopped_in(record.family)
   local running = running_one(record.family)

@@ -2,6 +2,7 @@
 --- questions are answered from them; nothing polls, and nothing here waits.
 ---
 --- A record: id, name, type, request, session (nil after the end), family, state, stop, exit_code, error, output, and
+--- ended, its number in the order in which they ended, and
 --- pid, the process of a program that was launched, while it is not known to have ended.
 --- States: initializing, running, stopped, terminated, failed.
 --- A family is a session with those that it starts; their stops are numbered together, so a wait sees whichever comes.
@@ -15,6 +16,7 @@ local KEPT = 5 -- records of sessions that have ended
 local records = {} -- all, oldest first
 local by_id = {} -- by nvim-dap's session id
 local watchers = {} -- functions, as keys
+local ends = 0 -- how many have ended
 
 --- Whether the program of a record has ended, or never began.
 function M.is_over(record)
@@ -62,7 +64,8 @@ function M.finish(record, state)
   if M.is_over(record) then
     return
   end
-  record.state = state
+  ends = ends + 1
+  record.state, record.ended = state, ends
   M.note_terminal(record)
   prune()
   vim.defer_fn(function()
@@ -134,7 +137,21 @@ function M.current()
     return record
   end
   local live = M.live()
-  return live[#live] or records[#records]
+  local last
+  for _, one in ipairs(records) do
+    last = (not last or (one.ended or 0) > (last.ended or 0)) and one or last
+  end
+  return live[#live] or last
+end
+
+--- What a session is called: its name, with its number if another one that is under way has the same.
+function M.label(record)
+  for _, other in ipairs(M.live()) do
+    if other ~= record and other.name == record.name and other.family ~= record.family then
+      return ('%s#%d'):format(record.name, record.id)
+    end
+  end
+  return record.name
 end
 
 --- The stop that a family is at, if its number is above `base` and its frame is known: the record.

@@ -3,6 +3,7 @@ local asking = require('mcp-tools.dap.asking')
 local breakpoints = require('mcp-tools.dap.breakpoints')
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
+local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
 local terminal = require('mcp-tools.dap.terminal')
 
@@ -120,8 +121,7 @@ local function note_on(record, answer)
 end
 
 local function more_than_one()
-  local count = #require('mcp-tools.dap.sessions').live()
-  return count > 1 and count or nil
+  return #sessions.live() > 1 or nil
 end
 
 --- Where a record is stopped, without asking the adapter.
@@ -139,7 +139,7 @@ function M.place(record)
     ['function'] = frame and frame.name,
     thread_id = stop.thread_id,
     frame_id = frame and frame.id,
-    session = more_than_one() and record.name,
+    session = more_than_one() and sessions.label(record),
   }
 end
 

@@ -49,6 +49,12 @@ local BOUND = '; answers where it was bound'
 local CONTEXTS = { 'repl', 'watch', 'hover', 'variables', 'clipboard' }
 local CATEGORIES = { 'all', 'stdout', 'stderr', 'console', 'important', 'telemetry' }
 
+-- Arguments, and the session among them.
+local function with_session(args)
+  args.session = require('mcp-tools.dap.chosen').ARG
+  return args
+end
+
 -- The tools that resume a program. They wait for what comes of it, within a bound: a call that only says that the
 -- program runs costs another.
 local function resuming(name, request, description, wait_default)
@@ -57,10 +63,10 @@ local function resuming(name, request, description, wait_default)
     description = description,
     destructive = true,
     timeout = 0,
-    args = { wait_until_paused = waits(wait_default), wait_timeout_ms = WAIT_MS },
+    args = with_session({ wait_until_paused = waits(wait_default), wait_timeout_ms = WAIT_MS }),
     work = function(args, call)
       local running = require('mcp-tools.dap.running')
-      local record = running.stopped(call)
+      local record = running.stopped(call, args.session)
       return running.answer(record, running.resume(record, request, call), args, call)
     end,
   }
@@ -74,9 +80,9 @@ local function looking(name, description, args, look, read_only)
     read_only = read_only,
     destructive = not read_only,
     timeout = 0,
-    args = args,
+    args = with_session(args),
     work = function(given, call)
-      return look(require('mcp-tools.dap.running').stopped(call), given, call)
+      return look(require('mcp-tools.dap.running').stopped(call, given.session), given, call)
     end,
   }
 end
@@ -86,8 +92,9 @@ local function place_args(more)
 end
 
 local function wait_until_paused(args, call)
-  local running, sessions = require('mcp-tools.dap.running'), require('mcp-tools.dap.sessions')
-  local record = sessions.current() or require('mcp-tools.task').fail('no debug session; start one with dap_run')
+  local running, chosen = require('mcp-tools.dap.running'), require('mcp-tools.dap.chosen')
+  local record = chosen.record(args.session)
+    or require('mcp-tools.task').fail('no debug session; start one with dap_run')
   return (running.await_stop(record, -1, args.timeout_ms, call))
 end
 
@@ -95,12 +102,14 @@ local function session_tools()
   return {
     {
       name = 'dap_status',
-      description = 'What is being debugged: state (initializing, running, stopped), where it is stopped, what the '
-        .. 'debug adapter can do; or how the last program ended',
+      description = 'What is being debugged: state (initializing, running, stopped), where it is stopped, all '
+        .. 'sessions if several run; or how the last program ended',
       read_only = true,
-      args = {},
-      work = function()
-        return require('mcp-tools.dap.inspecting').status()
+      args = {
+        capabilities = { type = 'boolean', default = false, description = 'tell what the debug adapter can do' },
+      },
+      work = function(args)
+        return require('mcp-tools.dap.inspecting').status(args)
       end,
     },
     {
@@ -121,7 +130,7 @@ local function session_tools()
       description = 'Start the program once more as it was started, with the breakpoints of now; ends it first',
       destructive = true,
       timeout = 0,
-      args = { wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS },
+      args = with_session({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS }),
       work = function(args, call)
         return require('mcp-tools.dap.launch').restart(args, call)
       end,
@@ -130,20 +139,21 @@ local function session_tools()
       name = 'dap_terminate',
       description = 'End the program that is being debugged, and its debug session',
       destructive = true,
-      args = {},
-      work = function(_, call)
-        return require('mcp-tools.dap.ending').terminate(call)
+      args = with_session({}),
+      work = function(args, call)
+        return require('mcp-tools.dap.ending').terminate(require('mcp-tools.dap.chosen').record(args.session), call)
       end,
     },
     {
       name = 'dap_disconnect',
       description = 'End the debug session, and the program too unless told not to',
       destructive = true,
-      args = {
+      args = with_session({
         terminate_debuggee = { type = 'boolean', default = true, description = 'whether the program ends, too' },
-      },
+      }),
       work = function(args, call)
-        return require('mcp-tools.dap.ending').disconnect(args, call)
+        local record = require('mcp-tools.dap.chosen').record(args.session)
+        return require('mcp-tools.dap.ending').disconnect(record, args, call)
       end,
     },
   }
@@ -160,7 +170,7 @@ local function control_tools()
       description = 'Let the stopped program run to a line, unless a breakpoint stops it before' .. AND_TELL,
       destructive = true,
       timeout = 0,
-      args = place_args({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS }),
+      args = with_session(place_args({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS })),
       work = function(args, call)
         local place = require('mcp-tools.dap.places').find(args)
         return require('mcp-tools.dap.run_to').run(place, args, call)
@@ -171,7 +181,7 @@ local function control_tools()
       description = 'Stop the running program where it is' .. AND_TELL,
       destructive = true,
       timeout = 0,
-      args = { wait_timeout_ms = WAIT_MS },
+      args = with_session({ wait_timeout_ms = WAIT_MS }),
       work = function(args, call)
         return require('mcp-tools.dap.running').pause(args, call)
       end,
@@ -180,11 +190,11 @@ local function control_tools()
       name = 'dap_send_input',
       description = 'Give text to the standard input of a program that runs in a terminal of Neovim',
       destructive = true,
-      args = {
+      args = with_session({
         text = { type = 'string', required = true, description = 'with \\n at the end of each line' },
-      },
+      }),
       work = function(args)
-        return require('mcp-tools.dap.terminal').send(require('mcp-tools.dap.running').live(), args.text)
+        return require('mcp-tools.dap.terminal').send(require('mcp-tools.dap.running').live(args.session), args.text)
       end,
     },
     {
@@ -193,10 +203,10 @@ local function control_tools()
         .. '`pending`, and the program runs on',
       read_only = true,
       timeout = 0,
-      args = {
+      args = with_session({
         timeout_ms = WAIT_MS,
         check_interval_ms = { type = 'integer', description = 'without effect: stops are noticed at once' },
-      },
+      }),
       work = wait_until_paused,
     },
   }
@@ -231,11 +241,12 @@ local function breakpoint_tools()
     },
     {
       name = 'dap_clear_breakpoints',
-      description = "Remove all breakpoints, the user's too",
+      description = "Remove all breakpoints, or all of a file, the user's too",
       destructive = true,
-      args = {},
-      work = function(_, call)
-        return require('mcp-tools.dap.breakpoints').clear(call)
+      args = { filename = { type = 'string', description = 'only those of this file' } },
+      work = function(args, call)
+        local path = args.filename and require('mcp-tools.dap.places').path(args.filename)
+        return require('mcp-tools.dap.breakpoints').clear(path, call)
       end,
     },
     {
@@ -290,9 +301,9 @@ local function inspection_tools()
       name = 'dap_threads',
       description = 'The threads of the program',
       read_only = true,
-      args = {},
-      work = function(_, call)
-        return require('mcp-tools.dap.inspecting').threads(require('mcp-tools.dap.running').live(), call)
+      args = with_session({}),
+      work = function(args, call)
+        return require('mcp-tools.dap.inspecting').threads(require('mcp-tools.dap.running').live(args.session), call)
       end,
     },
     looking('dap_current_location', 'Where the program is stopped: source lines and variables', {
@@ -304,11 +315,11 @@ local function inspection_tools()
       name = 'dap_program_output',
       description = 'The last lines that the program and its debugger printed; also after its end',
       read_only = true,
-      args = {
+      args = with_session({
         category = { type = 'string', enum = CATEGORIES, description = 'only such lines; default: all but telemetry' },
         lines = { type = 'integer', default = 50, description = 'how many at most' },
         include_metadata = { type = 'boolean', default = false, description = 'tell category and age of each line' },
-      },
+      }),
       work = function(args)
         return require('mcp-tools.dap.inspecting').output(args)
       end,
