@@ -215,6 +215,9 @@ def test_an_option_that_is_for_serving_is_refused_by_name(run: Run) -> None:
     result = run("doctor", "--transport", "http")
     assert result.exit_code == 2
     assert "--transport means nothing to `doctor`" in result.stderr
+    result = run("board", "export", "folder", "--dev")  # a group in the group knows its own
+    assert result.exit_code == 2
+    assert "--dev means nothing to `export`" in result.stderr
 
 
 def test_the_output_fits_a_terminal_of_80_columns(

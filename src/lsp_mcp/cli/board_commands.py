@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from lsp_mcp.cli.help import PORT, OrderedGroup, json_flag
+from lsp_mcp.cli.help import PORT, Commands, json_flag
 from lsp_mcp.cli.options import ServerFlags, server_flags
 
 
-@click.group(cls=OrderedGroup, invoke_without_command=True)
+@click.group(cls=Commands, invoke_without_command=True)
 @click.option("--port", type=PORT, help="Default: the first free one from 21700 to 21709.")
 @click.option("--dev", is_flag=True, help="Ports 21710 to 21719 instead, beside another board.")
 @click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
+
+from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.visible import visible_lines
 
 PORT = click.IntRange(0, 65535)
 json_flag = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
@@ -41,10 +45,29 @@ class OrderedGroup(_Ordered, click.Group):
         self.format_commands(ctx, formatter)
 
 
+class Commands(OrderedGroup):
+    """Errors of this program's own tree are messages for people, not tracebacks."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Exit status 2 if the arguments were wrong, 1 if something else is."""
+        if os.environ.get("NO_COLOR"):
+            ctx.color = False  # click does not heed it
+        try:
+            return super().invoke(ctx)
+        except LspMcpError as error:
+            click.echo(visible_lines(f"lsp-mcp: {error}"), err=True)
+            ctx.exit(2 if isinstance(error, CallerError) else 1)
+        except click.NoSuchOption as error:
+            ours = {name for parameter in self.params for name in parameter.opts}
+            if error.ctx is None or error.ctx is ctx or error.option_name not in ours:
+                raise
+            raise click.UsageError(
+                f"{error.option_name} means nothing to `{error.ctx.info_name}`.", error.ctx
+            ) from None
+
+
 def console(*, stderr: bool = False, **options: Any) -> Any:
     """A console of rich that heeds NO_COLOR as click does here: no escape sequences for bold or dim text either."""
-    import os
-
     from rich.console import Console
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto", **options)

@@ -11,33 +11,9 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.cli.board_commands import board
-from lsp_mcp.cli.help import PORT, OrderedGroup, json_flag
+from lsp_mcp.cli.help import PORT, Commands, json_flag
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.token import given_token
-from lsp_mcp.errors import CallerError, LspMcpError
-from lsp_mcp.visible import visible_lines
-
-
-class _Group(OrderedGroup):
-    """Errors of this program's own tree are messages for people, not tracebacks."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Exit status 2 if the arguments were wrong, 1 if something else is."""
-        if os.environ.get("NO_COLOR"):
-            ctx.color = False  # click does not heed it
-        try:
-            return super().invoke(ctx)
-        except LspMcpError as error:
-            click.echo(visible_lines(f"lsp-mcp: {error}"), err=True)
-            ctx.exit(2 if isinstance(error, CallerError) else 1)
-        except click.NoSuchOption as error:
-            ours = {name for parameter in self.params for name in parameter.opts}
-            if error.ctx is None or error.ctx is ctx or error.option_name not in ours:
-                raise
-            raise click.UsageError(
-                f"{error.option_name} means nothing to `{error.ctx.info_name}`.", error.ctx
-            ) from None
-
 
 _shared = click.option(
     "--shared/--no-shared",
@@ -47,7 +23,7 @@ _shared = click.option(
 )
 
 
-@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @server_flags()
 @click.option(
     "--transport",
