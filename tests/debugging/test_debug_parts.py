@@ -16,6 +16,7 @@ from lsp_mcp.dap.breakpoints import Breakpoints
 from lsp_mcp.dap.exits import Exit, exit_of
 from lsp_mcp.dap.output import Output
 from lsp_mcp.dap.secrets import Secrets
+from lsp_mcp.render import debugging
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,12 @@ def test_every_debugger_is_started_or_attached_to_and_those_that_nobody_tried_sa
         assert one.launch or one.port_speaks_dap, one.name
         assert one.title and one.types, one.name
     assert {one.name for one in debuggers() if one.untested} == {"gdb", "java-debug", "netcoredbg"}
+
+
+def test_a_compact_answer_has_no_empty_line_no_python_and_says_none() -> None:
+    assert debugging.compact({"sessions": []}) == "sessions: none"
+    session = {"session": "s1", "state": "ended", "exit_code": 0, "children": [7, 8]}
+    assert debugging.compact({"sessions": [session]}) == (
+        "sessions:\n  session: s1, state: ended, exit_code: 0, children: 7 8"
+    )
+    assert debugging.compact({"session": "s1", "output": ["PASS"]}) == "session: s1\noutput:\n  PASS"

@@ -205,7 +205,14 @@ def compact(answer: Json) -> str:
         elif isinstance(value, dict):
             body += [f"{key}:", *(f"  {name} = {one}" for name, one in value.items())]
         elif isinstance(value, list):
-            body += [f"{key}:", *(f"  {one}" for one in value)]
+            body += [f"{key}:", *(f"  {_item(one)}" for one in value)] if value else [f"{key}: none"]
         else:
             head.append(f"{key}: {value}")
-    return "\n".join([", ".join(head), *body])
+    return "\n".join([", ".join(head), *body] if head else body)
+
+
+def _item(one: Any) -> str:
+    if not isinstance(one, dict):
+        return str(one)
+    shown = {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in one.items()}
+    return ", ".join(f"{key}: {value}" for key, value in shown.items())

@@ -33,7 +33,7 @@ Hover = Annotated[bool, Field(description="Add signature and documentation of ea
 Code = Annotated[bool, Field(description="Add the source line of each place"), UNLISTED]
 Confirmed = Annotated[bool, Field(description="Set only if a refusal asks for it"), UNLISTED]
 SymbolAnchor = Annotated[
-    str, Field(description="go://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
+    str, Field(description="SCHEME://FILE#LINE:CHAR, or an unambiguous name: Func, Type.Method, pkg.Type.Method")
 ]
 
 

@@ -193,8 +193,8 @@ class ImpactTools(AnchorToolset):
         others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
         others += [f"{implicit:,} that are used without being named"] if implicit else []
         where = "in the workspace" if path == "." else f"below {path}"
-        message = f"Nothing uses {len(every):,} of {count(asked, 'symbol')} {where}"
-        message += f", only tests use {len(by_tests):,}." if by_tests else "."
+        message = f"{count(len(every), 'unused symbol')} of {asked:,} {where}"
+        message += f", and {len(by_tests):,} that only tests use." if by_tests else "."
         message += f" Not judged: {' and '.join(others)}." if others else ""
         gaps += capped(min(limit, len(every) + len(by_tests)), len(every) + len(by_tests))
         lists = {"unused": every[:limit], "used_by_tests_only": by_tests[: max(0, limit - len(every))]}

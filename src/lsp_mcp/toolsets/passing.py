@@ -32,6 +32,15 @@ from lsp_mcp.uris import path_uri, uri_path
 
 MOST_MS = 600_000  # the longest wait that a caller may ask for, milliseconds
 MOST_CHARACTERS = 100_000  # characters of a result
+_TOOL_FOR = {
+    "textDocument/rename": "rename_symbol_by_anchor",
+    "textDocument/codeAction": "refactor",
+    "textDocument/formatting": "refactor with action format",
+    "workspace/executeCommand": "refactor",
+    "textDocument/diagnostic": "check",
+    "workspace/diagnostic": "check",
+}
+"""What does the work of methods that are not passed through."""
 _URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")
 
 
@@ -256,6 +265,7 @@ def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-metho
         raise CallerError(f"method: {method[:80]!r} is no LSP method name, such as textDocument/hover.")
     close = difflib.get_close_matches(method, allowed, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
+    hint = f" (use {_TOOL_FOR[method]})" if method in _TOOL_FOR else hint
     raise CallerError(
         f"{method} is none of the methods that may be sent{hint}: {', '.join(allowed)}. "
         f"A person can add it by starting lsp-mcp with {flag} {method}."

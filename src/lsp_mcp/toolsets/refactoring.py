@@ -207,8 +207,9 @@ class RefactorTools(ChangingToolset):
         if not matching and "import" in wanted:
             raise RefusedError("the imports are organized: there is nothing to change.")
         offered = "; ".join(one.name for one in matching or actions if not one.disabled) or "nothing"
-        which = "means several of these" if matching else f"is not offered by {backend.name} there"
-        raise CallerError(f"the action {quoted(wanted)} {which}: {offered}.")
+        if matching:
+            raise CallerError(f"the action {quoted(wanted)} means several of these: {offered}.")
+        raise CallerError(f"{backend.name} does not offer the action {quoted(wanted)} there; it offers: {offered}.")
 
 
 def _matching(wanted: str, actions: Sequence[Action]) -> list[Action]:

@@ -317,4 +317,6 @@ def _problem(error: Any) -> str:
     if error["type"] == "missing":
         return f"{where} is required"
     message = error["msg"][0].lower() + error["msg"][1:]
+    if error["type"] in ("model_type", "dict_type"):  # pydantic's words name a class of Python
+        message = "input should be an object"
     return f"{where}: {message} (got {quoted(error['input'], 80)})"
