@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check test fix golden demo bench truth faults
+.PHONY: help env tools check test test-fast fix golden demo bench truth faults
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -18,7 +18,7 @@ needs = $($(BACKEND)_needs) $($@_$(BACKEND)_needs)
 get_needs = @$(if $(strip $(needs)),scripts/tools.sh $(needs))
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 env: $(STAMP) ## make .venv and install the project into it, editable
 
@@ -41,6 +41,12 @@ fix: env ## repair lint and formatting where that can be done by itself
 # Two at a time, a file of tests on one of them: most wait for a language server. ARGS="-n 0 --pdb" to look into one.
 test: tools ## run the tests
 	.venv/bin/pytest -n 2 --dist loadfile $(ARGS)
+
+FAST := tests/objects tests/features $(addprefix tests/test_,text.py uris.py visible.py anchors.py waiting.py layers.py \
+	one_place_counts.py no_code_names_a_server.py)
+
+test-fast: env ## run the tests of the pure parts, which need no other program: about a minute
+	.venv/bin/pytest -n 2 $(FAST) $(ARGS)
 
 golden: tools ## run the tests and rewrite the expected answers: read the diff
 	.venv/bin/pytest --update $(ARGS)
