@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from websockets.sync.client import ClientConnection, connect
 
 from lsp_mcp.board.place import store_url
@@ -35,6 +35,7 @@ from lsp_mcp.board.store import Store, Transaction
 from lsp_mcp.errors import MissingProgramError
 
 BOUND = 20  # seconds for whatever is waited for: a hang, not a measurement
+expect.set_options(timeout=BOUND * 1000)
 PROGRAMS = ("chromium", "google-chrome", "chromium-browser", "google-chrome-stable")
 
 
