@@ -270,3 +270,12 @@ def test_the_door_imports_no_more_than_it_needs() -> None:
     out = subprocess.run([Path(PROGRAM).with_name("python"), "-c", code], capture_output=True, text=True, check=True)
     heavy = {"click", "asyncio", "pathlib", "mcp", "pydantic", "msgspec", "hashlib", "logging", "subprocess", "rich"}
     assert not heavy & set(out.stdout.split())
+
+
+def test_a_daemon_starts_language_servers_before_it_imports_what_clients_need() -> None:
+    code = "import sys, lsp_mcp.daemon.run; print(*sys.modules)"
+    out = subprocess.run([Path(PROGRAM).with_name("python"), "-c", code], capture_output=True, text=True, check=True)
+    imported = set(out.stdout.split())
+    assert "lsp_mcp.lsp.process.connection" in imported
+    late = {"mcp", "pydantic", "rich", "lsp_mcp.toolsets.offered", "lsp_mcp.render.answers", "lsp_mcp.cli.call"}
+    assert not late & imported

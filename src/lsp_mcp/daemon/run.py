@@ -16,8 +16,6 @@ from typing import Any
 import click
 
 from lsp_mcp.backend import Json, Report
-from lsp_mcp.cli.batch import answered, silent
-from lsp_mcp.cli.call import ToolCall
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.cli.serve import importing
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Session, refuse
@@ -32,6 +30,7 @@ from lsp_mcp.visible import visible_lines
 log = logging.getLogger(__name__)
 
 _MIB = 1024 * 1024
+_CLIENTS_NEED = ("lsp_mcp.server.serving", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
 
 
 def run(name: str, root: str, words: list[str]) -> None:
@@ -109,6 +108,8 @@ class _Serving:
 
     async def call(self, flags: Sequence[str], words: Sequence[str], report: Report, *, terminal: bool) -> Json:
         """See `Serving.call`."""
+        from lsp_mcp.cli.call import ToolCall
+
         name, *arguments = words
         try:
             asked = ToolCall(self._given(flags), name, arguments, as_json="--json" in flags, terminal=terminal)
@@ -118,6 +119,8 @@ class _Serving:
 
     def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
         """See `Serving.batch`."""
+        from lsp_mcp.cli.batch import answered, silent
+
         running = self._running.for_client()
 
         async def ask(question: str) -> Json | None:
@@ -148,10 +151,10 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     running.begin()
-    # As in a process of one client: the servers load while the SDK is imported.
+    # The servers load while what clients are served with is imported: tools, the SDK. This module imports nothing that
+    # starting a server does not need, since the first answer waits for that longest.
     with importing():
-        serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-        stdio = importlib.import_module("lsp_mcp.server.stdio")
+        serving, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
 
     limit = flags.memory_limit * _MIB if flags.memory_limit else default_limit()
     resting = Resting(running.code, flags.idle_timeout)

@@ -144,7 +144,6 @@ class Freshness:
         self.generation += bool(matters or outside or edited)
         self._words.changed([*outside, *edited])
         self._words.begin()
-        self._projects.begin()
         self._to_read.update(edited)
         self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
         self._changed.update(changes.created, changes.changed, changes.deleted, outside, edited)

@@ -479,6 +479,7 @@ class Session:
         """A new server knows of no document."""
         self._documents.reopen_all()
         self._projects.check()
+        self._projects.begin()
         self._reloading.started()
         connection = self._connection
         assert connection

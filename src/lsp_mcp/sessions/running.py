@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from lsp_mcp.sessions.neovims import Neovims
 from lsp_mcp.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
     from lsp_mcp.dap.sessions import DebugSessions
+    from lsp_mcp.sessions.neovims import Neovims
 
 Tell = Callable[[str, dict[str, str]], Awaitable[None]]
 """Sends one client a message, with the name of who sends it; raises what its connection does if that is broken."""

@@ -131,7 +131,7 @@ class WorkspaceProjects:
         return self._join.env if self._join else {}
 
     def begin(self) -> None:
-        """Find out in the background, while the first question is asked, what its answer will have to say."""
+        """Find out in the background, while the server loads, what the first answer will have to say."""
         if self._excluded and not self._warming:
             # In a context of its own, as the checks are: it is not a part of the call that happens to begin it.
             self._warming = asyncio.create_task(self._warm(), context=Context())
