@@ -60,8 +60,10 @@ def check(url: str, said: list[list[Any]]) -> None:
     def load(at: Transaction) -> tuple[dict[str, Any], dict[str, list[Any]], set[str]]:
         found = {row["id"]: row for row in at.connection.execute(sa.select(tables.tasks)).mappings()}
         done: dict[str, list[Any]] = {id_: [] for id_ in found}
-        for row in at.connection.execute(sa.select(tables.history).order_by(tables.history.c.id)).mappings():
-            done[row["task"]].append(row)
+        for row in at.connection.execute(
+            sa.select(tables.history).where(tables.history.c.kind == "task").order_by(tables.history.c.id)
+        ).mappings():
+            done[row["ref"]].append(row)
         return found, done, {str(row.id) for row in at.connection.execute(sa.select(tables.notifications.c.id))}
 
     stored, history, notified = store.read(load)
@@ -78,7 +80,7 @@ def check(url: str, said: list[list[Any]]) -> None:
             assert task["description"] == f"## Log\n\n{task['title']}"
             assert messages[1] == f"added {len(task['title'])} characters under Log"
         if what == "moved":
-            assert (task["stage"], messages[1]) == ("done", "moved to Done")
+            assert (task["stage"], messages[1]) == ("done", "completed: moved to Done")
     with store._engine.connect() as connection:
         if store.is_sqlite:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"

@@ -67,7 +67,7 @@ class Agent:
         self._number = 0
         self._request("initialize", {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "version": "1"}})
         self._socket.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        self.call("register_agent", preferredName=name)
+        self.name = str(self.call("register_agent", preferredName=name)["agentName"])  # another may have that one
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """What a tool answers."""

@@ -236,7 +236,7 @@ def test_the_filter_is_in_the_address_and_survives_a_reload(page: Page, ada: Age
     expect(shown).to_have_count(3)
     card(page, "Filter by text").get_by_role("button", name="animal").click()
     expect(shown).to_have_text(["Filter by text", "Filter by tag"])
-    page.get_by_label("Filter by agent").select_option("grace")
+    page.get_by_label("Filter by agent").select_option(grace.name)
     expect(shown).to_have_text(["Filter by tag"])
     page.reload()
     expect(shown).to_have_text(["Filter by tag"])
