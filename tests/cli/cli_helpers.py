@@ -1,6 +1,7 @@
 """What the tests of the command line share: the fake adapter, and programs that are shell scripts."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -57,4 +58,16 @@ def program(path: Path, script: str) -> Path:
 def start(fake_adapters: Path, *words: str) -> subprocess.Popen[str]:
     """`lsp-mcp` with the fake adapter, as a process."""
     command = [sys.executable, "-c", DRIVER, str(fake_adapters), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+        preexec_fn=heeds_interrupts,  # noqa: PLW1509 (no thread of these tests holds a lock then)
+    )
+
+
+def heeds_interrupts() -> None:
+    """Where the tests run in the background, SIGINT is ignored, and so it would be by what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
