@@ -164,7 +164,7 @@ def _side(
 
 
 def _others(remote: str, folder: Path) -> Callable[[], Iterator[psutil.Process]]:
-    """Those that sessions share, whoever's children they are: gopls's daemon and ours."""
+    """Those that sessions share, under any parent process: gopls's daemon and ours."""
 
     def found() -> Iterator[psutil.Process]:
         for process in psutil.process_iter(["cmdline", "environ"]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from lsp_mcp.board import agents, stages, tasks, views
 from lsp_mcp.board.processes import new_name
 from lsp_mcp.board.store import PERSON, Actor, Store, Transaction
 from lsp_mcp.errors import CallerError
+from mcp_process import BOUND
 
 Work = Callable[[Transaction], Any]
 
@@ -71,3 +74,15 @@ class World:
     def said(self, id_: str) -> list[tuple[str, str]]:
         """The history of a task: who, what."""
         return [(one["who"], one["message"]) for one in self.get(id_)["history"]]
+
+
+def worktrees(folder: Path) -> tuple[Path, Path]:
+    """A checkout in `folder`, and another worktree of it."""
+    main, other = folder / "main", folder / "other"
+    for command in (
+        ["init", "-q", str(main)],
+        ["-C", str(main), "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "x"],
+        ["-C", str(main), "worktree", "add", "-q", str(other)],
+    ):
+        subprocess.run(["git", *command], check=True, timeout=BOUND)
+    return main, other

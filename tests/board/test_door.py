@@ -19,6 +19,7 @@ from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from board.boards import worktrees
 from board.running import TOKEN, Running, WebSocketAgent, running
 from fakes.bounded import bounded
 from lsp_mcp.server.admission import IN_INITIALIZE, TellingProtocol
@@ -183,13 +184,7 @@ def test_a_new_link_is_asked_of_a_board_that_proves_to_be_this_users(board: Runn
 
 
 def test_a_worktree_finds_the_board_that_runs_for_its_checkout(tmp_path: Path) -> None:
-    main, other = tmp_path / "main", tmp_path / "other"
-    for command in (
-        ["init", "-q", str(main)],
-        ["-C", str(main), "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "x"],
-        ["-C", str(main), "worktree", "add", "-q", str(other)],
-    ):
-        subprocess.run(["git", *command], check=True, timeout=BOUND)
+    main, other = worktrees(tmp_path)
     with running(main, "--port", "0") as board:
         asked = [PROGRAM, "board", "--link", "--workspace-root", str(other), "--port", str(board.port)]
         done = subprocess.run(

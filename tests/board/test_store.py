@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from board.boards import World
+from board.boards import World, worktrees
 from board.child import child
 from lsp_mcp.board import stages, tables, tasks, views
 from lsp_mcp.board.place import store_url as place
@@ -301,13 +301,7 @@ def test_the_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_all_worktrees_of_a_checkout_share_one_board(tmp_path: Path) -> None:
-    main, other = tmp_path / "main", tmp_path / "other"
-    for command in (
-        ["init", "-q", str(main)],
-        ["-C", str(main), "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "x"],
-        ["-C", str(main), "worktree", "add", "-q", str(other)],
-    ):
-        subprocess.run(["git", *command], check=True, timeout=BOUND)
+    main, other = worktrees(tmp_path)
     (main / "deep").mkdir()
     urls = {place(root, None) for root in (main, other, main / "deep")}
     assert urls == {f"sqlite:///{main}/.git/lsp-mcp/board.sqlite3"}

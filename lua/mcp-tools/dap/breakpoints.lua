@@ -65,20 +65,25 @@ local function given(text)
   return text ~= nil and text ~= '' and text or nil
 end
 
+-- What sessions have made of a breakpoint: of one and those that it started, the one that runs the code has bound it.
+local function bound_by(records, path, line)
+  local found
+  for _, record in ipairs(records) do
+    local one = record.bound[path] and record.bound[path][line]
+    if one and not (found and found.verified) then
+      found = one
+    end
+  end
+  return found
+end
+
 -- What became of a breakpoint, in a sentence and in numbers.
 local function binding(path, line)
   local records = told()
   if #records == 0 then
     return { verified = false, status = 'not bound yet: no program runs under the debugger' }
   end
-  -- Of a session and those that it started, the one that runs the code has bound it.
-  local got
-  for _, record in ipairs(records) do
-    local one = record.bound[path] and record.bound[path][line]
-    if one and not (got and got.verified) then
-      got = one
-    end
-  end
+  local got = bound_by(records, path, line)
   if got then
     local moved = got.line and got.line ~= line and got.line or nil
     local status = not got.verified and 'not bound'
@@ -167,20 +172,11 @@ end
 --- and those that were bound and never reached, or whose condition was never true. Lists; nil if empty.
 function M.unused(record)
   local family = record.family
-  local bound = {} -- by place: what the session that runs the code made of it
-  for _, member in ipairs(family.members) do
-    for path, lines in pairs(member.bound) do
-      for line, got in pairs(lines) do
-        local place = ('%s:%d'):format(path, line)
-        bound[place] = bound[place] and bound[place].verified and bound[place] or got
-      end
-    end
-  end
   local not_bound, never_hit = {}, {}
   for buffer, list in pairs(kept().get()) do
     local path = vim.api.nvim_buf_get_name(buffer)
     for _, one in ipairs(list) do
-      local got = bound[('%s:%d'):format(path, one.line)]
+      local got = bound_by(family.members, path, one.line)
       local at = ('%s:%d'):format(shown.path(path), one.line)
       local condition = given(one.condition)
       if got and not got.verified and family.stops == 0 then

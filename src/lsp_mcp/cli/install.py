@@ -239,22 +239,12 @@ def _workshop(folder: Path) -> Any:
 
 def _tidy(servers: Path) -> None:
     """Take away what installations left that were killed."""
+    import psutil
+
     for path in servers.glob(".*.*"):
         owner = path.name.rpartition(".")[2]
-        if owner.isdigit() and not _is_running(int(owner)):
+        if owner.isdigit() and (int(owner) == os.getpid() or not psutil.pid_exists(int(owner))):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    if pid == os.getpid():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def _swap(workshop: Path, folder: Path) -> None:

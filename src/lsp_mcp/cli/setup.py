@@ -9,7 +9,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -47,15 +47,6 @@ class Plan:
     def path(self) -> tuple[str, ...]:
         """The key path of the entry."""
         return (*self.shape.servers, self.name)
-
-    @property
-    def state(self) -> Literal["missing", "there", "other"]:
-        """Whether the file has the entry with our settings, whatever it has besides, or another of that name."""
-        there = self.there
-        if there is None:
-            return "missing"
-        ours = isinstance(there, dict) and all(there.get(key) == value for key, value in self.entry.items())
-        return "there" if ours else "other"
 
     @property
     def there(self) -> Any:
@@ -139,9 +130,9 @@ def write_setup(
     """
     plan = _plan(flags, client, scope, name)
     there = plan.there
-    if plan.state == "there":
+    if isinstance(there, dict) and all(there.get(key) == value for key, value in plan.entry.items()):
         state = "there"
-    elif plan.state == "other" and not force:
+    elif there is not None and not force:
         raise ConfigError(
             f"{plan.file} has a server {name!r} already, with other settings: {_difference(there, plan.entry)}. "
             "Replace it with --force, or add a second one with --name OTHER."

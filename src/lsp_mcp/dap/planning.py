@@ -83,6 +83,8 @@ def plan_attach(
         CallerError: what is named is not there, or the debugger cannot do that.
         MissingProgramError: the debugger is not installed.
     """
+    import psutil
+
     if sum(one is not None for one in (pid, port, core)) != 1:
         raise CallerError("attach to one of pid, port, core.")
     path = _program(program, root) if program else None
@@ -91,7 +93,7 @@ def plan_attach(
     template: Json = getattr(adapter, f"attach_{kind}")
     if not template and not (kind == "port" and adapter.port_speaks_dap):
         raise CallerError(f"{adapter.name} cannot attach to a {kind}.")
-    if pid is not None and not _runs(pid):
+    if pid is not None and not psutil.pid_exists(pid):
         raise CallerError(f"no process has the id {pid}.")
     if port is not None and _is_free(host, port):
         raise CallerError(f"nothing listens at {host}:{port}.")
@@ -141,16 +143,6 @@ def _attaching(kind: str, pid: int | None, program: Path | None, root: Path) -> 
         return fitting(program, str(program), root)
     names = [one.name for one in debuggers() if getattr(one, f"attach_{kind}") or one.port_speaks_dap]
     raise CallerError(f"pass debugger=, one of: {', '.join(names)}.")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def _is_free(host: str, port: int) -> bool:

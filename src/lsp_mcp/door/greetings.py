@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lsp_mcp.door.asked import Asked
-from lsp_mcp.door.place import cache_folder
+from lsp_mcp.door.place import cache_folder, keep_newest
 
 _MOST = 100  # copies that are kept: of other workspace roots, flags and versions
 _MOST_ANSWERS = 30  # in one copy: three for each version of the protocol
@@ -109,14 +109,4 @@ class Greetings:
         except BaseException:
             os.unlink(draft)
             raise
-        there = [os.path.join(self._folder, name) for name in os.listdir(self._folder)]
-        for old in sorted(there, key=_changed)[:-_MOST]:
-            with contextlib.suppress(OSError):  # another door's, which removes it too
-                os.unlink(old)
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
+        keep_newest([os.path.join(self._folder, name) for name in os.listdir(self._folder)], _MOST)

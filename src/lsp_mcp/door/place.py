@@ -238,9 +238,14 @@ def remove_old(home: str) -> None:
             _remove_left(home, name)
     logs = [os.path.join(home, file) for file in os.listdir(home) if file.endswith(".log")]
     ended = [log for log in logs if not os.path.exists(f"{log[:-4]}.sock")]
-    for log in sorted(ended, key=_changed)[:-_LOGS]:
+    keep_newest(ended, _LOGS)
+
+
+def keep_newest(files: list[str], most: int) -> None:
+    """Remove all but the `most` of `files` that were changed last; another door may do so at the same time."""
+    for old in sorted(files, key=_changed)[:-most]:
         with contextlib.suppress(OSError):
-            os.unlink(log)
+            os.unlink(old)
 
 
 def _changed(path: str) -> float:

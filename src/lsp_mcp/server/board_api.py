@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,8 +20,7 @@ from lsp_mcp.board.store import PERSON, Transaction
 from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
 from lsp_mcp.server.board_history_api import HistoryApi
 from lsp_mcp.server.board_links_api import LinksApi
-from lsp_mcp.server.board_requests import Handler
-from lsp_mcp.server.board_requests import json_of as _json
+from lsp_mcp.server.board_requests import Body, Handler, json_of
 from lsp_mcp.server.board_texts_api import TextsApi
 from lsp_mcp.toolsets.board.anchored import looked_up
 
@@ -34,22 +33,18 @@ _MOST_CARDS = 1_000  # that are asked for by id at once
 _PING = 10  # seconds between two signs of life of a stream; a page takes 25 of silence for its end
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewTask(_Body):
+class NewTask(Body):
     """POST /api/tasks."""
 
     title: str
     description: str = ""
-    tags: list[str] = []
+    tags: list[str] = Field(default_factory=list)
     stage: str | None = None
     priority: int | str | None = None
-    depends_on: list[str] = []
+    depends_on: list[str] = Field(default_factory=list)
 
 
-class TaskChange(_Body):
+class TaskChange(Body):
     """PATCH /api/tasks/ID."""
 
     title: str | None = None
@@ -60,13 +55,13 @@ class TaskChange(_Body):
     priority: int | str | None = None
     branch: str | None = None
     archived: bool | None = None
-    tick: list[str] = []  # checkboxes, by number from 1 or text
-    untick: list[str] = []
+    tick: list[str] = Field(default_factory=list)  # checkboxes, by number from 1 or text
+    untick: list[str] = Field(default_factory=list)
     depends_on: list[str] | None = None
     expected_revision: int | None = None
 
 
-class Move(_Body):
+class Move(Body):
     """POST /api/tasks/ID/move; it comes before the task `before`, or right behind `after`, the last of the stage."""
 
     stage: str
@@ -74,30 +69,30 @@ class Move(_Body):
     after: str | None = None
 
 
-class Comment(_Body):
+class Comment(Body):
     """POST /api/tasks/ID/comments."""
 
     text: str
 
 
-class Answer(_Body):
+class Answer(Body):
     """POST /api/questions/ID/answer."""
 
     option: str | None = None
     text: str | None = None
 
 
-class NewStage(_Body):
+class NewStage(Body):
     """POST /api/stages."""
 
     name: str
     color: str | None = None
     after: str | None = None
     completes: bool = False
-    activities: list[dict[str, str]] = []
+    activities: list[dict[str, str]] = Field(default_factory=list)
 
 
-class StageChange(_Body):
+class StageChange(Body):
     """PATCH /api/stages/ID."""
 
     name: str | None = None
@@ -200,7 +195,7 @@ class BoardApi:
     # --- changing ----------------------------------------------------------------------------------
 
     async def _create(self, request: Request) -> Any:
-        new = NewTask.model_validate(await _json(request))
+        new = NewTask.model_validate(await json_of(request))
 
         def work(at: Transaction) -> Any:
             return views.get(at, tasks.create(at, **dict(new))["id"])
@@ -208,7 +203,7 @@ class BoardApi:
         return await self._board.write(work)
 
     async def _change(self, request: Request) -> Any:
-        id_, change = request.path_params["id"], TaskChange.model_validate(await _json(request))
+        id_, change = request.path_params["id"], TaskChange.model_validate(await json_of(request))
 
         def work(at: Transaction) -> Any:
             return views.get(at, tasks.update(at, id_, **dict(change))["id"])
@@ -216,7 +211,7 @@ class BoardApi:
         return await self._board.write(work)
 
     async def _comment(self, request: Request) -> Any:
-        id_, said = request.path_params["id"], Comment.model_validate(await _json(request))
+        id_, said = request.path_params["id"], Comment.model_validate(await json_of(request))
 
         def work(at: Transaction) -> Any:
             return views.get(at, tasks.comment(at, id_, said.text)["id"])
@@ -228,7 +223,7 @@ class BoardApi:
         return {"deleted": (await self._board.write(lambda at: tasks.delete(at, id_)))["id"]}
 
     async def _move(self, request: Request) -> Any:
-        id_, move = request.path_params["id"], Move.model_validate(await _json(request))
+        id_, move = request.path_params["id"], Move.model_validate(await json_of(request))
         return await self._board.write(lambda at: tasks.move(at, id_, move.stage, before=move.before, after=move.after))
 
     async def _release(self, request: Request) -> Any:
@@ -236,7 +231,7 @@ class BoardApi:
         return await self._board.write(lambda at: tasks.release(at, PERSON, id_))
 
     async def _answer(self, request: Request) -> Any:
-        id_, answer = request.path_params["id"], Answer.model_validate(await _json(request))
+        id_, answer = request.path_params["id"], Answer.model_validate(await json_of(request))
         return await self._board.write(lambda at: talk.answer(at, id_, option=answer.option, text=answer.text))
 
     async def _dismiss(self, request: Request) -> Any:
@@ -244,11 +239,11 @@ class BoardApi:
         return await self._board.write(lambda at: talk.dismiss(at, id_))
 
     async def _create_stage(self, request: Request) -> Any:
-        new = NewStage.model_validate(await _json(request))
+        new = NewStage.model_validate(await json_of(request))
         return await self._board.write(lambda at: stages.create(at, **dict(new)))
 
     async def _change_stage(self, request: Request) -> Any:
-        id_, change = request.path_params["id"], StageChange.model_validate(await _json(request))
+        id_, change = request.path_params["id"], StageChange.model_validate(await json_of(request))
         values = {"new_name" if name == "name" else name: value for name, value in change}
         return await self._board.write(lambda at: stages.update(at, id_, **values))
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from lsp_mcp.board import trash, versions
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.history import Kind
 from lsp_mcp.errors import CallerError
-from lsp_mcp.server.board_requests import Handler, json_of
+from lsp_mcp.server.board_requests import Body, Handler, json_of
 
 _MOST = 1_000  # entries of the trash
 _KINDS: dict[str, Kind] = {"task": "task", "stage": "stage", "standard": "standard", "snippet": "snippet"}
 
 
-class Revert(BaseModel):
+class Revert(Body):
     """POST /api/revert; without a revision: before the last change, or before it was deleted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: Kind
     id: str

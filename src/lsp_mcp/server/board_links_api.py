@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from lsp_mcp.board import tasks, views
 from lsp_mcp.board.host import BoardHost
-from lsp_mcp.server.board_requests import Handler, json_of
+from lsp_mcp.server.board_requests import Body, Handler, json_of
 from lsp_mcp.toolsets.board.anchored import anchored, code_around
 from lsp_mcp.toolsets.board.task_commits import commits_of, diff_of
 
 _AROUND = 6  # lines that are shown before and behind an anchor
 
 
-class Links(BaseModel):
+class Links(Body):
     """PUT /api/tasks/ID/links; what is not given stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     depends_on: list[str] | None = None
     anchors: list[str] | None = None

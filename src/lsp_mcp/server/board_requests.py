@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from lsp_mcp.errors import CallerError
@@ -13,6 +14,12 @@ from lsp_mcp.errors import CallerError
 _MOST_BODY = 1_000_000  # bytes
 
 Handler = Callable[[Request], Awaitable[Any]]
+
+
+class Body(BaseModel):
+    """What a page sends; nothing else may be in it."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 async def json_of(request: Request) -> Any:

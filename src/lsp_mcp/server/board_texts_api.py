@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from lsp_mcp.board import library
 from lsp_mcp.board.board import Board
-from lsp_mcp.server.board_requests import Handler, json_of
-
-
-class Body(BaseModel):
-    """What a page sends; nothing else may be in it."""
-
-    model_config = ConfigDict(extra="forbid")
+from lsp_mcp.server.board_requests import Body, Handler, json_of
 
 
 class NewStandard(Body):

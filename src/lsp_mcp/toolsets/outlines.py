@@ -84,7 +84,7 @@ class OutlineTools(AnchorToolset):
     # --- folders -----------------------------------------------------------------------------------
 
     def _is_folder(self, name: str) -> bool:
-        return bool(name.strip()) and "\0" not in name and os.path.isdir(self._sessions.workspace.root / name)  # noqa: PTH112 (a name that no system takes is no folder)
+        return bool(name.strip()) and os.path.isdir(self._sessions.workspace.root / name)  # noqa: PTH112 (a name that no system takes is no folder)
 
     async def _folder(self, call: Call, below: Path, offset: int, most: int) -> str:
         backends, gaps = await self._sessions.ready(call.report)
