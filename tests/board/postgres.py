@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pwd
+import resource
 import shutil
 import signal
 import socket
@@ -82,6 +83,19 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
+    def limit_files(self, size: int | None) -> None:
+        """Have the system refuse connections that are made from now on to make a file larger, as a full disk does."""
+        assert self._process
+        pid = self._process.pid
+        limits = (resource.RLIM_INFINITY if size is None else size, resource.RLIM_INFINITY)
+        subprocess.run(  # by the server's own user: root itself may not everywhere
+            ["true"],
+            **self._as(self._owner()),
+            preexec_fn=lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, limits),
+            timeout=BOUND,
+            check=True,
+        )
+
     def close(self) -> None:
         if self._process:
             self._process.send_signal(signal.SIGQUIT)  # at once: nobody wants the data
@@ -99,7 +113,7 @@ class PostgresServer:
         made = subprocess.run(
             [
                 *(self._programs / "initdb", "-D", data, "-U", USER, "--auth=trust", "--no-sync"),
-                *("--encoding=UTF8", "--locale=C.UTF-8"),
+                *("--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=1"),
             ],
             **self._as(owner),
             capture_output=True,

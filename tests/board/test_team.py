@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 
 from board.boards import World
+from board.postgres import PostgresServer
 from board.proxy import Proxy
 from lsp_mcp.board import stages, talk, tasks, views
 from lsp_mcp.board.store import Store
@@ -53,6 +55,35 @@ def test_two_who_change_one_task_at_once_do_not_wait_for_each_other_and_lose_not
     assert attempts == [1]
     assert team.get(id_)["description"].split("\n\n") == ["by the quick one", "by the slow one"]
     assert team.get(id_)["revision"] == 3
+
+
+def test_of_two_dependencies_that_are_added_at_once_none_makes_a_circle(team: World) -> None:
+    one, two, three = team.task("one"), team.task("two"), team.task("three")
+    team.write(tasks.update, two, depends_on=[three])
+    both_have_looked = threading.Barrier(2)
+
+    def depend(at: Any, id_: str, other: str) -> Any:
+        done = tasks.update(at, id_, depends_on=[other])
+        if not at.attempt:
+            both_have_looked.wait(BOUND)  # and each sees a board without what the other adds
+        return done
+
+    refusals: list[str] = []
+
+    def add(id_: str, other: str) -> None:
+        try:
+            team.write(depend, id_, other)
+        except CallerError as error:
+            refusals.append(str(error))
+
+    threads = [threading.Thread(target=add, args=pair) for pair in ((one, two), (three, one))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(BOUND)
+    assert len(refusals) == 1
+    assert "they would wait for each other" in refusals[0]
+    assert [len(team.get(id_)["depends_on"]) for id_ in (one, two, three)] in ([1, 1, 0], [0, 1, 1])
 
 
 def test_an_answer_that_is_lost_after_the_commit_is_looked_for(proxy: Proxy, team: World) -> None:
@@ -130,6 +161,27 @@ def test_a_postgresql_that_is_read_only_says_so_and_is_read(postgres: Any) -> No
         with pytest.raises(UnavailableError, match=r"read-only transaction\. Nothing was changed\."):
             world.task("no")
         assert world.titles() == ["before"]
+
+
+def test_a_postgresql_whose_disk_is_full_says_so_loses_nothing_and_goes_on_once_there_is_room() -> None:
+    with PostgresServer() as server, closing(Store(server.database())) as store:
+        world = World(store)
+        kept = [world.task("before")]
+
+        def write(length: int) -> str:
+            text = "".join(chr(33 + byte % 90) for byte in random.randbytes(length))  # which is not compressed
+            return world.task("a task", description=text)
+
+        server.limit_files(2_000_000)
+        store._engine.dispose()
+        with pytest.raises(UnavailableError, match=r"could not extend file .* Nothing was changed"):
+            while len(kept) < 100:
+                kept.append(write(100_000))
+        assert world.titles() == ["before", *["a task"] * (len(kept) - 1)]
+        server.limit_files(None)
+        store._engine.dispose()
+        kept.append(write(100_000))
+        assert world.order() == kept
 
 
 def test_of_writes_that_sqlite_makes_safe_together_each_fails_or_is_stored_by_itself(tmp_path: Any) -> None:

@@ -144,9 +144,10 @@ def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
             raise CallerError(
                 f"{id_} cannot depend on {one}: they would wait for each other ({' → '.join([id_, *circle])})."
             )
-    at.connection.execute(sa.delete(dependencies).where(dependencies.c.task == id_))
+    at.put(sa.delete(dependencies).where(dependencies.c.task == id_))
     if wanted:
-        at.connection.execute(sa.insert(dependencies), [{"task": id_, "depends_on": one} for one in wanted])
+        at.go_alone()
+        at.insert(dependencies, [{"task": id_, "depends_on": one} for one in wanted])
 
 
 def _path(edges: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:

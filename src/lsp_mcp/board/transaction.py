@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from lsp_mcp.board import fields, tables
+from lsp_mcp.board.migrating import SCHEMA, VERSION
 
 Result = TypeVar("Result")
 
@@ -67,6 +68,14 @@ class Transaction:
         """`put` these new rows, all with the same columns, in one statement."""
         if rows:
             self.put(sa.insert(table).values([dict(row) for row in rows]))
+
+    def go_alone(self) -> None:
+        """Of two transactions that say this at once, the second runs again on what the first has committed.
+
+        For what holds of several rows together: PostgreSQL only notices that one row was changed by both.
+        """
+        if not self._is_local:
+            self.put(sa.update(SCHEMA).values({VERSION: VERSION}))
 
     def taken(self) -> list[sa.Executable]:
         """What is still to be carried out; it is the caller's now."""

@@ -99,6 +99,7 @@ def update_task(at: Transaction, task: Task) -> None:
 def set_dependencies(at: Transaction, wanted: Mapping[str, Sequence[str]]) -> None:
     """What each of these tasks depends on, and on nothing else."""
     table = tables.dependencies
+    at.go_alone()
     for task in wanted:
         at.connection.execute(sa.delete(table).where(table.c.task == task))
     _insert(at, table, [{"task": task, "depends_on": one} for task, several in wanted.items() for one in several])
