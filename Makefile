@@ -33,6 +33,7 @@ check: env ## lint, formatting and types; changes nothing
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/python scripts/words.py --check
 
 fix: env ## repair lint and formatting where that can be done by itself
 	.venv/bin/ruff check --fix
