@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from board_exchange.exchanges import NEOVA, Place, counts, edit, task_file, texts
-from lsp_mcp.board import agents, library, stages, tables, talk, tasks, views
+from lsp_mcp.board import agents, library, stages, tables, talk, tasks, trash, versions, views
 from lsp_mcp.board.exchange import importing, rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.errors import CallerError, UnavailableError
@@ -66,6 +66,7 @@ def test_the_files_have_names_for_people(full: Place, tmp_path: Path) -> None:
     assert set(texts(tmp_path)) - {f"tasks/{by_title(full, 'Second').id} second.md"} == {
         "stages.json",
         "talk.json",
+        "trash.json",
         f"tasks/{first.id} first-of-all.md",
         f"tasks/{third.id}.md",
         "standards/naming.md",
@@ -109,11 +110,12 @@ def test_a_second_export_writes_what_changed(full: Place, tmp_path: Path) -> Non
     full.do(tasks.delete, by_title(full, "שלום").id)
     full.do(library.delete_standard, "naming")
     done = full.give(tmp_path)
-    assert done.written == [f"tasks/{second} renamed.md", "talk.json"]  # that has what was done to the standard
+    assert done.written == [f"tasks/{second} renamed.md", "talk.json", "trash.json"]  # those have what was deleted
     assert len(done.deleted) == 3
     assert set(texts(tmp_path)) == {
         "stages.json",
         "talk.json",
+        "trash.json",
         f"tasks/{by_title(full, 'First --- of all').id} first-of-all.md",
         f"tasks/{second} renamed.md",
         "snippets/a-checklist.md",
@@ -433,6 +435,17 @@ def test_an_export_has_all_of_a_board_and_its_import_makes_the_same(
     one.do(library.create_standard, "style", "old " * 100)
     one.do(library.update_standard, "style", "new")
     one.do(stages.update, "Verify", color="#123456")
+    gone = one.do(tasks.create, "deleted", depends_on=[first], tags=["B"], description="whole text")["id"]
+    one.do(tasks.comment, gone, "Not needed")
+    one.do(tasks.delete, gone)
+    one.do(tasks.delete, one.do(tasks.create, "deleted for good")["id"])
+    one.do(trash.empty, one.store.read(trash.listed)[0][0]["id"])
+    old = one.do(library.create_snippet, "old", "of old", ["a"])["id"]
+    one.do(library.delete_snippet, old)
+    one.do(library.create_standard, "old", "of old")
+    one.do(library.delete_standard, "old")
+    one.do(stages.create, "Waiting", activities=[{"name": "a", "prompt": "b"}])
+    one.do(stages.delete, "Waiting", None)
     one.give(tmp_path / "out")
     assert two.take(tmp_path / "out").broken == []
 
@@ -453,6 +466,17 @@ def test_an_export_has_all_of_a_board_and_its_import_makes_the_same(
     assert two.take(tmp_path / "out").counts["tasks"]["unchanged"] == 3
     assert everything(two) == everything(one)
 
+    two.do(tasks.comment, first, "another comment has its number by now")
+    two.do(versions.revert, "task", gone)
+    back = two.get(gone)
+    assert (back["description"], back["depends_on"], back["tags"]) == ("whole text", [first], ["B"])
+    assert [one["text"] for one in back["comments"]] == ["Not needed"]
+    two.do(versions.revert, "stage", "Waiting")
+    two.do(trash.empty)
+    assert "trash.json" in two.give(tmp_path / "again").written  # the history of what is gone for good
+    assert two.take(tmp_path / "out").broken == []
+    assert two.get(gone)["title"] == "deleted"
+
 
 def test_a_talk_file_that_cannot_be_used_is_named_and_the_rest_is_taken(place: Place, tmp_path: Path) -> None:
     place.do(tasks.create, "one")
@@ -461,3 +485,28 @@ def test_a_talk_file_that_cannot_be_used_is_named_and_the_rest_is_taken(place: P
     (broken,) = place.take(tmp_path / "out").broken
     assert broken.file == "talk.json"
     assert "$.comments[0].task" in broken.reason
+
+
+HOSTILE = {
+    '"tasks": [': '"agents": [',
+    '"id": "ID"': '"id": "other"',
+    '"id": "ID",': '"id": "ID", "extra": 1,',
+    '"ref": "ID"': '"ref": "../x"',
+    '"position": 1.0': '"position": "first"',
+    '"status": "pending"': '"status": "odd"',
+    '"tags": []': '"tags": [5]',
+    '"kind": "task"': '"kind": "agent"',
+}
+
+
+@pytest.mark.parametrize("old", HOSTILE)
+def test_a_trash_file_that_no_board_has_written_is_named_and_not_used(place: Place, tmp_path: Path, old: str) -> None:
+    id_ = place.do(tasks.create, "one")["id"]
+    place.do(tasks.delete, id_)
+    place.give(tmp_path / "out")
+    edit(tmp_path / "out" / "trash.json", old.replace("ID", id_), HOSTILE[old].replace("ID", id_))
+    place.do(trash.empty)
+    (broken,) = place.take(tmp_path / "out").broken
+    assert broken.file == "trash.json"
+    assert "it cannot be used" in broken.reason
+    assert place.store.read(trash.listed) == ([], 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -44,11 +45,21 @@ def put(at: Transaction, kind: Kind, ref: str, title: str) -> None:
     content: dict[str, list[dict[str, Any]]] = {}
     for column in _ROWS[kind]:
         rows = at.connection.execute(sa.select(column.table).where(column == ref)).mappings()
-        content.setdefault(column.table.name, []).extend(dict(row) for row in rows)
+        content.setdefault(column.table.name, []).extend(_kept(column.table, row) for row in rows)
     for column in reversed(_ROWS[kind]):
         at.connection.execute(sa.delete(column.table).where(column == ref))
     values = {"kind": kind, "ref": ref, "title": title, "at": at.now, "who": at.actor.name}
     at.connection.execute(sa.insert(trash).values(**values, content=content))
+
+
+def tables_of(kind: Kind) -> dict[str, sa.Table]:
+    """The tables that have rows of such a thing, by name."""
+    return {column.table.name: column.table for column in _ROWS[kind]}
+
+
+def is_number(column: sa.Column[Any]) -> bool:
+    """Whether the database gives a row this value: by the time the row comes back, another may have it."""
+    return column.primary_key and len(column.table.primary_key) == 1 and isinstance(column.type, sa.Integer)
 
 
 def listed(at: Transaction, limit: int = 100) -> tuple[list[dict[str, Any]], int]:
@@ -79,8 +90,7 @@ def put_back(at: Transaction, content: dict[str, list[dict[str, Any]]]) -> None:
     for name, rows in content.items():
         table = metadata.tables[name]
         for row in rows:
-            known = {key: value for key, value in row.items() if key in table.c}
-            at.connection.execute(sa.insert(table).values(**known))
+            at.connection.execute(sa.insert(table).values(**_kept(table, row)))
 
 
 def empty(at: Transaction, id_: int | None = None) -> int:
@@ -95,3 +105,10 @@ def empty(at: Transaction, id_: int | None = None) -> int:
         raise CallerError(f"there is no entry {id_} in the trash.")
     at.change("emptied", "trash", str(id_ or ""))
     return count
+
+
+# --- inside ----------------------------------------------------------------------------------------
+
+
+def _kept(table: sa.Table, row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key in table.c and not is_number(table.c[key])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lsp_mcp.board.exchange.deleted import Trash
 from lsp_mcp.board.exchange.talk import Talk
 
 Kind = Literal["stage", "task", "standard", "snippet"]
@@ -93,6 +94,7 @@ class Contents:
     edited: set[tuple[Kind, str]] = field(default_factory=set)  # what somebody changed in its file
     broken: list[Problem] = field(default_factory=list)  # files that cannot be used
     talk: Talk = field(default_factory=Talk)
+    trash: Trash = field(default_factory=Trash)
     notes: list[str] = field(default_factory=list)  # what else is not as it was in the files
 
     def file(self, kind: Kind, id_: str) -> str:

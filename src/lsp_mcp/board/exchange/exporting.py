@@ -6,12 +6,13 @@ left alone, and what somebody has edited and not yet imported is not overwritten
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_mcp.board.exchange import folders, markdown_files, talk
+from lsp_mcp.board.exchange import deleted, folders, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Problem, Snippet, Standard, Task, differences, same_text, stage_id
-from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES, TALK
+from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES, TALK, TRASH
 from lsp_mcp.board.exchange.reading import is_former_export
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.prose import first_few
@@ -68,6 +69,8 @@ def _files(contents: Contents) -> dict[str, str]:
     made |= {markdown_files.snippet_name(one): markdown_files.snippet_text(one) for one in contents.snippets}
     if contents.talk != talk.Talk():
         made[TALK] = talk.text_of(contents.talk)
+    if contents.trash != deleted.Trash():
+        made[TRASH] = talk.text_of(contents.trash)
     return made
 
 
@@ -79,7 +82,7 @@ def _check(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise CallerError(f"{folder} is no folder.")
-    for inner in (*FOLDERS, STAGES, TALK):
+    for inner in (*FOLDERS, STAGES, TALK, TRASH):
         if (folder / inner).is_symlink():
             raise CallerError(f"{folder / inner} is a link; nothing is written through links.")
     for inner in FOLDERS:
@@ -109,8 +112,12 @@ def _compared(folder: Path, wanted: dict[str, str], contents: Contents, *, force
             lost.append(name)
         elif name not in wanted:
             stale.append(name)
-    if TALK in wanted and _text(folder / TALK) == wanted[TALK]:
-        done.unchanged.append(TALK)
+    for name, parse in ((TALK, talk.parsed), (TRASH, deleted.parsed)):
+        text = _text(folder / name)
+        if name in wanted and text == wanted[name]:
+            done.unchanged.append(name)
+        elif name not in wanted and text is not None:
+            (stale if _can_be_read(text, parse) else done.left).append(name)
     if _text(folder / STAGES) == wanted[STAGES]:
         done.unchanged.append(STAGES)
     elif not force and _stages_edited(folder / STAGES, contents):
@@ -134,6 +141,14 @@ def _text(path: Path) -> str | None:
         return folders.text_of(path)
     except CallerError:
         return None
+
+
+def _can_be_read(text: str, parse: Callable[[str], object]) -> bool:
+    try:
+        parse(text)
+    except CallerError:
+        return False
+    return True
 
 
 def _is_edited(name: str, text: str, contents: Contents) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from lsp_mcp.board import stages, tables, text_changes, workflow
-from lsp_mcp.board.exchange import rows, talk
+from lsp_mcp.board.exchange import deleted, rows, talk
 from lsp_mcp.board.exchange.data import (
     Contents,
     Kind,
@@ -81,7 +81,7 @@ class _Import:
             self._text("standard", standard, {one.id: one for one in self._there.standards})
         for snippet in self._found.snippets:
             self._text("snippet", snippet, {one.id: one for one in self._there.snippets})
-        if talk.store(self._at, self._found.talk):
+        if talk.store(self._at, self._found.talk) + deleted.store(self._at, self._found.trash):
             self._at.change("imported", "talk", "")
         for id_ in settle(self._at.connection):
             self._at.change("updated", "task", id_)

@@ -24,6 +24,7 @@ Made = TypeVar("Made")
 
 STAGES = "stages.json"
 TALK = "talk.json"
+TRASH = "trash.json"
 FOLDERS = ("tasks", "standards", "snippets")
 _FORM = "lsp-mcp board"
 _VERSION = "1"

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_mcp.board.exchange import folders, markdown_files, talk
+from lsp_mcp.board.exchange import deleted, folders, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Kind, Problem, Snippet, Standard, Task
 from lsp_mcp.board.exchange.front_matter import decoded
 from lsp_mcp.board.exchange.neova import looks_like_neova, read_neova
 from lsp_mcp.errors import CallerError
 
 Made = TypeVar("Made", Task, Standard, Snippet)
+Parsed = TypeVar("Parsed")
 
 
 def read_folder(folder: Path) -> Contents:
@@ -61,16 +62,25 @@ def read_export(folder: Path) -> Contents:
             raise CallerError(f"{path}: {error}. Nothing was changed.") from None
         if edited:
             contents.edited |= {("stage", stage.id) for stage in contents.stages}
-    said = folder / markdown_files.TALK
-    if said.exists():
-        try:
-            contents.talk = talk.parsed(folders.text_of(said))
-        except CallerError as error:
-            contents.broken.append(Problem(markdown_files.TALK, str(error)))
+    if said := _json(folder, contents, markdown_files.TALK, talk.parsed):
+        contents.talk = said
+    if gone := _json(folder, contents, markdown_files.TRASH, deleted.parsed):
+        contents.trash = gone
     contents.tasks = _all(folder, contents, "task", "tasks", markdown_files.task_of)
     contents.standards = _all(folder, contents, "standard", "standards", markdown_files.standard_of)
     contents.snippets = _all(folder, contents, "snippet", "snippets", markdown_files.snippet_of)
     return contents
+
+
+def _json(folder: Path, contents: Contents, name: str, parse: Callable[[str], Parsed]) -> Parsed | None:
+    """What a file that an export may lack says; None if it is not there or cannot be used."""
+    if not (folder / name).exists():
+        return None
+    try:
+        return parse(folders.text_of(folder / name))
+    except CallerError as error:
+        contents.broken.append(Problem(name, str(error)))
+        return None
 
 
 def _all(

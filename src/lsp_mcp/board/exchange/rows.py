@@ -12,7 +12,7 @@ from sqlalchemy import Table
 
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.board import fields, tables
-from lsp_mcp.board.exchange import talk
+from lsp_mcp.board.exchange import deleted, talk
 from lsp_mcp.board.exchange.data import Contents, Snippet, Stage, Standard, Task
 from lsp_mcp.board.markdown import checkboxes
 from lsp_mcp.board.store import Transaction
@@ -33,7 +33,7 @@ def load(at: Transaction) -> Contents:
 
 def everything(at: Transaction) -> Contents:
     """As `load`, in a transaction that has begun and that nobody else writes in."""
-    found = Contents("board", stages=stages(at), talk=talk.load(at))
+    found = Contents("board", stages=stages(at), talk=talk.load(at), trash=deleted.load(at))
     depends_on = _by_task(at, tables.dependencies, tables.dependencies.c.depends_on)
     anchors = _by_task(at, tables.anchors, tables.anchors.c.position)
     history = _by_task(at, tables.history, tables.history.c.id, "ref", tables.history.c.kind == "task")

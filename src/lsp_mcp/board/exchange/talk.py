@@ -17,7 +17,8 @@ Made = TypeVar("Made", bound=Struct)
 Id = Annotated[str, Meta(min_length=1, max_length=40)]
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$")]
-Said = Annotated[str, Meta(max_length=4_000, pattern="^[^\0\ud800-\udfff]*$")]
+NO_SURROGATES = "^[^\0\ud800-\udfff]*$"  # no database takes them
+Said = Annotated[str, Meta(max_length=4_000, pattern=NO_SURROGATES)]
 
 
 class Agent(Struct, forbid_unknown_fields=True):
@@ -107,9 +108,9 @@ class Talk(Struct, forbid_unknown_fields=True):
     history: list[Done] = []
 
 
-def text_of(talk: Talk) -> str:
-    """The text of `talk.json`."""
-    return msgspec.json.format(msgspec.json.encode(talk), indent=1).decode() + "\n"
+def text_of(said: Struct) -> str:
+    """The text of `talk.json`, or of another file of that form."""
+    return msgspec.json.format(msgspec.json.encode(said), indent=1).decode() + "\n"
 
 
 def parsed(text: str) -> Talk:
@@ -125,12 +126,12 @@ def load(at: Transaction) -> Talk:
     task, said = tables.tasks, tables.history
     claimed = sa.select(task.c.id, task.c.claimed_by, task.c.claimed_at).where(task.c.claimed_by.is_not(None))
     return Talk(
-        agents=_all(at, tables.agents, Agent, tables.agents.c.id),
+        agents=all_of(at, tables.agents, Agent, tables.agents.c.id),
         claims=[Claim(*row) for row in at.connection.execute(claimed.order_by(task.c.id))],
-        comments=_all(at, tables.comments, Comment, tables.comments.c.id),
-        questions=_all(at, tables.questions, Question, tables.questions.c.number),
-        notifications=_all(at, tables.notifications, Notification, tables.notifications.c.id),
-        history=_all(at, said, Done, said.c.id, said.c.kind != "task"),
+        comments=all_of(at, tables.comments, Comment, tables.comments.c.id),
+        questions=all_of(at, tables.questions, Question, tables.questions.c.number),
+        notifications=all_of(at, tables.notifications, Notification, tables.notifications.c.id),
+        history=all_of(at, said, Done, said.c.id, said.c.kind != "task"),
     )
 
 
@@ -143,10 +144,10 @@ def store(at: Transaction, talk: Talk) -> int:
     nobody = {"connected": False, "process": ""}
     count = _insert(at, tables.agents, [{**msgspec.to_builtins(one), **nobody} for one in agents])
     comments = [one for one in talk.comments if one.task in tasks]
-    count += _new(at, tables.comments, comments, "task", "at", "who", "text")
-    count += _new(at, tables.notifications, talk.notifications, "at", "who", "message")
-    count += _new(at, tables.history, talk.history, "kind", "ref", "revision", "at")
-    count += _new(at, tables.questions, talk.questions, "id")
+    count += insert_new(at, tables.comments, comments, "task", "at", "who", "text")
+    count += insert_new(at, tables.notifications, talk.notifications, "at", "who", "message")
+    count += insert_new(at, tables.history, talk.history, "kind", "ref", "revision", "at")
+    count += insert_new(at, tables.questions, talk.questions, "id")
     there = {row.id for row in taken} | {one.id for one in agents}
     for claim in talk.claims:
         if claim.claimed_by in there:
@@ -157,21 +158,22 @@ def store(at: Transaction, talk: Talk) -> int:
     return count
 
 
-# --- inside ----------------------------------------------------------------------------------------
-
-
-def _all(at: Transaction, table: sa.Table, kind: type[Made], order: Any, where: Any = None) -> list[Made]:
+def all_of(at: Transaction, table: sa.Table, kind: type[Made], order: Any, where: Any = None) -> list[Made]:
+    """The rows of a table, each as a `kind`."""
     found = sa.select(*(table.c[name] for name in kind.__struct_fields__)).order_by(order)
     return [kind(*row) for row in at.connection.execute(found if where is None else found.where(where))]
 
 
-def _new(at: Transaction, table: sa.Table, some: Any, *key: str) -> int:
+def insert_new(at: Transaction, table: sa.Table, some: Any, *key: str) -> int:
     """Insert those that no row has the same key as."""
     there = {tuple(row) for row in at.connection.execute(sa.select(*(table.c[name] for name in key)))}
     rows = [msgspec.to_builtins(one) for one in some if tuple(getattr(one, name) for name in key) not in there]
     if table is tables.questions:
         rows = _numbered(at, rows)
     return _insert(at, table, rows)
+
+
+# --- inside ----------------------------------------------------------------------------------------
 
 
 def _numbered(at: Transaction, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
