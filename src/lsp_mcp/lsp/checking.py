@@ -137,6 +137,9 @@ class Checking:
 
     def _checked(self, connection: Connection, looked: Looked) -> Checked:
         found = dict(self._found(connection))
+        if self._adapter.compilation:
+            # Another question may have opened a file that nobody compiles.
+            found = {path: raw for path, raw in found.items() if path in looked.covers}
         for path in found.keys() & {*looked.units, *looked.parts}:
             found[path] = [one for one in found[path] if one.get("severity", _ERROR) != _ERROR]
         for path, errors in looked.units.items():

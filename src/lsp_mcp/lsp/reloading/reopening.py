@@ -61,6 +61,7 @@ class Reopening:
         assert adapter.compilation
         self._units = UnitErrors(adapter, adapter.compilation, build, documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
+        self._checked: set[Path] = set()  # files that were looked at because they changed or a caller named them
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
         self._retried: set[Path] = set()  # those that it was given another chance to read
@@ -152,10 +153,11 @@ class Reopening:
         unread: set[Path] = set()
         units: set[Path] = set()
         if changed is not None:
-            # What lies outside of the build was read only if somebody had asked about it.
+            self._checked.update(changed)
             mine = {path for path in changed if path not in inside and self._adapter.language_of(path)}
             todo = {*mine, *self._units.due, *self._errors} - self._units.found.keys()
             units = {path for path in todo if self._units.is_unit(path) and self._build.holds(path)}
+            units = self._counted(units, inside)
             headers = {path for path in mine - units if self._build.holds(path)} - self._told
             await self._read(headers, {path for path in headers if path in self._documents})
             unread = self._unread & {*mine, *await self._build.affected(changed, inside)}
@@ -164,8 +166,9 @@ class Reopening:
                 unread |= await self._units.look(units, connection, within(self._timeout) * _SHARE)
                 self._has_read |= units - unread
         failing = {path for path in self._errors if self._units.is_unit(path) and path not in self._units.found}
+        failing = self._counted(failing, inside)
         return Looked(
-            {*inside, *self._has_read},
+            {*inside, *self._counted(self._has_read, inside)},
             unread,
             units={path: found.errors for path, found in self._units.found.items()},
             parts=frozenset(inside).difference(view.compiled),
@@ -173,6 +176,10 @@ class Reopening:
             hidden=self._units.hidden,
             disturbed=bool(units),
         )
+
+    def _counted(self, paths: Iterable[Path], inside: Collection[Path]) -> set[Path]:
+        """Those of `paths` whose errors count: a file that nobody compiles may be open for another question only."""
+        return {path for path in paths if path in inside or path in self._checked}
 
     @property
     def _told(self) -> set[Path]:
