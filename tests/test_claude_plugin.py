@@ -2,7 +2,11 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 import lsp_mcp
 from lsp_mcp.errors import CallerError
@@ -24,3 +28,18 @@ def test_the_skill_names_only_tools_that_there_are() -> None:
     named = set(re.findall(r"`((?:find|list|read|edit|rename)_\w+|refactor|check)`", skill))
     assert len(named) >= 10
     assert named <= {tool.name for tool in tools_without_sessions(CallerError("only looked at"))}
+
+
+def test_claude_code_accepts_the_plugin_and_the_marketplace(tmp_path: Path) -> None:
+    claude = shutil.which("claude")
+    if claude is None:
+        pytest.skip("no Claude Code")
+    for folder in (ROOT, ROOT / "claude"):
+        found = subprocess.run(
+            [claude, "plugin", "validate", folder],
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert found.returncode == 0, found.stdout + found.stderr

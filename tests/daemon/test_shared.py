@@ -279,3 +279,13 @@ def test_a_daemon_starts_language_servers_before_it_imports_what_clients_need() 
     assert "lsp_mcp.lsp.process.connection" in imported
     late = {"mcp", "pydantic", "rich", "lsp_mcp.toolsets.offered", "lsp_mcp.render.answers", "lsp_mcp.cli.call"}
     assert not late & imported
+
+
+def test_each_session_is_told_what_is_new_since_its_own_last_check(desk: Desk) -> None:
+    with desk.client("--format", "compact") as one, desk.client("--format", "compact") as other:
+        assert answer(one.call("check")).startswith("No ") and answer(other.call("check")).startswith("No ")
+        (desk.root / "b.go").write_text("package shared\n\nvar x = undefined\n")
+        assert answer(one.call("check")).startswith("1 new error in 1 file")
+        assert answer(one.call("check", since="start")).startswith("1 new error in 1 file")
+        assert "1 remaining" in answer(one.call("check"))
+        assert answer(other.call("check")).startswith("1 new error in 1 file")

@@ -12,8 +12,9 @@ import click
 from lsp_mcp import __version__
 from lsp_mcp.cli.board_commands import board
 from lsp_mcp.cli.help import PORT, Commands, json_flag
-from lsp_mcp.cli.options import ServerFlags, server_flags
+from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.token import given_token
+from lsp_mcp.door.hook import WITHIN_SECONDS
 
 _shared = click.option(
     "--shared/--no-shared",
@@ -163,6 +164,28 @@ def call(
         list_tools(flags, as_json=as_json, every=every)
     else:
         call_tool(flags, tool, arguments, as_json=as_json)
+
+
+@main.command()
+@click.option(
+    "--within",
+    type=Seconds(min=0, min_open=True),
+    default=WITHIN_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="Longest time for an answer; what takes longer is not told.",
+)
+@server_flags("--workspace-root")
+def hook(flags: ServerFlags, within: float) -> None:
+    """Answer the hooks of an agent: an event on stdin, as JSON.
+
+    After an edit, the new errors of the edited file; before a search for an identifier, once a session, which tools
+    find symbols. Only a daemon that runs already is asked, with the same server flags; otherwise, and when there is
+    nothing to tell, there is no answer. The exit status is 0, or 1 for input that is not JSON. docs/clients.md has the
+    entries for Claude Code, whose plugin brings them.
+    """
+    # Events are answered by lsp_mcp.door.hook: only words that it cannot use come here.
+    raise click.UsageError("the event comes on stdin, as a JSON object; see: lsp-mcp hook --help")
 
 
 @main.command()

@@ -366,15 +366,15 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "The code to answer about.",
         ),
         "--ready-timeout": (
-            {"type": _Seconds(min=0), "default": 30.0, **seconds},
+            {"type": Seconds(min=0), "default": 30.0, **seconds},
             "Longest wait for a server to know the workspace, on top of --request-timeout; answers before that say so.",
         ),
         "--request-timeout": (
-            {"type": _Seconds(min=0.1), "default": 60.0, **seconds},
+            {"type": Seconds(min=0.1), "default": 60.0, **seconds},
             "Longest wait for servers in one call. A server that does nothing meanwhile is replaced.",
         ),
         "--idle-timeout": (
-            {"type": _Seconds(min=0), "default": 1800.0, **seconds},
+            {"type": Seconds(min=0), "default": 1800.0, **seconds},
             "How long shared language servers stay without a question, and their daemon without a session.",
         ),
         "--memory-limit": (
@@ -431,7 +431,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
     }
 
 
-class _Seconds(click.FloatRange):
+class Seconds(click.FloatRange):
     """A duration: `nan` and `inf` are numbers too, and no bound at all."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -113,7 +113,7 @@ class _Serving:
         name, *arguments = words
         try:
             asked = ToolCall(self._given(flags), name, arguments, as_json="--json" in flags, terminal=terminal)
-            return asdict(await asked.outcome(self._running.for_client(), report))
+            return asdict(await asked.outcome(self._running.for_client(is_shell=True), report))
         except (LspMcpError, click.ClickException) as error:
             return _failed(error)
 
@@ -121,7 +121,7 @@ class _Serving:
         """See `Serving.batch`."""
         from lsp_mcp.cli.batch import answered, silent
 
-        running = self._running.for_client()
+        running = self._running.for_client(is_shell=True)
 
         async def ask(question: str) -> Json | None:
             try:

@@ -89,7 +89,7 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     Raises:
         OSError: the working folder is gone.
     """
-    found = _parted(words)
+    found = parted(words)
     if found is None:
         return None
     flags, rest = found
@@ -124,7 +124,7 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
 
 
-def _parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:
+def parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:
     """The flags with their values, and the other words; None if that cannot be told."""
     flags: list[tuple[str, str]] = []
     rest: list[str] = []

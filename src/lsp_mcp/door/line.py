@@ -29,8 +29,8 @@ class RefusedError(Exception):
 class Line:
     """A connection to a daemon that has been asked to serve, and does so once it has agreed."""
 
-    def __init__(self, asked: Asked, *, resumed: bool = False) -> None:
-        """Connect, starting a daemon if there is none.
+    def __init__(self, asked: Asked, *, resumed: bool = False, starts: bool = True) -> None:
+        """Connect, starting a daemon if there is none, unless not `starts`.
 
         `resumed`: the client was served by another one before.
 
@@ -47,15 +47,16 @@ class Line:
             "resumed": resumed,
         }
         self._asked = asked
+        self._starts = starts
         self._hello = json.dumps(hello).encode() + b"\n"
         self._has_agreed = False
         self.writing: frozenset[str] = frozenset()  # the tools that change something, once it has agreed
         self._connect()
 
     def _connect(self) -> None:
-        to_daemon = connect(self._asked)
+        to_daemon = connect(self._asked, starts=self._starts)
         if to_daemon is None:
-            raise RefusedError("no daemon can be started")
+            raise RefusedError("no daemon can be started" if self._starts else "no daemon runs")
         self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
 
     def agree(self) -> None:

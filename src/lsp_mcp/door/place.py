@@ -67,16 +67,25 @@ def _is_ours(place: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
 
 
-def connect(asked: Asked) -> socket.socket | None:
-    """A connection to the daemon that is asked for, which is started if none listens; None if there can be none."""
+def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
+    """A connection to the daemon that is asked for, which is started if none listens; None if there can be none.
+
+    Not `starts`: only to one that runs.
+    """
     home = folder()
     if home is None:
         return None
     path = os.path.join(home, f"{asked.name}.sock")
     try:
-        return _connected(path) or _first(asked, home, path)
+        return _connected(path) or (_first(asked, home, path) if starts else None)
     except OSError:
         return None
+
+
+def is_listening(asked: Asked) -> bool:
+    """Whether the daemon that is asked for runs."""
+    home = folder()
+    return home is not None and _listens(os.path.join(home, f"{asked.name}.sock"))
 
 
 def daemons(home: str, question: dict[str, str], name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -22,6 +22,11 @@ def serve(words: Sequence[str]) -> int | None:
 
     None: this process is to do it itself.
     """
+    if "hook" in words:
+        from lsp_mcp.door.hook import answer_hook
+
+        if (status := answer_hook(words)) is not None:
+            return status
     try:
         asked = asked_of(words)
     except OSError:

@@ -68,7 +68,7 @@ class Checking:
     def begin(self) -> None:
         """Take the baseline, in the background and once; what changes before it is there leaves none."""
         if self._beginning is None:
-            self._beginning = asyncio.create_task(self._take_baseline())
+            self._beginning = asyncio.create_task(self._take_baseline(self._freshness.generation))
 
     async def close(self) -> None:
         """Nobody needs a baseline any more."""
@@ -76,9 +76,10 @@ class Checking:
             self._beginning.cancel()
             await asyncio.wait([self._beginning])
 
-    async def _take_baseline(self) -> None:
+    async def _take_baseline(self, before: int) -> None:
         try:
-            before = await self._freshness.sync()
+            if await self._freshness.sync() != before:
+                return  # an edit may have come in between
             if self._covers_workspace:
                 checked = await self.check()
             else:

@@ -18,9 +18,19 @@ class Checks:
         self._first: dict[str, Known] = {}  # of each backend, for whoever asks later
         self._last: OrderedDict[tuple[str, str], Known] = OrderedDict()
 
+    def for_client(self) -> Checks:
+        """Those of one client of several: its last checks are its own."""
+        own = Checks()
+        own._first = self._first
+        return own
+
+    def start(self, backend: Backend) -> Known | None:
+        """What was known before anything changed; None if nobody had looked."""
+        return baseline(backend) or self._first.get(backend.name)
+
     def before(self, caller: str, backend: Backend) -> Known | None:
         """What was known before, for `caller`; None if nobody had looked."""
-        return self._last.get((caller, backend.name)) or baseline(backend) or self._first.get(backend.name)
+        return self._last.get((caller, backend.name)) or self.start(backend)
 
     def told(self, caller: str, backend: Backend, known: Known) -> None:
         """The caller has been told this."""

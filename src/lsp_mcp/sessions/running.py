@@ -42,9 +42,9 @@ class Running:
         """Start in the background what the first question would wait for. Needs a running loop."""
         (self.neovims or self.code).begin()
 
-    def for_client(self) -> Running:
-        """The same for one client of several: what it was told and handed out is its own."""
-        return Running(self.code.for_client(), self.neovims, self.parts, self.debug)
+    def for_client(self, *, is_shell: bool = False) -> Running:
+        """The same for one client of several: what it was told and handed out is its own. See `Sessions.for_client`."""
+        return Running(self.code.for_client(is_shell=is_shell), self.neovims, self.parts, self.debug)
 
     async def begun(self) -> None:
         """Wait until what is offered no longer depends on what `begin` has started."""

@@ -85,9 +85,13 @@ class Sessions:
         self._ends = asyncio.Event()
         self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
 
-    def for_client(self) -> Sessions:
-        """The same backends for one client of several, whose anchors and news are its own."""
+    def for_client(self, *, is_shell: bool = False) -> Sessions:
+        """The same backends for one client of several, whose anchors and news are its own.
+
+        Its checks are its own too, unless it `is_shell`: calls from the shell are compared with each other.
+        """
         own = copy.copy(self)
+        own.checks = self.checks if is_shell else self.checks.for_client()
         own.memory, own.reported = AnchorMemory(), Reported()
         self._memories.add(own.memory)
         return own

@@ -15,7 +15,7 @@ from lsp_mcp.render.answers import Check
 from lsp_mcp.render.problems import delta_message
 from lsp_mcp.toolsets.answers import AnchorToolset
 from lsp_mcp.toolsets.deltas import compared_with, joined, limited, look, remembered, undated_gaps, with_fixes
-from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
+from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
 _MOST_BELOW = 50  # files of a folder that are looked at because it was named
 
@@ -32,6 +32,11 @@ class CheckTools(AnchorToolset):
         path: Annotated[str | None, Field(description="Only below this")] = None,
         severity: Least = "error",
         all: Annotated[bool, Field(description="List remaining ones")] = False,  # noqa: A002 - the published name
+        since: Annotated[
+            Literal["last", "start"],
+            Field(description="start: compare with the state before any change, and leave the next check's as it is"),
+            UNLISTED,
+        ] = "last",
         format: FormatChoice = None,
     ) -> str:
         """Find compile errors without a build: new, fixed and remaining since the last check, in changed files and all
@@ -44,11 +49,12 @@ class CheckTools(AnchorToolset):
         if not backends:
             backends, gaps = await self._sessions.ready(call.report)
         for backend in backends:
-            before = self._sessions.checks.before(call.client.key, backend)
+            checks = self._sessions.checks
+            before = checks.start(backend) if since == "start" else checks.before(call.client.key, backend)
             looked = await look(call, backend, self._also(backend, below))
             found, checked = looked.value
-            if told := remembered(found, checked, before, below):
-                self._sessions.checks.told(call.client.key, backend, told)
+            if since == "last" and (told := remembered(found, checked, before, below)):
+                checks.told(call.client.key, backend, told)
             delta = compared_with(found, checked, before)
             deltas.append(await with_fixes(backend, limited(delta, below, severity)))
             gaps += [

@@ -1,0 +1,157 @@
+"""What `lsp-mcp hook` tells an agent before and after a call of one of the agent's own tools: `answer_event`.
+
+Events come on stdin as a JSON object and are answered on stdout as one, or by nothing; see docs/clients.md. Only a
+daemon that runs already is asked: a hook never starts one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lsp_mcp.door.asked import Asked, asked_of, parted
+from lsp_mcp.door.line import Line, RefusedError
+from lsp_mcp.door.place import cache_folder, is_listening, keep_newest
+
+COMMAND = "hook"
+WITHIN = "--within"
+WITHIN_SECONDS = 2.0  # how long an answer may take, unless the command line says otherwise
+_MOST_ERRORS = 10  # that are shown of one file
+_MOST_HINTS = 200  # sessions whose hint is remembered
+_EDITED = ("file_path", "path")  # arguments that name the file that a tool has edited
+_HINT = (
+    "{name} looks like a symbol: find_symbol_references_by_anchor symbol_anchor={name} of lsp-mcp finds exactly its "
+    "uses, find_symbol_definitions_by_name its definition, read_symbol its source. Use grep for text. (Shown once per "
+    "session.)"
+)
+Json = dict[str, Any]
+
+
+def answer_hook(words: Sequence[str]) -> int | None:
+    """Answer the event on stdin, if `words` are those of `lsp-mcp hook`; the exit status, 1 if it is not an event.
+
+    None: the command line has to say something about the words.
+    """
+    found = parted(words)
+    if found is None or found[1] != [COMMAND]:
+        return None
+    within, flags = WITHIN_SECONDS, list[str]()
+    for flag, value in found[0]:
+        if flag == WITHIN:
+            try:
+                within = float(value)
+            except ValueError:
+                return None
+        else:
+            flags.append(f"{flag}={value}" if value else flag)
+    if not 0 < within < float("inf") or sys.stdin.isatty():
+        return None
+    signal.signal(signal.SIGALRM, _too_slow)
+    signal.setitimer(signal.ITIMER_REAL, within)
+    try:
+        event = json.load(sys.stdin.buffer)
+        told = answer_event(event, flags) if isinstance(event, dict) else ""
+    except (ValueError, RecursionError) as error:
+        sys.stderr.write(f"lsp-mcp: the hook's input on stdin is not JSON: {error}\n")
+        return 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if told:
+        output = {"hookEventName": event["hook_event_name"], "additionalContext": told}
+        sys.stdout.write(f"{json.dumps({'hookSpecificOutput': output})}\n")
+        sys.stdout.flush()
+    return 0
+
+
+def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
+    """What the agent is told of `event`; empty if nothing, or if no daemon with these `flags` runs."""
+    arguments = event.get("tool_input")
+    if not isinstance(arguments, dict):
+        return ""
+    if event.get("hook_event_name") == "PostToolUse":
+        return _new_errors(arguments, event, flags)
+    if event.get("hook_event_name") == "PreToolUse":
+        return _hint(arguments, event, flags)
+    return ""
+
+
+def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
+    """The errors that the edited file has and had not before anything changed."""
+    file = next((arguments[key] for key in _EDITED if isinstance(arguments.get(key), str)), "")
+    asked = _asked(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
+    if asked is None:
+        return ""
+    try:
+        line = Line(asked, starts=False)
+        line.agree()
+        answer: Json = {}
+        while not answer:
+            message = line.message()
+            if not message:
+                return ""
+            answer = {} if "progress" in message else message
+        found = json.loads(answer["out"] or "{}")
+    except (RefusedError, OSError):
+        return ""
+    errors = found.get("new", []) if answer["status"] == 0 else []
+    lines = [_error(one) for one in errors[:_MOST_ERRORS]]
+    more = [f"… and {len(errors) - _MOST_ERRORS} more"] if len(errors) > _MOST_ERRORS else []
+    if not errors:
+        return ""
+    file = errors[0]["location"]["file"]
+    number = f"{len(errors)} new error{'s' if len(errors) > 1 else ''}"
+    return "\n".join([f"lsp-mcp check: {number} in {file}", *lines, *more])
+
+
+def _error(one: Json) -> str:
+    fixes = f" [fix: {'; '.join(one['fixes'])}]" if one.get("fixes") else ""
+    location = one["location"]
+    return f"{location['line']}:{location['character']}| {one['message']}{fixes}"
+
+
+def _hint(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
+    """That there is a better way to find a symbol, once a session."""
+    from lsp_mcp.door.searches import searched_symbol
+
+    session = event.get("session_id")
+    name = searched_symbol(str(event.get("tool_name")), arguments)
+    if not name or not isinstance(session, str):
+        return ""
+    asked = _asked(event, flags)
+    if asked is None or not is_listening(asked) or not _is_first(session):
+        return ""
+    return _HINT.format(name=name)
+
+
+def _is_first(session: str) -> bool:
+    """Whether this is the first hint of the agent's `session`; from now on it is not."""
+    data = session.encode("utf-8", "surrogatepass")
+    folder = os.path.join(cache_folder(), "hints")
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        path = os.path.join(folder, f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}")
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        keep_newest([os.path.join(folder, name) for name in os.listdir(folder)], _MOST_HINTS)
+    except OSError:
+        return False  # it is there, or cannot be remembered: then none is better than one at each search
+    return True
+
+
+def _asked(event: Mapping[str, Any], words: Sequence[str]) -> Asked | None:
+    """What `words` ask for, in the folder of the event unless they name another."""
+    folder = event.get("cwd")
+    is_named = any(word.startswith("--workspace-root") for word in words)
+    rooted = words if is_named or not isinstance(folder, str) else ["--workspace-root", folder, *words]
+    try:
+        return asked_of(rooted)
+    except OSError:
+        return None
+
+
+def _too_slow(*_: object) -> None:
+    os._exit(0)  # nothing has been written
