@@ -55,13 +55,10 @@ class Cpp:
         return ""
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
-        """See `Language`: what gcc says of each unit that was changed itself.
-
-        Of those that include what was changed clang has said all, when the oracle read them.
-        """
+        """See `Language`: what the compiler says of each unit that is changed itself, or includes what is."""
         command = [*arguments(self._tree), "-fsyntax-only", "-w"]
         for path in compiled(self._tree, folder):
-            if path.relative_to(folder).as_posix() in changed:
+            if not self._oracle.included(path.relative_to(folder).as_posix()).isdisjoint(changed):
                 done = subprocess.run([*command, path], cwd=folder, capture_output=True, text=True, check=False)
                 if done.returncode:
                     return done.stderr.strip()[:500]

@@ -46,6 +46,10 @@ class CppOracle:
             units.append(unit)
         return _merged(units, folder)
 
+    def included(self, file: str) -> set[str]:
+        """The unit `file`, and all that it included when it was read last."""
+        return {file, *self._includes.get(file, ())}
+
     def _key(self, folder: Path, file: str, contents: dict[str, str]) -> str:
         """The unit, and the contents of everything that it included when it was read last.
 
@@ -53,7 +57,7 @@ class CppOracle:
         then the sources that include it have changed, too.
         """
         hashes = [file]
-        for one in sorted({file, *self._includes.get(file, ())}):
+        for one in sorted(self.included(file)):
             if one not in contents:
                 path = folder / one
                 contents[one] = hashlib.sha1(path.read_bytes()).hexdigest() if path.is_file() else "gone"
@@ -123,6 +127,7 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
             if declaration.usr:
                 same.join(at, usrs.setdefault(declaration.usr, at))
     symbols: dict[str, _Merged] = {}
+    made: set[tuple[str, str]] = set()
     for unit in units:
         for one in unit.declarations:
             key = same.find(one.place.shown)
@@ -136,6 +141,8 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
                 families.join(key, f"{one.scope} {one.name}")
             for other in one.family:
                 families.join(key, same.find(other.shown))
+            if one.made:
+                made.add((key, same.find(one.made.shown)))
     below: dict[str, set[str]] = defaultdict(set)
     for unit in units:
         for use in unit.uses:
@@ -149,12 +156,17 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
                     symbol.calls.add(use.place)
         for base, derived in unit.bases:
             below[same.find(base.shown)].add(same.find(derived.shown))
+    for member, owner in made:
+        # Not one family: the destructors of a class and of its base are one, and the classes are not.
+        if owner in symbols:
+            symbols[owner].allowed |= symbols[member].uses
+            symbols[member].allowed |= symbols[owner].uses
     built = {}
-    for key, one in symbols.items():
+    for key, of in symbols.items():
         built[key] = Symbol(
-            id=key, name=one.name, kind=one.kind, owner=one.owner, package=one.scope if one.scope is not None else "?",
-            uses=frozenset(one.uses), where=frozenset(one.definitions or one.declarations),
-            calls=frozenset(one.calls), allowed=frozenset(one.allowed - one.uses),
+            id=key, name=of.name, kind=of.kind, owner=of.owner, package=of.scope if of.scope is not None else "?",
+            uses=frozenset(of.uses), where=frozenset(of.definitions or of.declarations),
+            calls=frozenset(of.calls), allowed=frozenset(of.allowed - of.uses),
             family=families.find(key), subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
         )  # fmt: skip
     broken = sorted({error for unit in units for error in unit.errors})

@@ -17,6 +17,7 @@ from anchored import random_anchors
 from freshness import random_freshness
 from go_oracle import go_oracle
 from golang import Go
+from graph import Graph
 from language import Language
 from reading import random_callers, random_names, random_references, random_subtypes
 from renaming import random_renames
@@ -42,26 +43,41 @@ _TITLES = {
 
 
 def examine(
-    tree: Tree, record: Record, *, seed: int, parts: Sequence[str], scale: float, quick: bool, folder: Path,
+    tree: Tree, record: Record, *, seeds: Sequence[int], parts: Sequence[str], scale: float, quick: bool, folder: Path,
     say: Callable[[str], None],
 ) -> None:  # fmt: skip
-    """Ask `tree` all `parts`, each in a copy of its own below `folder`, with a session of its own."""
+    """Ask `tree` all `parts` for each of `seeds`, in copies below `folder`.
+
+    The parts that only read share one copy and one session, of all seeds; each of the others has its own.
+    """
     with ExitStack() as stack:
         whole = _language(tree, tree.systems, stack, quick=quick)
         edited = _language(tree, tree.systems[:_SYSTEMS], stack, quick=quick) if tree.systems[_SYSTEMS:] else whole
-        for part in parts:
-            language = edited if part in _EDITING else whole
-            count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
-            live, shadow = folder / tree.name / part / tree.name, folder / tree.name / part / "shadow" / tree.name
+
+        published: dict[Language, Graph] = {}  # what the oracle knows of the tree before any edit
+
+        def ask(group: Sequence[tuple[int, str]], language: Language, name: str) -> None:
+            live, shadow = folder / tree.name / name / tree.name, folder / tree.name / name / "shadow" / tree.name
             copied(tree, live)
-            rng = random.Random(f"{seed} {tree.name} {part}")
+            if name != "freshness" and language not in published:
+                published[language] = language.graph(live)
             with session(tree.backend, live, folder / "cache") as asking:
-                questions = _questions(part, asking, language, live, shadow, rng)
-                for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
-                    record.add(_TITLES[part], tree.name, answer, outcome, *steps)
+                for seed, part in group:
+                    count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
+                    rng = random.Random(f"{seed} {tree.name} {part}")
+                    questions = _questions(part, asking, language, live, shadow, published.get(language), rng)
+                    for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
+                        record.add(_TITLES[part], tree.name, seed, answer, outcome, *steps)
+                    say(f"{tree.name}, seed {seed}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
             record.calls += asking.asked
             record.again += asking.again
-            say(f"{tree.name}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
+
+        if reading := [(seed, part) for seed in seeds for part in parts if part not in _EDITING]:
+            ask(reading, whole, "reading")
+        for seed in seeds:
+            for part in parts:
+                if part in _EDITING:
+                    ask([(seed, part)], edited, part)
 
 
 def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) -> Language:
@@ -78,11 +94,11 @@ def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) 
 
 
 def _questions(
-    part: str, asking: Session, language: Language, live: Path, shadow: Path, rng: random.Random
+    part: str, asking: Session, language: Language, live: Path, shadow: Path, graph: Graph | None, rng: random.Random
 ) -> Iterator[Any]:
     if part == "freshness":
         return random_freshness(asking, language, live, shadow, rng)
-    graph = language.graph(live)
+    assert graph
     match part:
         case "references":
             return random_references(asking, graph, rng)

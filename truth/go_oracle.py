@@ -36,6 +36,8 @@ class GoOracle:
         answer = json.loads(line)
         if answer.get("error"):
             raise RuntimeError(f"the oracle for Go: {answer['error']}")
+        # Without the folder: those of a copy are the same.
+        answer["broken"] = [error.replace(f"{folder.resolve()}/", "") for error in answer["broken"]]
         return _graph(answer)
 
 

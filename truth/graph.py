@@ -28,7 +28,7 @@ class Symbol:
 
     `uses` are these places, its declarations included; `calls` those of them where it is called. `where` are its
     definitions, or declarations if there is none. `family` names the symbols that a language server may take for this
-    one by its design: a method and what it implements, a class and its constructors; places of those are never
+    one by its design: a method and what it implements; places of those are never
     wrong in an answer, and never missing. `subtypes` are the ids of all types that are this type, too.
     """
 

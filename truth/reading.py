@@ -84,7 +84,8 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
     """Definitions by the name of random symbols that are no locals, alone or qualified by their type.
 
     Right: the definition is among the answers, and before it stand only symbols of the same name. With so many of
-    that name that the answer is cut, none is asked.
+    that name that the answer is cut, none is asked. Rightly flagged: the name stands where the oracle does not read,
+    too, and may be declared there.
     """
     named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]
     for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses) and _findable(one)):
@@ -92,9 +93,9 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
         if len(alike) > 20:
             continue
         name = f"{symbol.owner}.{symbol.name}" if symbol.owner and rng.random() < 0.5 else symbol.name
-        answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, limit=100)
+        answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, limit=ALL)
         got = [(place(item), str(item["name"])) for item in answer.json.get("definitions", [])]
-        yield answer, _names_outcome(answer, got, symbol)
+        yield answer, _names_outcome(answer, got, symbol, bool(graph.unread_places(symbol)))
 
 
 def _findable(symbol: Symbol) -> bool:
@@ -102,7 +103,7 @@ def _findable(symbol: Symbol) -> bool:
     return symbol.kind not in ("field", "method") or bool(symbol.owner)
 
 
-def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol) -> Outcome:
+def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol, is_unread: bool) -> Outcome:
     places = [at for at, _ in got]
     found = [places.index(at) for at in symbol.where if at in places]
     wanted = min(symbol.where).shown
@@ -112,7 +113,8 @@ def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol)
     before = [name for _, name in got[: min(found)] if symbol.name not in name.replace("::", ".").split(".")]
     if before:
         return Outcome(Verdict.WRONG, f"{wanted} stands behind {', '.join(before[:5])}")
-    return Outcome(Verdict.CAUTIOUS if answer.hiding else Verdict.RIGHT, "the definition is there")
+    flagged = Verdict.FLAGGED if is_unread else Verdict.CAUTIOUS
+    return Outcome(flagged if answer.hiding else Verdict.RIGHT, "the definition is there")
 
 
 def _required(symbol: Symbol) -> frozenset[Place]:

@@ -21,12 +21,14 @@ from verdicts import Outcome, Verdict
 def random_renames(
     session: Session, language: Language, live: Path, shadow: Path, graph: Graph, rng: random.Random
 ) -> Iterator[tuple[Answer, Outcome]]:
-    """Rename random symbols to new names of the same length.
+    """Rename random symbols to new names of the same length, which nothing else has.
 
-    Right: the oracle sees the same symbols spelled at the same places as before, and no error that was not there;
-    compilers and checkers say nothing new (for Go: `go build`, `go vet`, and `go test -run XXX`); no file has another
-    change than the new name for the old. Rightly refused: the same rename, made at exactly the places that the oracle
-    has for the symbol, would not keep the code as it is; or the word stands where the oracle does not read.
+    Right: compilers and checkers say nothing new (for Go: `go build`, `go vet`, and `go test -run XXX`; for C and C++:
+    the compiler, of each unit that includes what changed); no file has another change than the new name for the old;
+    and either the name changed at all places that the oracle has for the symbol and at none that it has for another,
+    or the oracle, asked about the tree as it is now, sees the same symbols spelled at the same places as before.
+    Rightly refused: the same rename, made at exactly the places that the oracle has for the symbol, would not keep the
+    code as it is; or the word stands where the oracle does not read.
     """
     language.trouble(live, [])
     for symbol in symbols(graph, rng):
@@ -45,21 +47,35 @@ def random_renames(
 
 def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
     changed = git(live, "diff", "--name-only").split()
-    after = language.graph(live)
-    why = graph.same(after)
-    if new := [error for error in after.broken if error not in graph.broken]:
-        why = f"the oracle: {'; '.join(new[:3])}"
+    why = "" if changed else "no file has changed"
+    places: set[Place] = set()
     for file in changed:
         before = subprocess.check_output(["git", "show", f"HEAD:{file}"], cwd=live).decode()
-        if not _only_renamed(before, (live / file).read_bytes().decode(), symbol.name, name):
+        after = (live / file).read_bytes().decode()
+        if not _only_renamed(before, after, symbol.name, name):
             why = why or f"{file} has other changes than the name"
-    if not changed:
-        why = "no file has changed"
+        places.update(_spelled_at(file, before, after, symbol.name, name))
+    others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
+    if not symbol.uses <= places or any(place in graph.at for place in others):
+        now = language.graph(live)
+        why = why or graph.same(now)
+        if new := [error for error in now.broken if error not in graph.broken]:
+            why = f"the oracle: {'; '.join(new[:3])}"
     if not why and (said := language.trouble(live, changed)):
         why = f"compilers and checkers: {said}"
     if not why:
         return Outcome(Verdict.CAUTIOUS if answer.hiding else Verdict.RIGHT)
     return Outcome(Verdict.FLAGGED if answer.hiding else Verdict.WRONG, f"{symbol.name} → {name}: {why}")
+
+
+def _spelled_at(file: str, before: str, after: str, old: str, new: str) -> Iterator[Place]:
+    """Where `after` has the name `new` and `before`, as long, has `old`."""
+    texts = zip(before.removeprefix("\ufeff").split("\n"), after.removeprefix("\ufeff").split("\n"), strict=False)
+    for number, (was, is_now) in enumerate(texts, 1):
+        if was != is_now:
+            for found in re.finditer(rf"\b{new}\b", is_now):
+                if was.startswith(old, found.start()):
+                    yield Place(file, number, found.start() + 1)
 
 
 def _only_renamed(before: str, after: str, old: str, new: str) -> bool:
@@ -77,13 +93,13 @@ def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol:
     shutil.rmtree(shadow, ignore_errors=True)
     shutil.copytree(live, shadow, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     changed = spelled(shadow, symbol.uses, symbol.name, name)
+    if said := language.trouble(shadow, changed):
+        return Outcome(Verdict.FLAGGED, said)
     after = language.graph(shadow)
     why = graph.same(after)
     new = [error for error in after.broken if error not in graph.broken]
     if why or new:
         return Outcome(Verdict.FLAGGED, (new or [why])[0])
-    if said := language.trouble(shadow, changed):
-        return Outcome(Verdict.FLAGGED, said)
     return Outcome(Verdict.CAUTIOUS, f"{symbol.name} → {name} at {len(symbol.uses)} places keeps the code as it is")
 
 

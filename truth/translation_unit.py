@@ -41,7 +41,7 @@ conf.lib.clang_getOverloadedDecl.restype = Cursor
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declared name; `family` are places of what it overrides, or of the class that it constructs."""
+    """A declared name; `family` are places of what it overrides, `made` is the class that it constructs or destroys."""
 
     place: Place
     name: str
@@ -50,6 +50,7 @@ class Declaration:
     is_definition: bool
     owner: str
     family: tuple[Place, ...]
+    made: Place | None
     scope: str | None
     """Namespaces and classes around it, None if it has no qualified name."""
 
@@ -132,6 +133,10 @@ class _Reader:
                 self._declared(one, _KINDS[kind])
             elif kind in _USES:
                 self._used(one, one.hash in called)
+            elif kind == CursorKind.CALL_EXPR and one.referenced and one.referenced.kind == CursorKind.CONSTRUCTOR:
+                self._used(
+                    one, False, optional=True
+                )  # where the name of a variable stands, of which it makes the value
             children = list(one.get_children())
             marks: set[int] = called
             if kind == CursorKind.CALL_EXPR and children:
@@ -153,13 +158,12 @@ class _Reader:
         above = cursor.semantic_parent
         if kind == "var" and above is not None and above.kind in _FUNCTIONS:
             kind = "local"
-        owner = above.spelling if above is not None and above.kind in _CLASSES else ""
-        family = [*self._overridden(cursor)] if kind == "method" else []
-        if kind in ("constructor", "destructor") and above is not None and (at := self._target(above)):
-            family.append(at)
+        owner = above.spelling if above is not None and above.kind in _CLASSES and "(" not in above.spelling else ""
+        family = tuple(self._overridden(cursor)) if kind in ("method", "destructor") else ()
+        made = self._target(above) if kind in ("constructor", "destructor") and above is not None else None
         usr = "" if kind in ("local", "label") else cursor.get_usr()
         self.unit.declarations.add(
-            Declaration(places[0], name, kind, usr, cursor.is_definition(), owner, tuple(family), _scope(cursor))
+            Declaration(places[0], name, kind, usr, cursor.is_definition(), owner, family, made, _scope(cursor))
         )
 
     def _overridden(self, cursor: Cursor) -> Iterator[Place]:
@@ -183,7 +187,7 @@ class _Reader:
                             self.unit.bases.add((base, derived))
                         break
 
-    def _used(self, cursor: Cursor, is_call: bool) -> None:
+    def _used(self, cursor: Cursor, is_call: bool, *, optional: bool = False) -> None:
         targets = [cursor.referenced]
         if cursor.kind == CursorKind.OVERLOADED_DECL_REF:
             targets = [_overloaded(cursor, number) for number in range(conf.lib.clang_getNumOverloadedDecls(cursor))]
@@ -196,7 +200,7 @@ class _Reader:
             name = target.spelling.partition("<")[0]
             if places := self._places(cursor.location, name):
                 place, in_macro = places
-                self.unit.uses.add(Use(place, at, is_call, in_macro or len(targets) > 1))
+                self.unit.uses.add(Use(place, at, is_call, optional or in_macro or len(targets) > 1))
 
     def _target(self, cursor: Cursor) -> Place | None:
         """Where what a cursor means is declared; members of instances are declared where their template has them."""

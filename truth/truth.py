@@ -20,34 +20,35 @@ from verdicts import Record
 
 @click.command(help=__doc__)
 @click.option("--backend", default="gopls", show_default=True, help="The language server: gopls or clangd.")
-@click.option("--seed", default=1, show_default=True, help="Of all that is chosen at random.")
+@click.option("--seed", "seeds", multiple=True, default=[1], help="Of all that is chosen at random; repeatable.")
 @click.option("--tree", "names", multiple=True, help="Only this tree of sources.toml; repeatable.")
 @click.option("--part", "parts", multiple=True, type=click.Choice(list(NUMBERS)), help="Only this part; repeatable.")
 @click.option("--scale", default=1.0, show_default=True, help="How many times the usual number of questions.")
 @click.option("--quick", is_flag=True, help="The smallest tree and a few questions: about a minute.")
 @click.option("--json", "as_json", is_flag=True, help="The figures and all failures as JSON on stdout.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The table as Markdown.")
+@click.option("--log", type=click.Path(path_type=Path), help="Append each question with its verdict to this file.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Work in this folder, and leave it.")
 def main(
-    backend: str, seed: int, names: tuple[str, ...], parts: tuple[str, ...], scale: float, quick: bool, as_json: bool,
-    as_markdown: bool, keep: Path | None,
+    backend: str, seeds: tuple[int, ...], names: tuple[str, ...], parts: tuple[str, ...], scale: float, quick: bool,
+    as_json: bool, as_markdown: bool, log: Path | None, keep: Path | None,
 ) -> None:  # fmt: skip
     """Exit status 1: an answer was wrong and did not say so."""
     told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    record = Record(told.print)
+    record = Record(told.print, log)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
     try:
         with ExitStack() as stack:
             folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lsp-mcp-truth-")))
             for tree in trees(backend, names)[: 1 if quick and not names else None]:
                 examine(
-                    tree, record, seed=seed, parts=parts or list(NUMBERS), scale=scale, quick=quick,
+                    tree, record, seeds=seeds, parts=parts or list(NUMBERS), scale=scale, quick=quick,
                     folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
                 )  # fmt: skip
     finally:  # what was asked until then counts, whatever ended it
         if as_json:
             whole = {
-                "seed": seed,
+                "seeds": seeds,
                 "calls": record.calls,
                 "again": record.again,
                 "figures": figures(record),
@@ -57,7 +58,7 @@ def main(
         elif as_markdown:
             print(markdown(record))
         else:
-            Console(soft_wrap=True).print(table(record, f"{backend}, seed {seed}"))
+            Console(soft_wrap=True).print(table(record, f"{backend}, seeds {', '.join(map(str, seeds))}"))
     sys.exit(record.wrong > 0)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
+from pathlib import Path
 
 from graph import Place
 from session import Answer
@@ -37,12 +39,13 @@ class Outcome:
 
 
 @dataclass
-class Failure:
-    """What is written of a question that did not go right, with all that is needed to see it again."""
+class Judgement:
+    """One question with its verdict: all that is needed to see it again."""
 
     verdict: str
     part: str
     tree: str
+    seed: int
     question: str
     why: str
     status: str
@@ -57,23 +60,33 @@ class Failure:
 
 @dataclass
 class Record:
-    """All verdicts of a run, by part; `told` hears of all that did not go right at once."""
+    """All verdicts of a run, by part.
+
+    `told` hears at once of each answer that was not right. `log`, if there is one, gets a line of JSON for each
+    question as soon as it is judged (`Judgement`), so that what was asked counts, however the run ends.
+    """
 
     told: Callable[[str], None]
+    log: Path | None = None
     counts: dict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[Judgement] = field(default_factory=list)
     calls: int = 0
     again: int = 0  # calls that were made again, since the status said that the answer was not verified yet
 
-    def add(self, part: str, tree: str, answer: Answer, outcome: Outcome, steps: Collection[str] = ()) -> None:
+    def add(
+        self, part: str, tree: str, seed: int, answer: Answer, outcome: Outcome, steps: Collection[str] = ()
+    ) -> None:
         """Take one outcome; `steps` are the edits that came before."""
         self.counts[part][outcome.verdict] += 1
+        kind = outcome.verdict.name.lower()
+        question = answer.command()
+        one = Judgement(kind, part, tree, seed, question, outcome.why, answer.status[:1500], list(steps))
         if outcome.verdict not in (Verdict.RIGHT, Verdict.LARGER):
-            question = answer.command()
-            kind = outcome.verdict.name.lower()
-            failure = Failure(kind, part, tree, question, outcome.why, answer.status[:1500], list(steps))
-            self.failures.append(failure)
-            self.told(failure.text)
+            self.failures.append(one)
+            self.told(one.text)
+        if self.log:
+            with self.log.open("a", encoding="utf-8") as log:
+                log.write(json.dumps(asdict(one)) + "\n")
 
     @property
     def wrong(self) -> int:

@@ -316,6 +316,8 @@ class WordCheck(Data, frozen=True):
     id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
     alias_field: str = ""  # of such an element: matches `alias_pattern` if it is only another name for the others
     alias_pattern: str = ""
+    # What a place means is spelled there as where it is declared: if not, the server has misread the code at the place.
+    spelled_alike: bool = False
     by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
     grouped: bool = False  # the references of a method are those of all methods that it must be called like
     # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.

@@ -59,6 +59,16 @@ def test_a_member_is_seen_by_files_that_include_its_class_or_may_declare_it_agai
     assert seen(tmp_path, FILES, ("Get", "lib/a.h", "member", "A")) == {"lib/a.h", "a.cc", "b.cc"}
 
 
+def test_a_header_that_includes_nothing_sees_what_is_included_before_it(tmp_path: Path) -> None:
+    files = {
+        "types.h": "typedef int T;\n",
+        "state.h": "struct State { T t; };\n",
+        "use.h": '#include "types.h"\n',
+        "a.c": '#include "use.h"\n#include "state.h"\n',
+    }
+    assert seen(tmp_path, files, ("T", "types.h", "type", "")) == {"types.h", "state.h"}
+
+
 def test_an_override_is_seen_by_files_that_know_only_its_base(tmp_path: Path) -> None:
     files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get(); };\n'}
     assert seen(tmp_path, files, ("Get", "derived.cc", "member", "D")) == {"lib/a.h", "a.cc", "b.cc", "derived.cc"}
@@ -92,10 +102,10 @@ def test_of_a_symbol_of_a_library_nothing_is_known(tmp_path: Path) -> None:
 def test_a_member_of_a_type_without_a_name_is_seen_by_who_includes_it(tmp_path: Path) -> None:
     files = {**FILES, "a.cc": '#include "lib/a.h"\nstruct { int Get; } a;\nint f() { return a.Get; }\n'}
     symbol = Symbol("Get", (tmp_path / "a.cc",), "member", unnamed_owner=True, overrides=False)
-    assert seen(tmp_path, files, symbol) == {"a.cc"}
+    assert seen(tmp_path, files, symbol) == {"a.cc", "lib/a.h"}
 
 
 def test_a_field_overrides_nothing(tmp_path: Path) -> None:
     files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get; };\n'}
     symbol = Symbol("Get", (tmp_path / "derived.cc",), "member", "D", overrides=False)
-    assert seen(tmp_path, files, symbol) == {"derived.cc"}
+    assert seen(tmp_path, files, symbol) == {"derived.cc", "lib/a.h"}

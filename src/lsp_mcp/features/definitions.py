@@ -81,6 +81,17 @@ class Definitions:
             self._known[site] = found
         return found
 
+    async def has_name(self, meaning: Meaning, name: str) -> bool:
+        """Whether `name` is spelled where something of `meaning` is declared; so it is where nobody knows."""
+        prefixes = {prefix for language in self._backend.adapter.languages for prefix in language.name_prefixes}
+        spelled = (name, *(prefix + name for prefix in prefixes))
+        sites = {site for symbol in meaning for site in symbol.sites}
+        for path, point in sites:
+            text = await self._text(path)
+            if text is None or text.content.startswith(spelled, text.point_offset(point)):
+                return True
+        return not sites
+
     async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
         """Ask about all sites, a few groups at once and the groups in this order. Raises as `of`."""
         left = iter(groups)

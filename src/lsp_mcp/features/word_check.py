@@ -212,6 +212,10 @@ class WordCheck:
                 (missing if all(other.sites <= sites for other in others) else unknown).append(place)
             elif await self._is_grouped(sites_of(meaning) & sites):
                 missing.append(place)
+            elif self._backend.adapter.word_check.spelled_alike and not await self._definitions.has_name(
+                meaning, claim.name
+            ):
+                unknown.append(place)
         return Verdicts(tuple(missing), tuple(unknown), tuple(unasked))
 
     async def _is_grouped(self, declared: Iterable[Site]) -> bool:

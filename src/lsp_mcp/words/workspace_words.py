@@ -186,10 +186,12 @@ class WorkspaceWords:
 
     async def _reached(self, includes: Includes, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `asked`, maybe among others, that include a declaration of `symbol`, or one that may be of it."""
-        reached = await includes.that_include(symbol.declared)
-        if reached is None or asked <= reached:
+        including = await includes.that_include(symbol.declared)
+        if including is None or asked <= including:
             return asked
-        if symbol.unnamed_owner and not symbol.overrides:
+        # A header that includes nothing has what stands before it in the files that include it.
+        reached = including | await includes.included_by(including)
+        if asked <= reached or (symbol.unnamed_owner and not symbol.overrides):
             return reached
         having = self.index.files_with(symbol.name)
         # A method may be that of a base class, which its file includes.
