@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check test test-fast fix golden demo bench truth faults
+.PHONY: help env tools check test test-fast fix golden demo bench truth faults docs reference recording
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -67,3 +67,13 @@ faults: env ## kill, stop and fill what sessions share, at random moments: ARGS=
 truth: env ## examine the answers on real code against go/types and clang: ARGS="--backend clangd --seed 2 --quick"
 	@scripts/tools.sh gopls clangd
 	.venv/bin/python truth/truth.py $(ARGS)
+
+docs: env ## build the documentation into .site; a broken link or anchor fails
+	.venv/bin/mkdocs build --strict --quiet
+
+reference: env ## write docs/reference from the program: tools, flags, adapter fields
+	.venv/bin/python scripts/reference.py
+
+recording: env ## record a session with gopls as docs/assets/recording.svg
+	@scripts/tools.sh gopls
+	.venv/bin/python scripts/recording.py

@@ -268,6 +268,28 @@ def test_a_client_that_goes_before_its_http_request_is_whole_makes_no_traceback(
         assert "Traceback" not in server.said()
 
 
+def test_http_on_all_addresses_still_wants_the_token_and_a_local_name(tmp_path: Path) -> None:
+    """As in a container: what comes through its published port is not from 127.0.0.1."""
+    (tmp_path / "go.mod").write_text("module a\n")
+    token = "x" * 32
+    flags = ["--transport", "http", "--host", "0.0.0.0", "--workspace-root", str(tmp_path), "--gopls-path", "/bin/cat"]
+    with raw(*flags, env={"LSP_MCP_TOKEN": token}) as server:
+        assert server.process.stdout
+        port = int(server.process.stdout.readline().split()[-1])
+
+        def status(host: str, authorization: str) -> int:
+            head = f"POST /mcp HTTP/1.1\r\nHost: {host}:{port}\r\n{authorization}Content-Length: 0\r\n"
+            with socket.create_connection(("0.0.0.0", port), BOUND) as one:
+                one.sendall(f"{head}Connection: close\r\n\r\n".encode())
+                return int(one.recv(65536).split()[1])
+
+        bearer = f"Authorization: Bearer {token}\r\n"
+        assert status("localhost", "") == 401
+        assert status("localhost", "Authorization: Bearer wrong\r\n") == 401
+        assert status("example.com", bearer) not in (200, 401)
+        assert status("localhost", bearer) not in (401, 403, 421)
+
+
 def test_a_long_line_that_is_no_json_is_refused_with_its_id() -> None:
     """The id is looked for in one pass: a search that goes back at each quote would take hours here."""
     found = read_message(b'{"id": 3, "a": "' + b'\\"' * 500_000 + b'\xff"}', None)

