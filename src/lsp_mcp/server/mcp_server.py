@@ -34,7 +34,10 @@ from lsp_mcp import __version__
 from lsp_mcp.errors import LspMcpError, unknown
 from lsp_mcp.server.callers import Left, caller
 from lsp_mcp.server.changes import Changes
+from lsp_mcp.server.completions import Completions
+from lsp_mcp.server.diagnostics import Diagnostics
 from lsp_mcp.server.envelope import BLOCKS_SCHEMA, ResponseFormat, answered, failed
+from lsp_mcp.server.prompts import Prompts
 from lsp_mcp.server.resources import Resources, refuse_cursor
 from lsp_mcp.sessions.running import Tell
 from lsp_mcp.toolsets.tool import Call, Format, Tool
@@ -96,7 +99,9 @@ def mcp_server(
     format: Format,
     response_format: ResponseFormat,
     changes: Changes | None = None,
-    resources: Resources | None = None,
+    resources: Resources | Diagnostics | None = None,
+    prompts: Prompts | None = None,
+    completions: Completions | None = None,
     more: More | None = None,
     left: Left | None = None,
     called: Callable[[str, Tell], None] | None = None,
@@ -173,6 +178,9 @@ def mcp_server(
         on_list_resources=resources.list if resources else None,
         on_list_resource_templates=resources.templates if resources else None,
         on_read_resource=resources.read if resources else None,
+        on_list_prompts=prompts.list if prompts else None,
+        on_get_prompt=prompts.get if prompts else None,
+        on_completion=completions.complete if completions else None,
     )
 
 

@@ -12,10 +12,13 @@ from mcp.server.lowlevel import Server
 from lsp_mcp.errors import ConfigError, LspMcpError
 from lsp_mcp.server import http
 from lsp_mcp.server.changes import Changes
+from lsp_mcp.server.completions import Completions
+from lsp_mcp.server.diagnostics import Diagnostics
 from lsp_mcp.server.envelope import ResponseFormat
 from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.lines import MessageLines
 from lsp_mcp.server.mcp_server import mcp_server
+from lsp_mcp.server.prompts import Prompts
 from lsp_mcp.server.resources import Resources
 from lsp_mcp.server.stdio import serve
 from lsp_mcp.sessions.running import Running
@@ -132,7 +135,13 @@ def server_of(served: Served, root: str | None = None, greeting: str = "", at_on
     changes = Changes(neovims.begun) if neovims else None
     if neovims and changes:
         neovims.changed.subscribe(changes.happened)
-    resources = Resources(neovims, tools, served.settings.base) if neovims else None
+    by_name = {tool.name: tool for tool in tools}
+    resources: Resources | Diagnostics | None = None
+    if neovims:
+        resources = Resources(neovims, tools, served.settings.base)
+    elif check := by_name.get("check"):
+        resources = Diagnostics(check, served.format)
+    prompts = Prompts(by_name)
     return mcp_server(
         tools,
         told,
@@ -140,6 +149,8 @@ def server_of(served: Served, root: str | None = None, greeting: str = "", at_on
         response_format=served.response_format,
         changes=changes,
         resources=resources,
+        prompts=prompts,
+        completions=Completions(by_name, sessions.workspace.root) if prompts else None,
         more=more,
         greeting=greeting,
         at_once=at_once,

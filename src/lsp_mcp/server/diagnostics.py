@@ -1,0 +1,77 @@
+"""What is wrong with the code, as MCP resources: `Diagnostics` (docs/contracts/prompts.md)."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from lsp_mcp.errors import LspMcpError, unknown
+from lsp_mcp.server.resources import refuse_cursor
+from lsp_mcp.toolsets.tool import Call, Format, Tool
+from lsp_mcp.visible import visible
+
+ALL = "lsp-mcp://diagnostics"
+TEMPLATE = f"{ALL}/{{+path}}"
+PATH = "path"  # the variable of the template
+_KINDS = {"json": "application/json", "compact": "text/plain"}
+
+
+class Diagnostics:
+    """Errors and warnings of the whole workspace, of a folder or of a file, as the tool `check` has them."""
+
+    def __init__(self, check: Tool, format: Format) -> None:
+        self._check = check
+        self._format: Format = format
+
+    async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """The one of the whole workspace."""
+        refuse_cursor(params)
+        about = "Errors and warnings of the whole workspace, without a build"
+        return ListResourcesResult(
+            resources=[Resource(uri=ALL, name="Diagnostics", description=about, mime_type=_KINDS[self._format])]
+        )
+
+    async def templates(
+        self, _: ServerRequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """Those of a file or folder."""
+        refuse_cursor(params)
+        about = "Errors and warnings of a file, or below a folder, by its path in the workspace"
+        kind = _KINDS[self._format]
+        return ListResourceTemplatesResult(
+            resource_templates=[
+                ResourceTemplate(uri_template=TEMPLATE, name="Diagnostics of a file", description=about, mime_type=kind)
+            ]
+        )
+
+    async def read(self, context: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """One of them, of what is on disk now; no later `check` is compared with it."""
+
+        async def report(done: float, total: float | None, message: str) -> None:
+            await context.session.report_progress(done, total, visible(message))
+
+        uri = str(params.uri)
+        base, _, path = uri.removeprefix(ALL).partition("/")
+        if not uri.startswith(ALL) or base:
+            raise MCPError(INVALID_PARAMS, unknown("resource", uri, [ALL, TEMPLATE]))
+        arguments = {"path": unquote(path), "severity": "warning", "since": "start", "all": True}
+        try:
+            answer = await self._check.call(Call(format=self._format, report=report), arguments)
+        except LspMcpError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=params.uri, text=answer, mime_type=_KINDS[self._format])]
+        )
