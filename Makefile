@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check test test-fast fix golden demo bench truth faults docs reference recording
+.PHONY: help env tools check test test-fast fix golden demo bench truth faults docs reference recording package
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -77,3 +77,6 @@ reference: env ## write docs/reference from the program: tools, flags, adapter f
 recording: env ## record a session with gopls as docs/assets/recording.svg
 	@scripts/tools.sh gopls
 	.venv/bin/python scripts/recording.py
+
+package: env ## build wheel and sdist, and try each in an empty environment
+	scripts/package.sh

@@ -24,10 +24,12 @@ PAGES = {
 _LINK = re.compile(r"""(\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")
 
 
+URL: str = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Name the repository."""
-    urls = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
-    config.repo_url, config.repo_name = urls["Repository"], "Repository"
+    """Link to the repository in the footer: with `repo_url` each page would ask GitHub for its stars."""
+    config.extra["social"] = [{"icon": "material/source-repository", "link": URL, "name": "Repository"}]
     return config
 
 
@@ -36,7 +38,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, page in PAGES.items():
         text = (TOP / source).read_text("utf-8")
         depth = "../" * page.count("/")
-        moved = _LINK.sub(lambda link, depth=depth: link[1] + _address(link[2], depth, config.repo_url), text)
+        moved = _LINK.sub(lambda link, depth=depth: link[1] + _address(link[2], depth), text)
         files.append(File.generated(config, page, content=moved))
     return files
 
@@ -52,13 +54,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if target in PAGES:
             return link[1] + posixpath.relpath(posixpath.join("docs", PAGES[target]), here)
         if link[2].startswith("../") and not target.startswith("docs/") and (TOP / target).exists():
-            return f"{link[1]}{config.repo_url}/blob/main/{target}"
+            return f"{link[1]}{URL}/blob/main/{target}"
         return link[0]
 
     return _LINK.sub(lead, markdown)
 
 
-def _address(address: str, depth: str, repository: str | None) -> str:
+def _address(address: str, depth: str) -> str:
     """Where a link from the top of the repository leads in the pages; one to a missing file stays, and is told."""
     if re.match(r"[a-z]+:", address):
         return address
@@ -66,4 +68,4 @@ def _address(address: str, depth: str, repository: str | None) -> str:
         return depth + PAGES[address]
     if address.startswith("docs/"):
         return depth + address.removeprefix("docs/")
-    return f"{repository}/blob/main/{address}" if (TOP / address).exists() else address
+    return f"{URL}/blob/main/{address}" if (TOP / address).exists() else address

@@ -33,7 +33,7 @@ COMMANDS = (
 )
 WIDTH, HEIGHT = 100, 26
 PROMPT = "\x1b]133;A\x07"  # printed before each prompt, and shown by no terminal
-KEY, PAUSE, READING = 0.03, 2.0, 2.5  # seconds: between keys, of the longest pause, after each answer
+KEY, PAUSE, READING = 0.02, 2.0, 2.5  # seconds: between keys, of the longest pause, after each answer
 _BOUND = 120  # seconds for one command
 
 # The picture: sizes in pixels, colours that are readable on a light and on a dark page.
@@ -102,9 +102,8 @@ def _recorded(code: Path) -> Iterator[Event]:
         yield from _until_prompt(terminal, begun)
         for command in COMMANDS:
             for key in command:
-                time.sleep(KEY)
                 os.write(terminal, key.encode())
-                yield from _read(terminal, begun, 0.05)
+                yield from _read(terminal, begun, KEY)
             os.write(terminal, b"\r")
             yield from _until_prompt(terminal, begun)
             time.sleep(READING)
@@ -138,7 +137,7 @@ def _read(terminal: int, begun: float, patience: float) -> Iterator[Event]:
     while select.select([terminal], [], [], patience)[0]:
         text = os.read(terminal, 65536).decode("utf-8", "replace")
         yield Event(time.monotonic() - begun, text)
-        patience = 0.02
+        patience = 0.005
 
 
 def _shortened(events: Iterator[Event]) -> Iterator[Event]:

@@ -225,8 +225,12 @@ def _adapters() -> str:
 def _structs(source: str) -> dict[str, tuple[str, list[str]]]:
     """Each struct of a module by its name: its docstring, and a row for each field with its comment."""
     comments = _comments(source)
+    tree = ast.parse(source)
+    docs = {one.name: ast.get_docstring(one) or "" for one in tree.body if isinstance(one, ast.ClassDef)}
+    names: dict[str, ast.expr | None] = dict.fromkeys(docs)
+    names |= {one.targets[0].id: one.value for one in tree.body if _is_type(one)}  # type: ignore[union-attr]
     found = {}
-    for node in ast.parse(source).body:
+    for node in tree.body:
         if not isinstance(node, ast.ClassDef) or not any("Data" in ast.unparse(base) for base in node.bases):
             continue
         rows = []
@@ -234,11 +238,46 @@ def _structs(source: str) -> dict[str, tuple[str, list[str]]]:
             if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
                 continue
             default = "required" if field.value is None else _default(ast.unparse(field.value))
-            comment = _comment(comments, field)
-            kind = ast.unparse(field.annotation).replace(", ...]", "]")
-            rows.append(_row(f"`{field.target.id}`", f"`{kind}`", default, _escaped(comment)))
-        found[node.name] = (re.sub(r"\s*\n\s*", " ", (ast.get_docstring(node) or "").replace("\n\n", " ")), rows)
+            comment = _comment(comments, field) or _about(docs, field.annotation)
+            rows.append(_row(f"`{field.target.id}`", _kind(field.annotation, names), default, _escaped(comment)))
+        found[node.name] = (" ".join(docs[node.name].split()), rows)
     return found
+
+
+def _is_type(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and ast.unparse(node.value).startswith("Literal[")
+    )
+
+
+def _about(docs: dict[str, str], annotation: ast.expr) -> str:
+    """The first paragraph of the docstring of the table that a field holds."""
+    held = [one.id for one in ast.walk(annotation) if isinstance(one, ast.Name) and one.id in docs]
+    return " ".join(docs[held[0]].partition("\n\n")[0].split()) if held else ""
+
+
+_TOML = {"str": "string", "int": "integer", "bool": "boolean", "Any": "any value"}
+
+
+def _kind(annotation: ast.expr, names: dict[str, ast.expr | None]) -> str:
+    """The type of a field in the words of TOML; `names` are the module's tables (None) and other types."""
+    match annotation:
+        case ast.BinOp(left=one, right=ast.Constant(value=None)):
+            return _kind(one, names)
+        case ast.Subscript(value=ast.Name(id="tuple" | "frozenset"), slice=inner):
+            return f"list of {_kind(inner.elts[0] if isinstance(inner, ast.Tuple) else inner, names)}"
+        case ast.Subscript(value=ast.Name(id="dict"), slice=ast.Tuple(elts=[_, value])):
+            return "table" if ast.unparse(value) == "Any" else f"table of {_kind(value, names)}"
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=ast.Tuple(elts=choices)):
+            return ", ".join(f"`{ast.literal_eval(one)!r}`" for one in choices)
+        case ast.Name(id=name) if name in names:
+            meant = names[name]
+            return _kind(meant, names) if meant else f"[{name}](#{name.lower()})"
+        case ast.Name(id=name) if name in _TOML:
+            return _TOML[name]
+    return f"`{ast.unparse(annotation)}`"
 
 
 def _default(text: str) -> str:

