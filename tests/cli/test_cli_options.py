@@ -4,12 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from cli_helpers import Programs, Run
 
 from fakes.workspace import FakeWorkspace
+from lsp_mcp.cli.main import main
+from mcp_process import PROGRAM
 
 HOVER = ["lsp_request", "method=textDocument/hover"]
 
@@ -188,12 +192,6 @@ def test_the_doctor_shows_the_flags_that_matter_to_it_and_takes_all(project: Pat
     assert "no such option" not in run("doctor", "--allow-exec-lua").stderr.lower()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_commands_and_flags(run: Run, shell: str) -> None:
-    script = run("completion", shell).stdout
-    assert "_LSP_MCP_COMPLETE" in script and "lsp-mcp" in script
-
-
 def test_no_color_is_heeded_on_a_terminal(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for no_color, styled in (("", True), ("1", False)):
         monkeypatch.setenv("NO_COLOR", no_color)
@@ -315,3 +313,34 @@ def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
     given = json.loads(run("setup", "claude-code", "--json").stdout)["entry"]["args"]
     flags = {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"}
     assert not {*flags, "--allow-protected-edits"} & set(given)
+
+
+def test_exit_statuses_are_those_of_the_help(run: Run, project: Path, programs: Programs) -> None:
+    shown = " ".join(run("--help").stdout.split())
+    assert "Exit status of every command: 0 if it did what was asked; 1 if it could not" in shown
+    assert "2 for wrong arguments, flags or configuration; 130 after an interrupt" in shown
+    assert run("setup").exit_code == 0
+    assert run("doctor").exit_code == 1, "no gopls"
+    assert run("setup", "nothing").exit_code == run("setup", "--nothing").exit_code == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_said_without_a_traceback(project: Path) -> None:
+    for words in (["setup"], ["call", "list"], ["daemon", "status"]):
+        with Path("/dev/full").open("w") as full:
+            found = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (found.returncode, "Traceback" in found.stderr) == (1, False), found.stderr
+        assert "the output cannot be written: No space left on device" in found.stderr
+
+
+def test_every_command_that_prints_facts_has_json(run: Run) -> None:
+    """All others serve something, print a script, or have an answer of another form (call, which has --json too)."""
+
+    def commands(group: click.Group, *names: str) -> Iterator[tuple[str, click.Command]]:
+        for name, command in group.commands.items():
+            yield " ".join([*names, name]), command
+            if isinstance(command, click.Group):
+                yield from commands(command, *names, name)
+
+    without = [name for name, one in commands(main) if not any("--json" in p.opts for p in one.params)]
+    assert sorted(without) == ["board", "bridge", "completion", "daemon", "hook"]

@@ -30,7 +30,7 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
         ConfigError: none can; the message says why. Not with `every`.
     """
     flags.check()
-    tools = list(_known_tools().values())
+    tools = list(known_tools().values())
     try:
         here = chosen_toolsets(flags.fitting(), flags.settings(), through_neovim=flags.through_neovim)
     except ConfigError as error:
@@ -107,7 +107,7 @@ class ToolCall:
         Raises:
             CallerError: there is no such tool, or a word is no `key=value`.
         """
-        known = _known_tools()
+        known = known_tools()
         in_lua = self.name.startswith(PREFIX)
         if self.name not in known and not in_lua:
             raise CallerError(unknown("tool", self.name, known))
@@ -222,7 +222,7 @@ class _Waiting:
             self._status.update(escape(visible(message)))
 
 
-def _known_tools() -> dict[str, Tool]:
+def known_tools() -> dict[str, Tool]:
     """The tools by name, to look at: no server is started, so none of these can be called."""
     return {tool.name: tool for tool in tools_without_sessions(CallerError("no server was started"))}
 

@@ -13,6 +13,7 @@ import click
 from lsp_mcp.cli.help import console
 from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.prose import count
+from lsp_mcp.visible import visible_lines
 
 _MIB = 1024 * 1024
 
@@ -37,21 +38,33 @@ def show(*, as_json: bool) -> None:
         _print(one)
 
 
-def stop(root: str | None) -> None:
+def roots() -> list[str]:
+    """The workspace roots of the daemons that run."""
+    return [one.about["root"] for one in _asked("status")]
+
+
+def stop(root: str | None, *, as_json: bool) -> None:
     """End the daemons, or the one for `root`; sessions that are open get another with their next call."""
     wanted = str(Path(root).resolve()) if root else None
     stopped = [one for one in _asked("status") if wanted in (None, one.about["root"])]
     for one in stopped:
         _asked("stop", one.log.stem)
+    if as_json:
+        click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
+        return
     click.echo(f"{count(len(stopped), 'daemon')} stopped" + "".join(f"\n  {one.about['root']}" for one in stopped))
 
 
-def logs() -> None:
+def logs(*, as_json: bool) -> None:
     """Print what the daemons have logged."""
     home = folder()
-    for path in sorted(Path(home).glob("*.log")) if home else ():
-        if text := path.read_text("utf-8", "replace").strip():
-            click.echo(f"{click.style(str(path), bold=True)}\n{text}\n")
+    files = sorted(Path(home).glob("*.log")) if home else ()
+    found = {str(path): text for path in files if (text := path.read_text("utf-8", "replace").strip())}
+    if as_json:
+        click.echo(json.dumps([{"log": path, "text": text} for path, text in found.items()], indent=2))
+        return
+    for path, text in found.items():
+        click.echo(f"{click.style(path, bold=True)}\n{visible_lines(text)}\n")
 
 
 def _asked(what: str, name: str | None = None) -> list[Told]:

@@ -334,7 +334,8 @@ def _show(checks: Sequence[Check]) -> None:
         about = about if fits else about.removesuffix(path).rstrip()
         shown.print(Text.assemble((sign, color), f" {check.name:{width}}  ", about))
         if not fits:  # in one piece, to be copied
-            shown.print(" " * min(width + 4, max(0, shown.width - len(path))) + path)
+            room = shown.width - len(path)
+            shown.print(" " * (width + 4 if width + 4 <= room else max(0, min(4, room))) + path)
         if check.note:
             room = max(40, shown.width - width - 4)
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
@@ -342,7 +343,8 @@ def _show(checks: Sequence[Check]) -> None:
     for check in checks:
         if check.get and (check.failed or check.state == "low" or check.advised):
             shown.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
-            shown.print(f"  {check.get}")
+            for way in check.get.split("; "):
+                shown.print(f"  {way}")
 
 
 def _home(path: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 from typing import Any
 
@@ -10,6 +12,8 @@ import click
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.visible import visible_lines
 
+_INTERRUPTED = 130  # as shells have it
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 PORT = click.IntRange(0, 65535)
 json_flag = click.option("--json", "as_json", is_flag=True, help="JSON, for scripts.")
 
@@ -49,7 +53,7 @@ class Commands(OrderedGroup):
     """Errors of this program's own tree are messages for people, not tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Exit status 2 if the arguments were wrong, 1 if something else is."""
+        """Exit status 2 if the arguments are wrong, 130 after an interrupt, 1 for any other failure."""
         if os.environ.get("NO_COLOR"):
             ctx.color = False  # click does not heed it
         try:
@@ -57,6 +61,15 @@ class Commands(OrderedGroup):
         except LspMcpError as error:
             click.echo(visible_lines(f"lsp-mcp: {error}"), err=True)
             ctx.exit(2 if isinstance(error, CallerError) else 1)
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            with contextlib.suppress(OSError):
+                click.echo(f"lsp-mcp: the output cannot be written: {error.strerror}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left of it is not tried again
+            ctx.exit(1)
         except click.NoSuchOption as error:
             ours = {name for parameter in self.params for name in parameter.opts}
             if error.ctx is None or error.ctx is ctx or error.option_name not in ours:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,15 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.cli.board_commands import board
+from lsp_mcp.cli.completing import (
+    daemon_roots,
+    of_names,
+    script,
+    server_names,
+    setup_clients,
+    tool_arguments,
+    tool_names,
+)
 from lsp_mcp.cli.help import PORT, Commands, json_flag
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on
@@ -25,7 +35,18 @@ _shared = click.option(
 )
 
 
-@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+_EXIT_STATUS = (
+    "Exit status of every command: 0 if it did what was asked; 1 if it could not, or found something wrong (an error "
+    "of a tool, doctor, warm); 2 for wrong arguments, flags or configuration; 130 after an interrupt."
+)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EXIT_STATUS,
+)
 @server_flags()
 @click.option(
     "--transport",
@@ -99,45 +120,54 @@ def daemon_status(as_json: bool) -> None:
 
 
 @daemon.command("stop")
-@click.argument("root", required=False)
-def daemon_stop(root: str | None) -> None:
-    """End all daemons, or the one for the workspace ROOT; open sessions start another with their next call."""
+@click.argument("root", required=False, shell_complete=of_names(daemon_roots))
+@json_flag
+def daemon_stop(root: str | None, as_json: bool) -> None:
+    """End all daemons, or the one for the workspace ROOT.
+
+    Open sessions start another with their next call.
+    """
     from lsp_mcp.cli.daemon import stop
 
-    stop(root)
+    stop(root, as_json=as_json)
 
 
 @daemon.command("logs")
-def daemon_logs() -> None:
-    """Print what they have logged."""
+@json_flag
+def daemon_logs(as_json: bool) -> None:
+    """Print the logs of all daemons, also of those that have ended."""
     from lsp_mcp.cli.daemon import logs
 
-    logs()
+    logs(as_json=as_json)
 
 
 @main.command("token")
+@json_flag
 @click.pass_context
-def print_token(context: click.Context) -> None:
+def print_token(context: click.Context, as_json: bool) -> None:
     """Print the token that clients send.
 
     To --transport http, to the board and to the bridge; the same for all of this user's. LSP_MCP_TOKEN chooses another.
     """
     from lsp_mcp.cli.token import token
 
-    click.echo(token(context.obj))
+    found = token(context.obj)
+    click.echo(json.dumps({"token": found}) if as_json else found)
 
 
 @main.command()
-def plugin() -> None:
-    """Print the folder of the Neovim plugin, to be put on 'runtimepath'."""
+@json_flag
+def plugin(as_json: bool) -> None:
+    """Print the folder of the Neovim plugin, for 'runtimepath'."""
     from lsp_mcp.data import plugin_folder
 
-    click.echo(plugin_folder())
+    found = str(plugin_folder())
+    click.echo(json.dumps({"folder": found}) if as_json else found)
 
 
 @main.command()
-@click.argument("tool", required=False)
-@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
+@click.argument("tool", required=False, shell_complete=tool_names)
+@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=tool_arguments)
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
 @_shared
 @click.option("--all", "every", is_flag=True, help="List also the tools that cannot run here, and what they need.")
@@ -213,7 +243,7 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("names", nargs=-1, metavar="[SERVER]...")
+@click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
 @json_flag
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")
 @click.pass_context
@@ -230,7 +260,7 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 
 
 @main.command()
-@click.argument("names", nargs=-1, metavar="[SERVER]...")
+@click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
 @click.option("--force", is_flag=True, help="Install again what is there already.")
 @json_flag
 def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
@@ -247,7 +277,7 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("client", required=False)
+@click.argument("client", required=False, shell_complete=of_names(setup_clients))
 @click.option("--write", is_flag=True, help="Merge it into the client's configuration file.")
 @click.option("--remove", is_flag=True, help="Take it out of the client's configuration file.")
 @click.option(
@@ -296,12 +326,9 @@ def setup(
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes a SHELL complete the commands and flags of lsp-mcp.
+    """Print the lines that make a SHELL complete commands, flags, tools and their arguments.
 
-    For bash: eval "$(lsp-mcp completion bash)" in ~/.bashrc; zsh likewise; for fish: lsp-mcp completion fish | source.
+    bash: put eval "$(lsp-mcp completion bash)" into ~/.bashrc. zsh: eval "$(lsp-mcp completion zsh)" into ~/.zshrc,
+    after compinit. fish: lsp-mcp completion fish > ~/.config/fish/completions/lsp-mcp.fish.
     """
-    from click.shell_completion import get_completion_class
-
-    found = get_completion_class(shell)
-    assert found
-    click.echo(found(main, {}, "lsp-mcp", "_LSP_MCP_COMPLETE").source())
+    click.echo(script(main, shell))

@@ -15,6 +15,7 @@ from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
 
 _INTERRUPTED = 130  # exit status, as shells have it
+_COMPLETES = "_LSP_MCP_COMPLETE"  # a variable that the functions of `lsp-mcp completion` set
 
 
 def serve(words: Sequence[str]) -> int | None:
@@ -22,6 +23,8 @@ def serve(words: Sequence[str]) -> int | None:
 
     None: this process is to do it itself.
     """
+    if _COMPLETES in os.environ:
+        return None  # a shell asks what could be typed
     if "hook" in words:
         from lsp_mcp.door.hook import answer_hook
 

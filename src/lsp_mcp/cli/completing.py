@@ -1,0 +1,92 @@
+"""What a shell offers while `lsp-mcp …` is typed: tools, their arguments, language servers, clients, daemons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+VARIABLE = "_LSP_MCP_COMPLETE"  # set while a shell asks; lsp_mcp.door lets that pass
+_BASH_ITEM = "COMPREPLY+=($value)"
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def script(program: click.Command, shell: str) -> str:
+    """The lines that make `shell` complete `program`.
+
+    In bash, no space follows `KEY=`, and files are completed where there is nothing else. (click 8.5 does neither.)
+    """
+    found = get_completion_class(shell)
+    assert found
+    source = found(program, {}, "lsp-mcp", VARIABLE).source()
+    if shell == "bash":
+        source = source.replace(_BASH_ITEM, f"{_BASH_ITEM}\n            [[ $value == *= ]] && compopt -o nospace")
+        source = source.replace("complete -o nosort", "complete -o nosort -o default")
+    return source
+
+
+def of_names(names: Callable[[], Iterable[str]]) -> Complete:
+    """Completes with those of the `names` that are not on the line yet."""
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        given = context.params.get(parameter.name or "") or ()
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete) and name not in given]
+
+    return complete
+
+
+def tool_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Tools by name, with what they are called for people; and `list`."""
+    from lsp_mcp.cli.call import known_tools
+
+    found = [CompletionItem(tool.name, help=tool.title) for tool in known_tools().values()]
+    return [one for one in [*found, CompletionItem("list")] if str(one.value).startswith(incomplete)]
+
+
+def tool_arguments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """`KEY=` of the tool's arguments that are not given yet; after `KEY=`, the values if it has a choice of them.
+
+    Where there are none, bash completes files. It takes `KEY`, `=` and the value for three words.
+    """
+    from lsp_mcp.cli.call import known_tools
+
+    tool = known_tools().get(context.params.get("tool") or "")
+    if tool is None:
+        return []
+    words = list(context.params.get("arguments") or ())
+    key, equals, value = incomplete.partition("=")
+    prefix = f"{key}="
+    if not key and equals and words:
+        key, prefix = words[-1], "="
+    elif words and words[-1] == "=":
+        key, value, prefix, equals = words[-2] if len(words) > 1 else "", incomplete, "", "="
+    properties = tool.whole_schema.get("properties", {})
+    if equals:
+        choices = [str(one) for one in properties.get(key, {}).get("enum", ())]
+        return [CompletionItem(f"{prefix}{one}") for one in choices if one.startswith(value)]
+    given = {word.partition("=")[0] for word in words}
+    return [CompletionItem(f"{name}=") for name in properties if name.startswith(key) and name not in given]
+
+
+def daemon_roots() -> Iterable[str]:
+    """The workspace roots of the daemons that run."""
+    from lsp_mcp.cli.daemon import roots
+
+    return roots()
+
+
+def server_names() -> Iterable[str]:
+    """Language servers and debuggers."""
+    from lsp_mcp.adapters import adapter_names
+    from lsp_mcp.dap.adapter import debugger_names
+
+    return [*adapter_names(), *debugger_names()]
+
+
+def setup_clients() -> Iterable[str]:
+    """The clients that `setup` knows, and `print`."""
+    from lsp_mcp.clients import client_names
+
+    return [*client_names(), "print"]
