@@ -102,9 +102,11 @@ def test_what_was_deleted_comes_back_with_all_that_was_its(world: World) -> None
     before = world.get(id_)
     world.write(tasks.delete, id_)
     assert [(one["ref"], one["title"], one["who"]) for one in world.read(trash.listed)[0]] == [(id_, "one", "you")]
+    world.write(tasks.comment, other, "Written since")  # which may have the number of the one that is gone
     assert world.write(versions.revert, "task", id_.upper())["id"] == id_
     after = world.get(id_)
-    changed = ("revision", "updated_at", "history", "position")
+    changed = ("revision", "updated_at", "history", "position", "comments")
+    assert [one["text"] for one in after["comments"]] == ["Look at this"]
     assert {**after, **{name: before[name] for name in changed}} == before
     assert [message for _, message in world.said(id_)] == ["created in Backlog", "deleted", "restored from the trash"]
     assert world.titles(tags=["tag"]) == ["one"]
