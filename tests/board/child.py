@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from lsp_mcp.board import agents, stages, talk, tasks, views
+from lsp_mcp.board import agents, claims, stages, talk, tasks, views
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.processes import new_name
@@ -52,7 +52,7 @@ def claim(url: str, threads: str) -> None:
         agent: Actor = store.write(lambda at: agents.connect(at, "worker", process))
         while True:
             try:
-                got.append(store.write(lambda at: tasks.claim(at, agent, None), agent)["id"])
+                got.append(store.write(lambda at: claims.claim(at, agent, None), agent)["id"])
             except LspMcpError:
                 return
 

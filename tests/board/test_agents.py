@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from board.boards import World
 from fakes.bounded import wait_gone
-from lsp_mcp.board import agents, processes, tables, talk, tasks, views
+from lsp_mcp.board import agents, claims, processes, tables, talk, views
 from lsp_mcp.board.store import Actor
 
 
@@ -42,7 +42,7 @@ def test_two_agents_of_one_program_have_two_names(world: World) -> None:
 def test_an_agent_gets_the_name_that_it_wants(world: World) -> None:
     agent = world.agent("claude")
     task = world.task()
-    world.write(tasks.claim, agent, task, by=agent)
+    world.write(claims.claim, agent, task, by=agent)
     named = world.write(agents.register, agent, "  Ada \n Lovelace ")
     assert named == Actor("Ada Lovelace", agent.id)
     assert connected(world) == ["Ada Lovelace"]
@@ -67,7 +67,7 @@ def test_a_name_that_cannot_be_used_is_refused(world: World, name: str) -> None:
 def test_who_takes_the_name_of_one_that_is_gone_is_another(world: World) -> None:
     gone = world.write(agents.register, world.agent("claude"), "Ada")
     task = world.task()
-    world.write(tasks.claim, gone, task, by=gone)
+    world.write(claims.claim, gone, task, by=gone)
     world.write(agents.disconnect, gone)
     new = world.write(agents.register, world.agent("claude"), "ada")
     assert (new.name, new.id != gone.id) == ("ada-2", True)
@@ -78,14 +78,14 @@ def test_an_agent_that_comes_back_with_its_token_has_its_name_tasks_and_answers(
     gone = world.write(agents.connect, "claude", world.process, "secret of the first")
     gone = world.write(agents.register, gone, "Ada")
     task, own = world.task("old"), world.task("own")
-    world.write(tasks.claim, gone, task, by=gone)
+    world.write(claims.claim, gone, task, by=gone)
     question = world.write(talk.ask, "?", by=gone)["id"]
     world.write(agents.disconnect, gone)
     assert connected(world) == []
     assert [one["asker_gone"] for one in world.read(talk.waiting)] == [True]
 
     new = world.agent("claude")
-    world.write(tasks.claim, new, own, by=new)
+    world.write(claims.claim, new, own, by=new)
     asked = world.write(talk.ask, "own?", by=new)["id"]
     heir = world.write(agents.come_back, "secret of the first", "claude", world.process)
     assert heir == gone
@@ -94,7 +94,7 @@ def test_an_agent_that_comes_back_with_its_token_has_its_name_tasks_and_answers(
     assert connected(world) == ["Ada"]
     for id_ in (task, own):
         assert world.get(id_)["claimed_by"] == "Ada"
-        assert "works on" in world.refused(tasks.claim, world.agent("x"), id_)
+        assert "works on" in world.refused(claims.claim, world.agent("x"), id_)
     for id_ in (question, asked):
         world.write(talk.answer, id_, text="yes")
     assert [one["id"] for one in world.read(talk.answered, heir.id)] == [question, asked]
@@ -105,7 +105,7 @@ def test_an_agent_that_comes_back_with_its_token_has_its_name_tasks_and_answers(
 def test_the_claims_of_an_agent_that_leaves_lapse_for_all_to_see(world: World) -> None:
     agent = world.agent()
     task = world.task("half done")
-    world.write(tasks.claim, agent, task, by=agent)
+    world.write(claims.claim, agent, task, by=agent)
     world.write(agents.disconnect, agent, "another process")
     assert connected(world) == [agent.name]  # it has come back elsewhere
     world.write(agents.disconnect, agent, world.process)
@@ -125,7 +125,7 @@ def test_an_agent_that_leaves_nothing_is_forgotten_and_its_name_is_free(world: W
 def test_an_agent_that_leaves_a_claim_is_remembered(world: World) -> None:
     agent = world.agent("claude")
     task = world.task()
-    world.write(tasks.claim, agent, task, by=agent)
+    world.write(claims.claim, agent, task, by=agent)
     world.write(agents.disconnect, agent)
     assert world.agent("claude").name == "claude-2"
     assert world.get(task)["claimed_by"] == "claude"
@@ -145,7 +145,7 @@ def test_the_agents_of_a_process_that_was_killed_are_gone_at_the_next_sign_of_li
         name = child.stdout.readline().decode().strip()
         agent = world.agent("claude", name)
         task = world.task()
-        world.write(tasks.claim, agent, task, by=agent)
+        world.write(claims.claim, agent, task, by=agent)
         world.write(agents.beat, world.process)
         assert connected(world) == ["claude"]
         child.kill()

@@ -357,6 +357,13 @@ def test_ask_user_get_response_and_get_responses(shared: Agent, person: httpx2.C
     )
 
 
+def test_options_may_be_plain_texts(shared: Agent, person: httpx2.Client) -> None:
+    long = "the second, with all that speaks for it and what speaks against it"
+    id_ = shared.answer("ask_user", question="Which?", options=["the first", long])["questionId"]
+    assert person.post(f"/api/questions/{id_}/answer", json={"option": long[:60]}).status_code == 200
+    assert shared.answer("get_response", questionId=id_)["answer"] == long
+
+
 def test_an_answer_is_waited_for(shared: Agent, person: httpx2.Client) -> None:
     id_ = shared.answer("ask_user", question="Which?")["questionId"]
     assert shared.answer("get_response", questionId=id_, wait_seconds=0.01)["answered"] is False
@@ -545,11 +552,11 @@ def test_the_holder_of_a_claim_is_told_at_once_and_in_its_next_answer_of_who_for
         assert f"{holding} works on {task}" in other.error("update_task", id=task, title="Mine")
         forced = other.answer("update_task", id=task, title="Mine", force=True)
         assert forced["overrode"] == f"the claim of {holding}, who was told"
-        said = f"{name} changed {task}, on which {holding} works"
+        said = f"{name} changed {task}, on which {holding} works; read it again"
         told = holder.receive()
         assert (told["method"], told["params"]["data"]) == ("notifications/message", {"message": said})
         answers = [holder.call("get_task", {"id": task})["content"] for _ in range(2)]
-        assert [[part["text"] for part in parts[1:]] for parts in answers] == [[f"{said}; read it again"], []]
+        assert [[part["text"] for part in parts[1:]] for parts in answers] == [[said], []]
 
 
 @pytest.mark.parametrize("transport", ["websocket", "stdio"])

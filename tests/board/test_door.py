@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -318,6 +319,12 @@ def test_odd_requests_of_the_page_are_errors_and_no_defects(board: Running) -> N
         answer = page.post("/api/tasks", content="[" * 200_000)
         assert answer.status_code == 400
         assert "JSON" in answer.json()["error"]
+        for name in ("nothing.js", "..", "%2e%2e%2fpyproject.toml"):
+            assert page.get(f"/static/0/{name}").status_code in (401, 404)
+        main = re.findall(r'src="(/static/\w+/main\.js)"', page.get("/").text)[0]
+        assert "immutable" in page.get(main).headers["cache-control"]
+        of_before = page.get("/static/0123456789abcdef/main.js")
+        assert (of_before.content, of_before.headers["cache-control"]) == (page.get(main).content, "no-cache")
         for since in ("9" * 40, "-1", "٣", "x"):
             with page.stream("GET", f"/api/events?since={since}") as events:
                 assert events.status_code == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from board.boards import World
-from lsp_mcp.board import stages, tasks
+from lsp_mcp.board import claims, stages, tasks
 
 
 def names(world: World) -> list[str]:
@@ -129,7 +129,7 @@ def test_a_board_keeps_a_default_stage_and_one_that_completes_tasks(world: World
 def test_what_a_stage_does_to_tasks_is_done_to_those_that_are_in_it(world: World) -> None:
     agent = world.agent("codex")
     id_ = world.task("one", stage="Verify")
-    world.write(tasks.claim, agent, id_, by=agent)
+    world.write(claims.claim, agent, id_, by=agent)
     world.write(stages.update, "Verify", completes=True)
     task = world.get(id_)
     assert (task["status"], task["claimed_by"], task["stage"]) == ("completed", None, "Verify")

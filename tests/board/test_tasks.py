@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from board.boards import World
-from lsp_mcp.board import agents, fields, ids, markdown, stages, tables, talk, tasks, views
+from lsp_mcp.board import agents, claims, fields, ids, markdown, stages, tables, talk, tasks, views
 from lsp_mcp.board.ids import read_id
 from lsp_mcp.board.store import PERSON, Actor
 from lsp_mcp.errors import CallerError
@@ -83,7 +83,7 @@ def test_filters_are_all_that_must_hold(world: World) -> None:
     world.write(tasks.update, world.task("three", tags=["x"]), status="completed")
     assert world.titles(stage="backlog", status="pending", tags=["x"], text="ONE") == ["one"]
     agent = world.agent()
-    world.write(tasks.claim, agent, one, by=agent)
+    world.write(claims.claim, agent, one, by=agent)
     assert world.titles(agent=agent.id) == ["one"]
     assert world.titles(status="completed") == ["three"]
 
@@ -293,8 +293,8 @@ def test_each_kind_of_change_has_its_words(world: World) -> None:
         lambda: world.write(tasks.update, id_, stage="verify"),
         lambda: world.write(tasks.move, id_, "Prepare"),
         lambda: world.write(tasks.append, id_, "text", "Findings"),
-        lambda: world.write(tasks.claim, agent, id_, by=agent),
-        lambda: world.write(tasks.release, agent, id_, by=agent),
+        lambda: world.write(claims.claim, agent, id_, by=agent),
+        lambda: world.write(claims.release, agent, id_, by=agent),
         lambda: world.write(tasks.update, id_, status="completed"),
         lambda: world.write(tasks.update, id_, status="pending"),
     ):
@@ -345,7 +345,7 @@ def test_of_a_long_text_the_history_keeps_all_that_was_taken_out_and_put_in(worl
 def test_completing_a_task_ends_its_claim(world: World) -> None:
     agent = world.agent()
     id_ = world.task()
-    world.write(tasks.claim, agent, id_, by=agent)
+    world.write(claims.claim, agent, id_, by=agent)
     world.write(tasks.update, id_, status="completed", by=agent)
     assert (world.get(id_)["claimed_by"], world.get(id_)["status"]) == (None, "completed")
     world.write(tasks.update, id_, status="completed", by=agent)
@@ -513,7 +513,7 @@ def test_tasks_are_ready_in_the_order_of_the_board_once_nothing_holds_them(world
     world.write(tasks.move, fourth, "Backlog", before=first)
     assert [one["id"] for one in world.read(views.ready)[0]] == [fourth, first, third]
     agent = world.agent()
-    world.write(tasks.claim, agent, fourth, by=agent)
+    world.write(claims.claim, agent, fourth, by=agent)
     world.write(tasks.update, first, status="completed")
     assert [one["id"] for one in world.read(views.ready)[0]] == [second, third]
     world.write(agents.disconnect, agent)
@@ -616,11 +616,11 @@ def test_moves_do_what_they_do_to_a_list(world: World, steps: list[tuple[int, st
 def test_a_claimed_task_is_nobody_elses(world: World) -> None:
     one, two = world.agent("claude"), world.agent("codex")
     id_ = world.task()
-    assert world.write(tasks.claim, one, id_, by=one)["claimed_by"] == "claude"
-    said = world.refused(tasks.claim, two, id_, by=two)
+    assert world.write(claims.claim, one, id_, by=one)["claimed_by"] == "claude"
+    said = world.refused(claims.claim, two, id_, by=two)
     assert re.fullmatch(rf"claude works on {id_} since \d{{4}}-\d\d-\d\dT\d\d:\d\dZ\. See list_ready_tasks\.", said)
     before = world.everything()
-    world.write(tasks.claim, one, id_, by=one)
+    world.write(claims.claim, one, id_, by=one)
     assert world.everything() == before
 
 
@@ -628,37 +628,37 @@ def test_the_first_task_that_is_ready_is_claimed_if_none_is_named(world: World) 
     agent = world.agent()
     blocked_by = world.task("b", stage="Verify")
     world.task("a", depends_on=[blocked_by])
-    assert world.write(tasks.claim, agent, None, by=agent)["id"] == blocked_by
-    assert "no task is ready" in world.refused(tasks.claim, agent, None, by=agent)
+    assert world.write(claims.claim, agent, None, by=agent)["id"] == blocked_by
+    assert "no task is ready" in world.refused(claims.claim, agent, None, by=agent)
 
 
 def test_a_task_that_cannot_be_begun_cannot_be_claimed(world: World) -> None:
     agent = world.agent()
     first = world.task()
     second = world.task(depends_on=[first])
-    assert f"{second} waits for {first}; complete those first." in world.refused(tasks.claim, agent, second, by=agent)
+    assert f"{second} waits for {first}; complete those first." in world.refused(claims.claim, agent, second, by=agent)
     world.write(tasks.update, first, status="completed")
-    assert f"{first} is completed" in world.refused(tasks.claim, agent, first, by=agent)
-    assert world.write(tasks.claim, agent, second, by=agent)["claimed_by"] == agent.name
+    assert f"{first} is completed" in world.refused(claims.claim, agent, first, by=agent)
+    assert world.write(claims.claim, agent, second, by=agent)["claimed_by"] == agent.name
 
 
 def test_only_its_agent_or_a_person_releases_a_claim(world: World) -> None:
     one, two = world.agent("claude"), world.agent("codex")
     id_ = world.task()
-    world.write(tasks.claim, one, id_, by=one)
-    assert "only claude or a person can release it" in world.refused(tasks.release, two, id_, by=two)
-    assert world.write(tasks.release, PERSON, id_)["claimed_by"] is None
+    world.write(claims.claim, one, id_, by=one)
+    assert "only claude or a person can release it" in world.refused(claims.release, two, id_, by=two)
+    assert world.write(claims.release, PERSON, id_)["claimed_by"] is None
     before = world.everything()
-    world.write(tasks.release, one, id_, by=one)
+    world.write(claims.release, one, id_, by=one)
     assert world.everything() == before
 
 
 def test_the_task_of_an_agent_that_is_gone_can_be_taken_over(world: World) -> None:
     one, two = world.agent("claude"), world.agent("codex")
     id_ = world.task()
-    world.write(tasks.claim, one, id_, by=one)
+    world.write(claims.claim, one, id_, by=one)
     world.write(agents.disconnect, one)
-    assert world.write(tasks.claim, two, id_, by=two)["claimed_by"] == "codex"
+    assert world.write(claims.claim, two, id_, by=two)["claimed_by"] == "codex"
     assert world.said(id_)[-1] == ("codex", "claimed by codex, who takes over from claude")
 
 
@@ -698,7 +698,7 @@ def test_an_actor_without_an_id_is_a_person() -> None:
 def test_a_claim_protects_against_other_agents_and_force_is_told(world: World) -> None:
     holder, other = world.agent("alpha"), world.agent("beta")
     id_ = world.task("claimed")
-    world.write(tasks.claim, holder, id_, by=holder)
+    world.write(claims.claim, holder, id_, by=holder)
     for refused in (
         lambda: world.refused(tasks.update, id_, description="mine", by=other),
         lambda: world.refused(tasks.update, id_, status="completed", by=other),
@@ -713,9 +713,9 @@ def test_a_claim_protects_against_other_agents_and_force_is_told(world: World) -
     assert world.write(tasks.update, id_, title="by alpha", by=holder)["claimed_by"] == "alpha"
     assert "overrode" not in world.write(tasks.update, id_, title="by a person")
     assert world.write(tasks.update, id_, title="forced", force=True, by=other)["overrode"] == "alpha"
-    forced = sa.select(tables.changes.c.ref, tables.changes.c.text).where(tables.changes.c.action == "forced")
-    told = f"beta changed {id_}, on which alpha works"
-    assert world.read(lambda at: at.connection.execute(forced).all()) == [(holder.id, told)]
+    forced = sa.select(tables.changes.c.ref, tables.changes.c.text).where(tables.changes.c.action == "told")
+    told = f"beta changed {id_}, on which alpha works; read it again"
+    assert world.read(lambda at: at.connection.execute(forced).all())[-1] == (holder.id, told)
     world.write(agents.disconnect, holder)
     world.write(tasks.update, id_, title="alpha is gone", by=other)
 
@@ -727,7 +727,7 @@ def test_what_a_change_answers_is_what_is_there(world: World) -> None:
     for change in (
         lambda: world.write(tasks.update, made["id"], title="two", tags=["b"], stage="Prepare", by=agent),
         lambda: world.write(tasks.append, made["id"], "- [x] done", by=agent),
-        lambda: world.write(tasks.claim, agent, made["id"], by=agent),
+        lambda: world.write(claims.claim, agent, made["id"], by=agent),
         lambda: world.write(tasks.update, made["id"], priority="P0", by=agent),
         lambda: world.write(tasks.update, made["id"], status="completed", by=agent),
         lambda: world.write(tasks.update, made["id"], status="pending", archived=False, by=agent),

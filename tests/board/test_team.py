@@ -14,7 +14,7 @@ import pytest
 from board.boards import World
 from board.postgres import PostgresServer
 from board.proxy import Proxy
-from lsp_mcp.board import stages, talk, tasks, views
+from lsp_mcp.board import claims, stages, talk, tasks, views
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError, UnavailableError
 
@@ -222,9 +222,9 @@ def test_a_write_takes_at_most_eight_statements_and_few_round_trips(proxy: Proxy
         "create": lambda: team.write(tasks.create, "new", description="d", tags=["a", "b"], stage="Verify", by=agent),
         "update": lambda: team.write(tasks.update, id_, title="t", description="d", tags=["c", "d"], by=agent),
         "append": lambda: team.write(tasks.append, id_, "more", "Findings", by=agent),
-        "claim": lambda: team.write(tasks.claim, agent, claimed, by=agent),
-        "claim the next": lambda: team.write(tasks.claim, other, None, by=other),
-        "release": lambda: team.write(tasks.release, other, id_, by=other),
+        "claim": lambda: team.write(claims.claim, agent, claimed, by=agent),
+        "claim the next": lambda: team.write(claims.claim, other, None, by=other),
+        "release": lambda: team.write(claims.release, other, id_, by=other),
         "move": lambda: team.write(tasks.update, id_, stage="Verify", by=agent),
         "complete": lambda: team.write(tasks.update, id_, status="completed", by=agent),
         "comment": lambda: team.write(tasks.comment, id_, "hm", by=agent),

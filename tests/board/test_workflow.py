@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from board.boards import World
-from lsp_mcp.board import dependencies, stages, tables, tasks, views, workflow
+from lsp_mcp.board import claims, dependencies, stages, tables, tasks, views, workflow
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError
 
@@ -154,7 +154,7 @@ def test_whatever_is_done_to_tasks_and_stages_they_agree(world: World, steps: li
                 case "move":
                     world.write(tasks.move, made[what], value)
                 case "claim":
-                    world.write(tasks.claim, agent, made[what], by=agent)
+                    world.write(claims.claim, agent, made[what], by=agent)
                 case "archive":
                     world.write(tasks.update, made[what], archived=value)
                 case "completes":
@@ -177,7 +177,7 @@ def test_a_task_that_somebody_drags_to_done_is_done(world: World) -> None:
     assert (world.get(first)["status"], world.get(first)["completed_at"] is None) == ("completed", False)
     assert [one["id"] for one in world.read(views.ready)[0]] == [second]
     agent = world.agent()
-    assert world.write(tasks.claim, agent, None, by=agent)["id"] == second
+    assert world.write(claims.claim, agent, None, by=agent)["id"] == second
     world.write(tasks.update, first, stage="Verify")
     assert world.get(first)["status"] == "pending"
     assert world.get(second)["blocked_by"] == [first]
@@ -227,7 +227,7 @@ def test_what_is_ready_comes_by_priority(world: World) -> None:
     assert [one["title"] for one in world.read(views.ready)[0]] == ["urgent", "high", "usual", "low"]
     assert world.titles() == ["usual", "low", "urgent", "high"]
     agent = world.agent()
-    assert world.write(tasks.claim, agent, None, by=agent)["title"] == "urgent"
+    assert world.write(claims.claim, agent, None, by=agent)["title"] == "urgent"
 
 
 def test_the_columns_of_a_row_are_written_by_one_module_only(world: World) -> None:

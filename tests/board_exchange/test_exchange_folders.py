@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from board_exchange.exchanges import NEOVA, Place, counts, edit, task_file, texts
-from lsp_mcp.board import agents, library, stages, tables, talk, tasks, trash, versions, views
+from lsp_mcp.board import agents, claims, library, stages, tables, talk, tasks, trash, versions, views
 from lsp_mcp.board.exchange import importing, rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.errors import CallerError, UnavailableError
@@ -324,7 +324,7 @@ def test_an_edit_counts_as_a_change_of_the_one_who_imports(full: Place, tmp_path
 def test_a_claim_stays_until_the_task_is_completed(full: Place, tmp_path: Path) -> None:
     claude = full.do(agents.connect, "claude", "a process")
     third = by_title(full, "שלום").id
-    full.do(tasks.claim, claude, third, by=claude)
+    full.do(claims.claim, claude, third, by=claude)
     full.give(tmp_path)
     edit(task_file(tmp_path, third), "tags: []", 'tags: ["x"]')
     full.take(tmp_path)
@@ -425,7 +425,7 @@ def test_an_export_has_all_of_a_board_and_its_import_makes_the_same(
     first = one.do(tasks.create, "first", description="- [x] a\n- [ ] b " * 30, priority="P0", tags=["a"])["id"]
     second = one.do(tasks.create, "second", depends_on=[first])["id"]
     one.do(tasks.update, first, description="short", branch="fix", by=agent)
-    one.do(tasks.claim, agent, first, by=agent)
+    one.do(claims.claim, agent, first, by=agent)
     one.do(tasks.comment, first, "Is this right?")
     one.do(tasks.update, one.do(tasks.create, "done")["id"], status="completed", archived=True)
     question = one.do(talk.ask, "Which?", task=second, options=[{"id": "x", "label": "X"}], by=agent)["id"]

@@ -79,6 +79,11 @@ class Agent:
         except ValueError:
             return text
 
+    def news(self, tool: str, **arguments: Any) -> list[str]:
+        """What the answer of a tool says beside it."""
+        answer = self._request("tools/call", {"name": tool, "arguments": arguments})
+        return [part["text"] for part in answer["content"][1:]]
+
     def task(self, title: str, **arguments: Any) -> str:
         """The id of a new task."""
         return str(self.call("create_task", title=title, **arguments)["id"])

@@ -298,3 +298,43 @@ def test_an_overwritten_text_and_a_deleted_task_come_back(page: Page, ada: Agent
     page.get_by_role("listitem").filter(has_text="Overwritten").get_by_role("button", name="Restore").click()
     expect(card(page, "Overwritten")).to_be_visible()
     assert ada.call("get_task", id=id_)["description"] == "The first text"
+
+
+def test_agents_are_named_and_given_tasks_and_are_told(page: Page, ada: Agent, grace: Agent) -> None:
+    id_ = ada.task("To be given")
+    ada.call("claim_task", id=id_)
+    dialog = open_task(page, "To be given")
+    holder = dialog.get_by_label("Worked on by")
+    holder.select_option(grace.name)
+    expect(holder.locator("option:checked")).to_have_text(grace.name)
+    expect(card(page, "To be given").locator(".fact--holder")).to_contain_text(grace.name)
+    assert ada.news("list_ready_tasks") == [f"the user gave {id_} (To be given) to {grace.name}: stop working on it"]
+    assert grace.news("get_task", id=id_) == [f"the user gave you {id_} (To be given): work on it"]
+    dialog.get_by_label("Your comment").fill("Begin with the tests")
+    dialog.get_by_role("button", name="Comment").click()
+    expect(dialog).to_contain_text("Begin with the tests")
+    assert grace.news("get_task", id=id_) == [f"the user commented on {id_}: Begin with the tests"]
+    holder.select_option("Nobody")
+    expect(card(page, "To be given").locator(".fact--holder")).to_have_count(0)
+    assert grace.call("get_task", id=id_).get("claimed_by") is None
+    dialog.get_by_role("button", name="Edit").click()
+    page.get_by_label("Branch").fill("fix/it")
+    page.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_text("fix/it", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Filter tasks by text").fill("fix/it")  # it is nowhere on the card
+    expect(page.locator(".card__title")).to_have_text(["To be given"])
+    page.get_by_label("Filter tasks by text").fill("")
+
+    page.get_by_role("button", name=f"Rename {ada.name}").click()
+    page.get_by_role("textbox", name="Name").fill(grace.name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text(f"another agent is called {grace.name}")
+    page.get_by_role("textbox", name="Name").fill("lovelace")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(page.locator("#workspace .agent__name", has_text="lovelace")).to_be_visible()
+    assert ada.news("get_project_info") == ["the user renamed you: you are lovelace now"]
+    ada.call("add_to_task", id=id_, content="x")
+    assert grace.call("get_task", id=id_)["history"][-1]["who"] == "lovelace"
+    page.keyboard.press("Control+z")
+    expect(page.locator("#workspace .agent__name", has_text=ada.name)).to_be_visible()

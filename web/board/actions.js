@@ -82,7 +82,7 @@ export class Actions {
     const task = await this.#store(id, change);
     if (before) {
       const names = Object.keys(change).filter((name) => name in before);
-      const old = Object.fromEntries(names.map((name) => [name, before[name]]));
+      const old = Object.fromEntries(names.map((name) => [name, before[name] ?? ""]));
       this.#undo.add(`changed ${task.title}`, () => this.#store(id, { ...old, expected_revision: task.revision }));
     }
     return task;
@@ -157,8 +157,24 @@ export class Actions {
     await this.#change(id, () => api.changeTask(id, { archived: true }));
   }
 
-  async releaseTask(id) {
-    await this.#change(id, () => api.releaseTask(id));
+  /** Give a task to an agent, or to nobody. */
+  async assign(id, agent) {
+    const before = this.#state.agents.find(({ name }) => name === this.#state.tasks.get(id).claimed_by)?.id ?? null;
+    const send = (to) => this.#change(id, () => (to ? api.assignTask(id, to) : api.releaseTask(id)));
+    this.#undo.add(`changed who works on ${this.#state.tasks.get(id).title}`, () => send(before));
+    await send(agent);
+  }
+
+  /** Give an agent another name; why not, if that was refused. */
+  async renameAgent(agent, name) {
+    try {
+      await api.renameAgent(agent.id, name);
+      this.#undo.add(`renamed ${agent.name}`, () => api.renameAgent(agent.id, agent.name));
+      return null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return error.message;
+    }
   }
 
   /** Answer a question; whether that was taken. */

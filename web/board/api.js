@@ -41,7 +41,7 @@ export async function ask(method, path, body) {
   return answer;
 }
 
-const AT_FIRST = 40; // tasks of each stage, which fill a column on a large screen
+const AT_FIRST = 24; // tasks of each stage, which fill a column on a large screen; index.html asks for the same
 
 const part = encodeURIComponent;
 
@@ -66,6 +66,8 @@ export const api = {
   diff: (hash) => ask("GET", `/api/commits/${part(hash)}`),
   code: (anchor) => ask("GET", `/api/code?anchor=${part(anchor)}`),
   releaseTask: (id) => ask("POST", `/api/tasks/${part(id)}/release`),
+  assignTask: (id, agent) => ask("POST", `/api/tasks/${part(id)}/assign`, { agent }),
+  renameAgent: (id, name) => ask("PATCH", `/api/agents/${part(id)}`, { name }),
   answer: (id, answer) => ask("POST", `/api/questions/${part(id)}/answer`, answer),
   dismiss: (id) => ask("POST", `/api/questions/${part(id)}/dismiss`),
   createStage: (stage) => ask("POST", "/api/stages", stage),

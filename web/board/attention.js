@@ -57,7 +57,7 @@ export class Attention extends EventTarget {
     const isSeen = !document.hidden && document.hasFocus();
     if (desktop && !isSeen) {
       // One for all tabs, since they have one tag.
-      const shown = new Notification(`${question.who} asks`, { body: question.question, tag: question.id, silent: true, icon: "/static/icon.svg" });
+      const shown = new Notification(`${question.who} asks`, { body: question.question, tag: question.id, silent: true, icon: new URL("./icon.svg", import.meta.url).href });
       shown.addEventListener("click", () => {
         window.focus();
         this.#open(question);

@@ -77,7 +77,7 @@ class Shared {
 
   constructor(since, hear, fail) {
     this.#since = since;
-    this.#worker = new SharedWorker("/static/stream_worker.js", { type: "module", name: "board" });
+    this.#worker = new SharedWorker(new URL("./stream_worker.js", import.meta.url), { type: "module", name: "board" });
     let isOver = false;
     const giveUp = () => {
       if (isOver) return;

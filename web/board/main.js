@@ -53,6 +53,7 @@ const workspace = new Workspace(byId("workspace"), {
   on: {
     answer: (id, answer) => actions.answer(id, answer),
     dismiss: (question) => actions.dismiss(question),
+    rename: (agent, name) => actions.renameAgent(agent, name),
     isHere: (question) => state.agents.some((agent) => agent.id === question.agent),
     openTask,
     toggled: (isOpen, byPerson) => {

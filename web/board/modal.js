@@ -62,3 +62,23 @@ export function confirmed({ heading, text, yes, no = "Cancel", dangerous = true 
     });
   });
 }
+
+/** Ask for one line of text; `save` is given it, and returns why it cannot be used, if so. */
+export function askForLine({ heading, label, value, yes, save }) {
+  const field = element("input", { id: "line", type: "text", value, dir: "auto", autocomplete: "off", autofocus: true });
+  const error = element("p", { class: "error", role: "alert", hidden: true, dir: "auto" });
+  const cancel = element("button", { type: "button" }, "Cancel");
+  const form = element("form", { class: "form", novalidate: true }, element("div", { class: "field" }, element("label", { for: "line" }, label), field), error,
+    element("div", { class: "buttons" }, cancel, element("button", { type: "submit", class: "primary" }, yes)));
+  const { close } = openModal({ heading, kind: "dialog--small", content: [form] });
+  cancel.addEventListener("click", close);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const refusal = await save(field.value.trim());
+    if (!refusal) return close();
+    error.textContent = refusal;
+    error.hidden = false;
+    return field.focus();
+  });
+  field.select();
+}

@@ -4,6 +4,12 @@
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",
   "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
 
+// What most tasks have, and GET /api/board leaves out.
+const USUAL = {
+  status: "pending", tags: [], claimed_by: null, priority: 2, boxes: 0, ticked: 0, branch: null, blocked_by: [], waits: 0, blocks: 0,
+  comment_count: 0,
+};
+
 export class State extends EventTarget {
   root = "";
   seq = 0; // the last change that is known
@@ -122,7 +128,9 @@ export class State extends EventTarget {
 }
 
 function cardOf(task) {
-  return Object.fromEntries(KEPT.map((name) => [name, task[name]]));
+  const card = { ...USUAL };
+  for (const name of KEPT) if (task[name] !== undefined) card[name] = task[name];
+  return card;
 }
 
 /** Where a task belongs among the others of its stage. */

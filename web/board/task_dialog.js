@@ -14,7 +14,7 @@ import { TaskForm } from "./task_form.js";
 import { historyOf } from "./task_history.js";
 import { propertiesOf } from "./task_properties.js";
 
-const WRITTEN = { title: "Title", description: "Description", tags: "Tags" };
+const WRITTEN = { title: "Title", description: "Description", tags: "Tags", branch: "Branch" };
 
 /** A dialog that makes a new task; `created` is told of it. */
 export function openNewTask({ state, actions, stage, created, returnTo }) {
@@ -110,7 +110,7 @@ export class TaskDialog {
     this.#section("description", [task.description], () => describe(task.description, (number, isTicked) => this.#tick(number, isTicked)));
     this.#section("comments", task.comments, () => commentsOf(task, (text) => this.#with.actions.comment(task.id, text)));
     this.#section("actions", ["always"], () => this.#buttons());
-    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages];
+    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages, state.agents];
     this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);
     const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
     this.#section("links", [task.depends_on, task.needed_by, linked], () => linksOf(task, this.#with));
@@ -245,11 +245,11 @@ function shown(value) {
 }
 
 function pick(task) {
-  return { title: task.title, description: task.description, tags: task.tags };
+  return { title: task.title, description: task.description, tags: task.tags, branch: task.branch ?? "" };
 }
 
 function differ(one, other) {
-  return JSON.stringify(one) !== JSON.stringify(other);
+  return JSON.stringify(one ?? "") !== JSON.stringify(other ?? "");
 }
 
 async function refuseEmpty(form) {

@@ -1,4 +1,4 @@
-// The form in which a task is written: title, description, tags, and its stage and priority if it is new.
+// The form in which a task is written: title, description, tags; its stage and priority if it is new, else its branch.
 
 import { element } from "./dom.js";
 import { markdown } from "./markdown.js";
@@ -11,12 +11,15 @@ export class TaskForm {
   #write = element("button", { type: "button", class: "tab", "aria-pressed": "true" }, "Write");
   #look = element("button", { type: "button", class: "tab", "aria-pressed": "false" }, "Preview");
   #start;
+  #isNew;
 
-  /** `task` has what is in it at first; `stages` are offered if given; `submit` is called to save, `cancel` to stop. */
+  /** `task` has what is in it at first; `stages` are offered if it is new; `submit` is called to save, `cancel` to stop. */
   constructor({ task, stages = [], save, submit, cancel }) {
+    this.#isNew = stages.length > 0;
     this.title = element("input", { id: "form-title", type: "text", value: task.title ?? "", maxlength: "300", required: true, dir: "auto", autocomplete: "off", autofocus: true });
     this.description = element("textarea", { id: "form-description", rows: "12", value: task.description ?? "", dir: "auto", "aria-describedby": "form-description-hint" });
     this.tags = element("input", { id: "form-tags", type: "text", value: (task.tags ?? []).join(", "), dir: "auto", autocomplete: "off", "aria-describedby": "form-tags-hint" });
+    this.branch = element("input", { id: "form-branch", type: "text", value: task.branch ?? "", dir: "ltr", autocomplete: "off", spellcheck: "false", "aria-describedby": "form-branch-hint" });
     this.stage = element("select", { id: "form-stage" }, ...stages.map((stage) => element("option", { value: stage.name, selected: stage.name === task.stage }, stage.name)));
     this.priority = element("select", { id: "form-priority" }, ...PRIORITIES.map((text, value) => element("option", { value, selected: value === USUAL }, text)));
     this.error = element("p", { class: "error", role: "alert", hidden: true, dir: "auto" });
@@ -32,8 +35,9 @@ export class TaskForm {
         element("p", { class: "hint", id: "form-description-hint" }, "Markdown: # heading, **bold**, - list, - [ ] to do, `code`")),
       element("div", { class: "form__row" },
         element("div", { class: "field" }, label(this.tags, "Tags"), this.tags, element("p", { class: "hint", id: "form-tags-hint" }, "Separated by commas")),
-        stages.length ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null,
-        stages.length ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null),
+        this.#isNew ? null : element("div", { class: "field" }, label(this.branch, "Branch"), this.branch, element("p", { class: "hint", id: "form-branch-hint" }, "Of git, that the work is on")),
+        this.#isNew ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null,
+        this.#isNew ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null),
       this.error,
       element("div", { class: "buttons" },
         element("button", { type: "button", on: { click: cancel } }, "Cancel"), this.save));
@@ -51,7 +55,8 @@ export class TaskForm {
   /** What is written. */
   get values() {
     const tags = this.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
-    return { title: this.title.value.trim(), description: this.description.value, tags, stage: this.stage.value, priority: Number(this.priority.value) };
+    const rest = this.#isNew ? { stage: this.stage.value, priority: Number(this.priority.value) } : { branch: this.branch.value.trim() };
+    return { title: this.title.value.trim(), description: this.description.value, tags, ...rest };
   }
 
   get isChanged() {

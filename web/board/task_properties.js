@@ -27,11 +27,19 @@ export function propertiesOf(task, { state, actions }) {
       done ? button("archive", "Archive it", () => actions.archive(task.id)) : null),
     property(element("label", { for: "task-priority" }, "Priority"), priority),
     property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
-    property("Worked on by", task.claimed_by ? element("span", { class: "fact fact--holder", dir: "auto" }, icon("agent"), element("span", { class: "cut" }, task.claimed_by)) : none("Nobody"),
-      task.claimed_by ? button("release", "Release", () => actions.releaseTask(task.id)) : null),
+    property(done ? "Worked on by" : element("label", { for: "task-holder" }, "Worked on by"), done ? none("Nobody") : holderOf(task, state.agents, actions)),
     task.branch ? property("Branch", icon("branch"), element("code", { dir: "ltr" }, task.branch)) : null,
     property("Changed", time(task.updated_at)),
     property("Created", time(task.created_at)));
+}
+
+/** Who works on a task, to be chosen of the agents that are connected; one that is gone may still hold it. */
+function holderOf(task, agents, actions) {
+  const isGone = task.claimed_by && !agents.some(({ name }) => name === task.claimed_by);
+  return element("select", { id: "task-holder", data: { focus: "holder" }, on: { change: (event) => actions.assign(task.id, event.target.value || null) } },
+    element("option", { value: "" }, "Nobody"),
+    isGone ? element("option", { value: "gone", disabled: true, selected: true }, `${task.claimed_by} (has left)`) : null,
+    ...agents.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name)));
 }
 
 function property(name, ...values) {

@@ -4,6 +4,7 @@ import { announce } from "./announce.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { keep, kept } from "./kept.js";
+import { askForLine } from "./modal.js";
 import { makeAnswered, makeQuestion, taskLink, updateQuestion } from "./question.js";
 import { time } from "./time.js";
 
@@ -29,7 +30,7 @@ export class Workspace {
   #clear = element("button", { type: "button", class: "quiet", "aria-label": "Empty the timeline" }, "Empty");
   #folded;
 
-  /** `on` has answer(id, answer), dismiss(question), isHere(question), openTask(id) and toggled(is open). */
+  /** `on` has answer(id, answer), dismiss(question), isHere(question), openTask(id) rename(agent, name) → why not, and toggled(is open). */
   constructor(host, { state, attention, on }) {
     this.#host = host;
     this.#state = state;
@@ -86,7 +87,7 @@ export class Workspace {
     const notifications = this.#state.notifications.filter((one) => one.id > (kept(CLEARED, {})[root] ?? 0));
     keepingFocus(() => {
       reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on), (node, one) => updateQuestion(node, one, this.#on));
-      reconcile(this.#agents, agents, (one) => one.id, makeAgent, updateAgent);
+      reconcile(this.#agents, agents, (one) => one.id, ({ id }) => makeAgent({ id }, () => this.#rename(id)), updateAgent);
       reconcile(this.#timeline, notifications, (one) => String(one.id), (one) => this.#makeNotification(one));
       reconcile(this.#answered, answered, (one) => one.id, (one) => makeAnswered(one, this.#on));
     });
@@ -104,6 +105,11 @@ export class Workspace {
     this.#known = new Set(questions.map((one) => one.id));
   }
 
+  #rename(id) {
+    const agent = this.#state.agents.find((one) => one.id === id);
+    if (agent) askForLine({ heading: `Rename ${agent.name}`, label: "Name", value: agent.name, yes: "Rename", save: (name) => this.#on.rename(agent, name) });
+  }
+
   #makeNotification(one) {
     return element("li", { class: `entry entry--${one.level}` },
       element("span", { class: "entry__level" }, icon(one.level), element("span", { class: "unseen" }, `${LEVELS[one.level]}: `)),
@@ -114,13 +120,15 @@ export class Workspace {
   }
 }
 
-function makeAgent(agent) {
+function makeAgent(agent, rename) {
   return element("li", { class: "agent", data: { mark: `agent:${agent.id}` } }, element("span", { class: "agent__dot" }),
-    element("span", { class: "agent__name cut", dir: "auto" }), element("span", { class: "agent__client cut", dir: "auto" }));
+    element("span", { class: "agent__name cut", dir: "auto" }), element("span", { class: "agent__client cut", dir: "auto" }),
+    element("button", { type: "button", class: "plain agent__rename", title: "Rename", on: { click: rename } }, icon("edit")));
 }
 
 function updateAgent(node, agent) {
   setText(node.querySelector(".agent__name"), agent.name);
+  node.querySelector(".agent__rename").setAttribute("aria-label", `Rename ${agent.name}`);
   setText(node.querySelector(".agent__client"), agent.client === agent.name ? "" : agent.client);
 }
 

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import RowMapping
 
 from lsp_mcp.board import fields, history
 from lsp_mcp.board.ids import new_id, slug_of
@@ -88,6 +89,31 @@ def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
     at.connection.execute(sa.update(agents).where(agents.c.id == actor.id).values(name=found, last_seen=at.now))
     at.change("renamed", "agent", str(actor.id), found)
     return Actor(found, actor.id)
+
+
+def rename(at: Transaction, agent: str, name: str) -> str:
+    """The new name of the agent of that id, which is told of it.
+
+    Raises:
+        CallerError: there is no such agent, another one has that name, or it cannot be one.
+    """
+    found, wanted = row(at, agent), fields.name(name, "name")
+    if wanted == found["name"]:
+        return wanted
+    if _free_name(at, wanted, agent) != wanted:
+        raise CallerError(f"another agent is called {wanted}.")
+    at.connection.execute(sa.update(agents).where(agents.c.id == agent).values(name=wanted))
+    at.change("renamed", "agent", agent, wanted)
+    at.change("told", "agent", agent, f"the user renamed you: you are {wanted} now")
+    return wanted
+
+
+def row(at: Transaction, agent: str) -> RowMapping:
+    """The row of the agent of that id. Raises CallerError if there is none."""
+    found = at.connection.execute(sa.select(agents).where(agents.c.id == agent)).mappings().first()
+    if found is None:
+        raise CallerError(f"unknown agent {agent[:40]!r}; it may have left the board.")
+    return found
 
 
 def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> None:

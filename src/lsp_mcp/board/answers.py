@@ -1,4 +1,4 @@
-"""Tells agents of what a person has answered, and of who overrode their claims: `Answers`."""
+"""Tells agents what a person has answered, and what others did to them or their tasks: `Answers`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,16 @@ class Answers:
     async def _tell(self) -> None:
         with self._board.listening() as listener:
             async for event in listener:
-                if event.type == "change" and event.data["action"] == "answered":
-                    await self._answered(event.data["ref"])
-                if event.type == "change" and event.data["action"] == "forced":
-                    await self._forced(event.data["ref"], event.data["text"])
+                if event.type != "change":
+                    continue
+                ref, text = event.data["ref"], event.data["text"]
+                match event.data["action"]:
+                    case "answered":
+                        await self._answered(ref)
+                    case "told":
+                        await self._news(ref, text)
+                    case "renamed":
+                        self._participants.renamed(ref, text)
 
     async def _answered(self, id_: str) -> None:
         try:
@@ -49,10 +55,10 @@ class Answers:
         told = {"questionId": id_, "question": question["question"], "answer": talk.shown(question)}
         await self._send(str(question["agent"]), told)
 
-    async def _forced(self, agent: str, text: str) -> None:
-        """Somebody changed a task on which that agent works: whether it listens or not, it is told."""
+    async def _news(self, agent: str, text: str) -> None:
+        """Somebody did something that concerns that agent: whether it listens or not, it is told."""
         for key in self._participants.keys(agent):
-            self._participants.tell(key, f"{text}; read it again")
+            self._participants.tell(key, text)
         await self._send(agent, {"message": text})
 
     async def _send(self, agent: str, told: dict[str, str]) -> None:

@@ -42,15 +42,15 @@ def is_ready() -> Any:
 
 def waiting(at: Transaction) -> dict[str, Waiting]:
     """Of all pending tasks that wait for another or that another waits for."""
-    one, other = tasks.alias(), tasks.alias()
-    edges = (
-        sa.select(dependencies.c.task, dependencies.c.depends_on)
-        .join(one, one.c.id == dependencies.c.task)
-        .join(other, other.c.id == dependencies.c.depends_on)
-        .where(one.c.status == "pending", other.c.status == "pending")
-        .order_by(dependencies.c.task, dependencies.c.depends_on)
-    )
-    return waiting_in([(edge.task, edge.depends_on) for edge in at.connection.execute(edges)])
+    edges = at.connection.execute(
+        sa.select(dependencies).order_by(dependencies.c.task, dependencies.c.depends_on)
+    ).all()
+    if not edges:
+        return {}
+    linked = sa.union(sa.select(dependencies.c.task), sa.select(dependencies.c.depends_on))
+    is_pending = (tasks.c.status == "pending") & tasks.c.id.in_(linked)
+    pending = set(at.connection.execute(sa.select(tasks.c.id).where(is_pending)).scalars())
+    return waiting_in([(one, other) for one, other in edges if one in pending and other in pending])
 
 
 def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:

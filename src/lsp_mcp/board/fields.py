@@ -13,7 +13,7 @@ MOST_TITLE = 300  # characters
 MOST_TEXT = 200_000  # characters of a description, a standard, a snippet
 MOST_MESSAGE = 4_000
 _MOST_TAGS, _MOST_TAG = 20, 60
-_MOST_NAME = 60
+MOST_NAME = 60
 _MOST_BRANCH = 255
 _MOST_SOUGHT = 300
 # Control characters, halves of a character, and what turns text around for whoever reads on: text from right to left
@@ -110,8 +110,8 @@ def printable(value: str, most: int) -> str:
 def name(value: str, what: str = "name") -> str:
     """A short name."""
     text = title(value, what)
-    if len(text) > _MOST_NAME:
-        raise CallerError(f"the {what} has {len(text)} characters; at most {_MOST_NAME} are allowed.")
+    if len(text) > MOST_NAME:
+        raise CallerError(f"the {what} has {len(text)} characters; at most {MOST_NAME} are allowed.")
     return text
 
 

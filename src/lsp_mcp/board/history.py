@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from lsp_mcp.board import text_changes
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.board.tables import history
+from lsp_mcp.board.tables import history, tasks
 from lsp_mcp.errors import CallerError, ConflictError
 
 CREATED = "created"  # what is said of a new stage, standard or snippet; there may have been another of its id before
@@ -27,6 +27,15 @@ def remember(
     fields = {name: text_changes.change(*pair) for name, pair in (said or {}).items()}
     values = {"kind": kind, "ref": ref, "revision": revision, "message": message, "fields": fields}
     at.put(sa.insert(history).values(**values, at=at.now, who=at.actor.name))
+
+
+def advance(
+    at: Transaction, row: Mapping[Any, Any], values: Mapping[str, Any], message: str, said: Mapping[str, list[Any]]
+) -> None:
+    """Give a task's row these values, as its next revision, and remember that as `remember` does."""
+    revision = row["revision"] + 1
+    at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now))
+    remember(at, "task", row["id"], revision, message, said)
 
 
 def entries(at: Transaction, kind: Kind, ref: str, *, after: int = 0) -> list[Entry]:

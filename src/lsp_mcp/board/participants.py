@@ -75,6 +75,11 @@ class Participants:
         connection.token = token or connection.token
         return connection.actor
 
+    def renamed(self, agent: str, name: str) -> None:
+        """The agent of that id has another name, whoever gave it."""
+        for key in self.keys(agent):
+            self._connections[key].actor = Actor(name, agent)
+
     def token(self, key: str) -> str:
         """What the agent behind a connection comes back with. Raises KeyError if there is none."""
         return self._connections[key].token

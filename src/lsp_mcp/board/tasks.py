@@ -1,4 +1,4 @@
-"""Tasks: creating, changing, moving, claiming, deleting. Each change is in the task's history. See `views`, too."""
+"""Tasks: creating, changing, moving, deleting. Each change is in the task's history. See `claims` and `views`, too."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
 
 from lsp_mcp.board import (
+    claims,
     dependencies,
     fields,
     history,
@@ -21,11 +22,11 @@ from lsp_mcp.board import (
     workflow,
 )
 from lsp_mcp.board.ids import new_id
-from lsp_mcp.board.store import Actor, Transaction
+from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import anchors, comments, task_tags, tasks
 from lsp_mcp.board.views import Task
 from lsp_mcp.board.workflow import Status
-from lsp_mcp.errors import CallerError, ConflictError
+from lsp_mcp.errors import CallerError
 
 _TRIES = 20  # for an id that nobody has
 _UNSAID = ("position", "boxes", "ticked", "claimed_at", "completed_at", "archived_at")
@@ -100,7 +101,7 @@ def update(
     """
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
-    overrode = _protect(at, row, force=force)
+    overrode = claims.protect(at, row, force=force)
     values = _checked(title=title, tags=tags, priority=priority, branch=branch)
     text = row["description"] if description is None else fields.body(description)
     if tick or untick:
@@ -131,7 +132,7 @@ def update(
     if "tags" in changed:
         _set_tags(at, row["id"], changed["tags"])
     only_moved = not said.keys() - {"stage", "status"}
-    _store(at, row, changed, message or (moved if only_moved else _message(said, moved)), said)
+    history.advance(at, row, changed, message or (moved if only_moved else _message(said, moved)), said)
     at.change("moved" if only_moved else "updated", "task", row["id"], changed.get("title", row["title"]))
     stored = {**changed, "revision": row["revision"] + 1, "updated_at": at.now}
     return {**views.after(row, stored, stage=place), **overrode}
@@ -152,7 +153,7 @@ def append(at: Transaction, typed: str, content: str, section: str | None = None
     where = f" under {heading}" if heading else ""
     said = {"description": [row["description"], after]}
     values = _text(after)
-    _store(at, row, values, f"added {len(text):,} characters{where}", said)
+    history.advance(at, row, values, f"added {len(text):,} characters{where}", said)
     at.change("updated", "task", row["id"], row["title"])
     return views.after(row, {**values, "revision": row["revision"] + 1, "updated_at": at.now})
 
@@ -168,6 +169,7 @@ def comment(at: Transaction, typed: str, text: str) -> Task:
     values = {"task": row["id"], "at": at.now, "who": at.actor.name, "agent": at.actor.id, "text": said}
     at.put(sa.insert(comments).values(**values))
     at.change("commented", "task", row["id"], said)
+    claims.tell_holder(at, row, f"{claims.who(at)} commented on {row['id']}: {said}")
     return views.one(at, row["id"])
 
 
@@ -190,7 +192,7 @@ def move(
     """
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
-    overrode = _protect(at, row, force=force)
+    overrode = claims.protect(at, row, force=force)
     place = stages.find(at, stage)
     if after is not None and before is None:
         before = positions.behind(at, place, views.row(at, after), row["id"])
@@ -201,7 +203,7 @@ def move(
     if place["id"] != row["stage"]:
         values, moved, _ = _entering(at, row, stage, None)
         said = {name: [row[name], values[name]] for name in ("stage", "status") if row[name] != values[name]}
-        _store(at, row, {**values, "position": position}, moved, said)
+        history.advance(at, row, {**values, "position": position}, moved, said)
     else:
         at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(position=position))
         where = f"before {next_['id']}" if next_ is not None else "to the end"
@@ -214,63 +216,12 @@ def delete(at: Transaction, typed: str, expected_revision: int | None = None, *,
     """Put a task into the trash; returns what it was. Raises as `update`."""
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
-    overrode = _protect(at, row, force=force)
+    overrode = claims.protect(at, row, force=force)
     task = views.get(at, row["id"])
     history.remember(at, "task", row["id"], row["revision"] + 1, "deleted")
     trash.put(at, "task", row["id"], row["title"])
     at.change("deleted", "task", row["id"], row["title"])
     return {**task, **overrode}
-
-
-# --- who works on it -------------------------------------------------------------------------------
-
-
-def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None = None) -> Task:
-    """A task that from now on is the actor's: `typed`, else the first that is ready. Two never get the same one.
-
-    Raises:
-        CallerError: there is none, it is completed, waits for others, or somebody works on it.
-    """
-    if typed is None and (typed := views.next_ready(at)) is None:
-        raise CallerError("no task is ready: all are completed, claimed, or wait for others. See list_tasks.")
-    row = views.row(at, typed)
-    values: dict[str, Any] = {} if branch is None else {"branch": fields.branch(branch)}
-    said = {name: [row[name], value] for name, value in values.items() if row[name] != value}
-    if row["claimed_by"] == actor.id:
-        if said:
-            _store(at, row, values, f"works on the branch {branch}", said)
-            at.change("claimed", "task", row["id"], row["title"])
-        return views.one(at, row["id"])
-    if row["status"] == "completed":
-        raise CallerError(f"{row['id']} is completed; set its status to pending first, with update_task.")
-    if waits := dependencies.waits_for(at, row["id"]):
-        raise CallerError(f"{row['id']} waits for {', '.join(waits)}; complete those first.")
-    holder = row["holder_name"]
-    if holder and row["holder_connected"]:
-        raise CallerError(f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_ready_tasks.")
-    message = f"claimed by {actor.name}" + (f", who takes over from {holder}" if holder else "")
-    values |= {"claimed_by": actor.id, "claimed_at": at.now}
-    _store(at, row, values, message, said)
-    at.change("claimed", "task", row["id"], row["title"])
-    stored = {**values, "revision": row["revision"] + 1, "updated_at": at.now}
-    return views.after(row, stored, holder=actor.name)
-
-
-def release(at: Transaction, actor: Actor, typed: str) -> Task:
-    """A task that nobody works on any more.
-
-    Raises:
-        CallerError: there is none, or it is another agent's that is connected.
-    """
-    row = views.row(at, typed)
-    holder = row["holder_name"]
-    if holder is None:
-        return views.one(at, row["id"])
-    if actor.id not in (None, row["claimed_by"]) and row["holder_connected"]:
-        raise CallerError(f"{holder} works on {row['id']}, and only {holder} or a person can release it.")
-    _store(at, row, {"claimed_by": None, "claimed_at": None}, f"released by {actor.name}", {})
-    at.change("released", "task", row["id"], row["title"])
-    return views.one(at, row["id"])
 
 
 # --- inside ----------------------------------------------------------------------------------------
@@ -316,24 +267,6 @@ def _text(description: str) -> dict[str, Any]:
     return {"description": description, "boxes": len(boxes), "ticked": sum(box.ticked for box in boxes)}
 
 
-def _protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
-    """See that nobody else works on a task; with `force` whoever does is told, and named in the answer.
-
-    Raises:
-        ConflictError: somebody does.
-    """
-    if at.actor.id in (None, row["claimed_by"]) or not row["holder_connected"]:
-        return {}
-    holder = row["holder_name"]
-    if not force:
-        raise ConflictError(
-            f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. Nothing was changed: write a comment, "
-            f"take another task, or pass force=true, of which {holder} is told."
-        )
-    at.change("forced", "agent", row["claimed_by"], f"{at.actor.name} changed {row['id']}, on which {holder} works")
-    return {"overrode": holder}
-
-
 def _new_place(at: Transaction, stage: str) -> tuple[str, float]:
     """An id that no task has, and none in the trash had; and the position behind all tasks of a stage."""
     newest = sa.select(sa.func.max(tasks.c.position)).where(tasks.c.stage == stage).scalar_subquery()
@@ -344,12 +277,6 @@ def _new_place(at: Transaction, stage: str) -> tuple[str, float]:
         if not is_known:
             return id_, float(last or 0.0) + 1.0
     raise CallerError("no free id was found; the board is full.")
-
-
-def _store(at: Transaction, row: RowMapping, values: Mapping[str, Any], message: str, said: Mapping[str, Any]) -> None:
-    revision = row["revision"] + 1
-    at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now))
-    history.remember(at, "task", row["id"], revision, message, said)
 
 
 def _changed(name: str, before: list[str], after: list[str]) -> dict[str, list[list[str]]]:

@@ -58,11 +58,13 @@ def listed(
     agent: str | None = None,
     archived: bool = False,
     ids: Sequence[str] | None = None,
+    everywhere: bool = False,
     limit: int = 100,
 ) -> tuple[list[Task], int]:
     """The tasks without their bodies, in the order of the board, at most `limit`; and how many there are in all.
 
-    Those in the archive are left out; `archived`: only those.
+    Those in the archive are left out; `archived`: only those. The text is looked for in title and description;
+    `everywhere`: also in comments, the branch, and the files and symbols that a task is about.
 
     Raises:
         CallerError: there is no such stage.
@@ -79,12 +81,31 @@ def listed(
         wanted.append(tasks.c.id.in_(sa.select(task_tags.c.task).where(task_tags.c.tag.in_(folded))))
     if text and (sought := fields.sought(text)):
         like = f"%{_escaped(sought)}%"
-        wanted.append(tasks.c.title.ilike(like, escape="\\") | tasks.c.description.ilike(like, escape="\\"))
+        wanted.append(sa.or_(*(column.ilike(like, escape="\\") for column in (tasks.c.title, tasks.c.description))))
+        if everywhere:
+            wanted[-1] |= tasks.c.branch.ilike(like, escape="\\")
+            for table, names in ((comments, ("text",)), (anchors, ("file", "symbol"))):
+                has_it = sa.or_(*(table.c[name].ilike(like, escape="\\") for name in names))
+                wanted[-1] |= tasks.c.id.in_(sa.select(table.c.task).where(has_it))
     if agent is not None:
         wanted.append(tasks.c.claimed_by == agent)
     if ids is not None:
         wanted.append(tasks.c.id.in_(ids))
     return _rows(at, sa.and_(*wanted), limit, *_ORDER)
+
+
+def first_of_each(at: Transaction, places: Sequence[str], limit: int) -> list[Task]:
+    """The first tasks of each of these stages, by id, as `listed` has them: what a screen shows at first."""
+    found: list[Task] = []
+    for place in places:
+        wanted = sa.and_(tasks.c.archived_at.is_(None), tasks.c.stage == place)
+        found += _select(at, wanted, limit, tasks.c.position, tasks.c.id)
+    return _with_waiting(at, found)
+
+
+def count_archived(at: Transaction) -> int:
+    """How many tasks are in the archive."""
+    return _count(at, tasks.c.archived_at.is_not(None))
 
 
 def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
@@ -193,9 +214,17 @@ def comments_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
 
 
 def _rows(at: Transaction, wanted: Any, limit: int, *order: Any) -> tuple[list[Task], int]:
-    total = at.connection.execute(sa.select(sa.func.count()).select_from(tasks).where(wanted)).scalar() or 0
-    found = sa.select(*_LISTED).select_from(_FROM).where(wanted).order_by(*order).limit(limit)
-    return _with_waiting(at, [dict(one) for one in at.connection.execute(found).mappings()]), total
+    return _with_waiting(at, _select(at, wanted, limit, *order)), _count(at, wanted)
+
+
+def _select(at: Transaction, wanted: Any, limit: int, *order: Any) -> list[Task]:
+    found = at.connection.execute(sa.select(*_LISTED).select_from(_FROM).where(wanted).order_by(*order).limit(limit))
+    names = list(found.keys())  # a mapping for each row would take longer than the query
+    return [dict(zip(names, row, strict=True)) for row in found.all()]
+
+
+def _count(at: Transaction, wanted: Any) -> int:
+    return at.connection.execute(sa.select(sa.func.count()).select_from(tasks).where(wanted)).scalar() or 0
 
 
 def _with_waiting(at: Transaction, found: list[Task]) -> list[Task]:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
+import msgspec
 from pydantic import Field, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
@@ -16,8 +17,9 @@ from starlette.routing import Route
 from lsp_mcp.board import agents, dependencies, library, stages, talk, tasks, views
 from lsp_mcp.board.board import Event
 from lsp_mcp.board.host import BoardHost
-from lsp_mcp.board.store import PERSON, Transaction
+from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
+from lsp_mcp.server.board_agents_api import AgentsApi
 from lsp_mcp.server.board_history_api import HistoryApi
 from lsp_mcp.server.board_links_api import LinksApi
 from lsp_mcp.server.board_requests import Body, Handler, json_of
@@ -30,6 +32,12 @@ MOST_TASKS = 20_000  # that a page shows
 _MOST_DIGITS = 18  # of the number of a change
 _TIMELINE = 100
 _MOST_CARDS = 1_000  # that are asked for by id at once
+# By name: the value that most tasks have (web/board/state.js knows it too); None is never one.
+_CARD: dict[str, Any] = {
+    **dict.fromkeys(("id", "title", "stage", "position", "revision", "updated_at", "claimed_by", "branch")),
+    **dict.fromkeys(("boxes", "ticked", "waits", "blocks", "comment_count"), 0),
+    **{"status": "pending", "priority": 2, "tags": [], "blocked_by": []},
+}
 _PING = 10  # seconds between two signs of life of a stream; a page takes 25 of silence for its end
 
 
@@ -75,13 +83,6 @@ class Comment(Body):
     text: str
 
 
-class Answer(Body):
-    """POST /api/questions/ID/answer."""
-
-    option: str | None = None
-    text: str | None = None
-
-
 class NewStage(Body):
     """POST /api/stages."""
 
@@ -124,14 +125,12 @@ class BoardApi:
             ("DELETE", "/api/tasks/{id}", self._delete),
             ("POST", "/api/tasks/{id}/move", self._move),
             ("POST", "/api/tasks/{id}/comments", self._comment),
-            ("POST", "/api/tasks/{id}/release", self._release),
-            ("POST", "/api/questions/{id}/answer", self._answer),
-            ("POST", "/api/questions/{id}/dismiss", self._dismiss),
             ("POST", "/api/stages", self._create_stage),
             ("PATCH", "/api/stages/{id}", self._change_stage),
             ("DELETE", "/api/stages/{id}", self._delete_stage),
             *TextsApi(self._board).handlers(),
             *LinksApi(self._host).handlers(),
+            *AgentsApi(self._board).handlers(),
             *HistoryApi(self._board).handlers(),
         ]
         routes = [Route(path, _answering(handler), methods=[method]) for method, path, handler in handlers]
@@ -146,15 +145,14 @@ class BoardApi:
         def work(at: Transaction) -> dict[str, Any]:
             found = stages.listed(at)
             if each.isascii() and each.isdigit() and len(each) <= _MOST_DIGITS:
-                parts = [views.listed(at, stage=one["id"], limit=int(each)) for one in found]
+                shown = views.first_of_each(at, [one["id"] for one in found], int(each))
             else:
-                parts = [views.listed(at, limit=MOST_TASKS)]
-            _, archived = views.listed(at, archived=True, limit=0)
+                shown, _ = views.listed(at, limit=MOST_TASKS)
             return {
                 "stages": found,
-                "tasks": [task for part, _ in parts for task in part],
-                "total": sum(total for _, total in parts),
-                "archived": archived,
+                "tasks": [_card(task) for task in shown],
+                "total": sum(one["tasks"] for one in found),
+                "archived": views.count_archived(at),
                 **_around(at),
             }
 
@@ -167,14 +165,14 @@ class BoardApi:
         return await self._board.read(_around)
 
     async def _search(self, request: Request) -> Any:
-        """The ids of the tasks that have a text in their title or description; `archived`: the tasks in the archive."""
+        """The ids of the tasks that have a text anywhere in them; `archived`: the tasks in the archive."""
         text = request.query_params.get("text", "")
         if "archived" in request.query_params:
             found, total = await self._board.read(
-                lambda at: views.listed(at, text=text, archived=True, limit=MOST_TASKS)
+                lambda at: views.listed(at, text=text, everywhere=True, archived=True, limit=MOST_TASKS)
             )
             return {"tasks": found, "total": total}
-        listed, _ = await self._board.read(lambda at: views.listed(at, text=text, limit=MOST_TASKS))
+        listed, _ = await self._board.read(lambda at: views.listed(at, text=text, everywhere=True, limit=MOST_TASKS))
         return {"ids": [one["id"] for one in listed]}
 
     async def _cards(self, request: Request) -> Any:
@@ -226,18 +224,6 @@ class BoardApi:
         id_, move = request.path_params["id"], Move.model_validate(await json_of(request))
         return await self._board.write(lambda at: tasks.move(at, id_, move.stage, before=move.before, after=move.after))
 
-    async def _release(self, request: Request) -> Any:
-        id_ = request.path_params["id"]
-        return await self._board.write(lambda at: tasks.release(at, PERSON, id_))
-
-    async def _answer(self, request: Request) -> Any:
-        id_, answer = request.path_params["id"], Answer.model_validate(await json_of(request))
-        return await self._board.write(lambda at: talk.answer(at, id_, option=answer.option, text=answer.text))
-
-    async def _dismiss(self, request: Request) -> Any:
-        id_ = request.path_params["id"]
-        return await self._board.write(lambda at: talk.dismiss(at, id_))
-
     async def _create_stage(self, request: Request) -> Any:
         new = NewStage.model_validate(await json_of(request))
         return await self._board.write(lambda at: stages.create(at, **dict(new)))
@@ -280,6 +266,11 @@ class BoardApi:
                 yield _sent(event)
 
 
+def _card(task: views.Task) -> dict[str, Any]:
+    """What a card shows, without what most have: of 10,000 tasks that is most of what is sent."""
+    return {name: task[name] for name, usual in _CARD.items() if task[name] != usual}
+
+
 def _around(at: Transaction) -> dict[str, Any]:
     """What a page shows beside the stages and tasks."""
     standards, _ = library.list_standards(at, 1_000)
@@ -305,7 +296,7 @@ def _answering(handler: Handler) -> Handler:
 
     async def answer(request: Request) -> Response:
         try:
-            return JSONResponse(await handler(request))
+            return Response(msgspec.json.encode(await handler(request)), media_type="application/json")
         except ValidationError as error:
             told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
             return JSONResponse({"error": told}, status_code=400)

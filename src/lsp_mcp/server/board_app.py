@@ -21,10 +21,10 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
@@ -33,6 +33,7 @@ from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
 from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
 from lsp_mcp.server.board_api import BoardApi
+from lsp_mcp.server.board_files import PageFiles
 from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.server.http import no_token
 from lsp_mcp.server.websocket import serve_websocket
@@ -106,11 +107,12 @@ class BoardDoor:
 
 def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) -> ASGIApp:
     """The ASGI application of one board."""
+    files = PageFiles(data_folder("web") / "board")
 
     async def page(request: Request) -> Response:
         if not door.knows_page(request):
             return PlainTextResponse(_HOW_TO_ENTER, status_code=401)
-        return Response((data_folder("web") / "board" / "index.html").read_bytes(), media_type="text/html")
+        return files.page()
 
     async def enter(request: Request) -> Response:
         if not door.open(request.query_params.get("key", "")):
@@ -172,7 +174,7 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         Route("/link", new_link, methods=["POST"]),
         Route("/health", health, methods=["GET"]),
         *BoardApi(host).routes(),
-        Mount("/static", StaticFiles(directory=data_folder("web") / "board")),
+        files.route(),
     ]
     app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
     return LocalOnly(_Guarded(app, door), NAMES, [door.port])
@@ -200,10 +202,9 @@ class _Guarded:
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.lower().encode(), value.encode()) for name, value in _HEADERS.items()),
-                ]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._inner(scope, receive, with_headers)

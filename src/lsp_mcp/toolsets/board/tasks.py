@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lsp_mcp.board import agents, library, stages, talk, tasks, views
+from lsp_mcp.board import agents, claims, library, stages, talk, tasks, views
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.text_changes import TextChange
 from lsp_mcp.board.workflow import Status
@@ -262,8 +262,8 @@ class TaskTools(BoardToolset):
         if release:
             if id is None:
                 raise CallerError("name the task to release: pass its id.")
-            return changed(await self._write(call, lambda at: tasks.release(at, actor, id)))
-        return changed(await self._write(call, lambda at: tasks.claim(at, actor, id, branch)))
+            return changed(await self._write(call, lambda at: claims.release(at, actor, id)))
+        return changed(await self._write(call, lambda at: claims.claim(at, actor, id, branch)))
 
     @tool(title="Tasks about a symbol", read_only=True)
     async def find_tasks_by_anchor(

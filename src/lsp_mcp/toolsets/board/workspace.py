@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lsp_mcp.board import talk
+from lsp_mcp.board import fields, talk
 from lsp_mcp.toolsets.board.base import BoardToolset, short
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
@@ -26,6 +26,12 @@ class Option(BaseModel):
 
     id: str
     label: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, value: Any) -> Any:
+        """A text alone is both: what is longer than an id may be is its own beginning."""
+        return {"id": value[: fields.MOST_NAME], "label": value} if isinstance(value, str) else value
 
 
 class WorkspaceTools(BoardToolset):
