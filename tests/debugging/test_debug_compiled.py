@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from debugging.debuggers import PROGRAMS, build_cpp, skip_without
+from debugging.debuggers import BUILD_BOUND, PROGRAMS, build_cpp, skip_without
 from debugging.desk import desk, unhurried
 from fakes.bounded import wait_gone
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, RefusedError
 
 skip_without("dlv", "lldb_dap", "cxx")
 
@@ -41,6 +42,40 @@ int main() {
 }
 """
 
+GOROUTINES = """package main
+
+import "fmt"
+
+func main() {
+	start, reached := make(chan bool), make(chan bool)
+	go func() {
+		<-start
+		reached <- true
+	}()
+	start <- true; <-reached
+	fmt.Println("joined")
+}
+"""
+THREADS = """#include <atomic>
+#include <thread>
+std::atomic<bool> go{false}, reached{false};
+void other() {
+  while (!go) {}
+  reached = true;
+}
+int main() {
+  std::thread worker(other);
+  go = true;
+  while (!reached) {}
+  worker.join();
+}
+"""
+DEAD = """#include <cstdlib>
+struct Early { Early() { std::_Exit(5); } };
+Early early;
+int main() {}
+"""
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -50,7 +85,109 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_cpp(root, root / HALL)
     (root / "reads.cpp").write_text(READS)
     build_cpp(root, root / "reads.cpp")
+    for name, code in (("threads.cpp", THREADS), ("dead.cpp", DEAD)):
+        (root / name).write_text(code)
+        build_cpp(root, root / name)
+    (root / "goroutines").mkdir()
+    (root / "goroutines" / "go.mod").write_text("module goroutines\n\ngo 1.21\n")
+    (root / "goroutines" / "main.go").write_text(GOROUTINES)
+    build = ["go", "build", "-gcflags=all=-N -l", "-buildvcs=false", "-o", str(root / "garden"), "."]
+    subprocess.run(build, cwd=root / "go", check=True, timeout=BUILD_BOUND)
     return root
+
+
+def core_of(root: Path, *command: str) -> Path:
+    """The core file that the system writes of a program that aborts."""
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith(("|", "/")):
+        pytest.skip(f"this system does not leave core files beside programs: {pattern}")
+    folder = root / f"core of {command[0]}"
+    folder.mkdir()
+    limit = "ulimit -c unlimited && exec env GOTRACEBACK=crash "
+    words = shlex.join([str(root / command[0]), *command[1:]])
+    ran = subprocess.run(limit + words, shell=True, cwd=folder, capture_output=True, check=False)
+    assert ran.returncode == -signal.SIGABRT
+    (core,) = folder.iterdir()
+    return core
+
+
+@unhurried
+async def test_a_stop_of_another_goroutine_during_a_step_is_told_and_the_step_goes_on_afterwards(root: Path) -> None:
+    main = "goroutines/main.go"
+    async with desk(root) as d:
+        await d.start(program="goroutines", breakpoints=[f"{main}:11", f"{main}:9"])
+        stop = await d.step()
+        assert (stop["at"], stop["reason"]) == (f"{main}:9", "breakpoint 2")
+        assert "still within its step" in stop["notes"][0]
+        with pytest.raises(RefusedError, match="Continue"):
+            await d.step()
+        assert (await d.context())["at"] == f"{main}:9"
+        stop = await d.continue_()
+        assert (stop["at"], stop["reason"]) == (f"{main}:12", "step")
+
+
+@unhurried
+async def test_a_stop_of_another_thread_during_a_step_is_told(root: Path) -> None:
+    async with desk(root) as d:
+        stop = await d.start(program="threads", breakpoints=["threads.cpp:10", "threads.cpp:6"])
+        while stop["state"] == "stopped" and stop["at"] != "threads.cpp:6":
+            stop = await d.step()
+        assert (stop["reason"], "stopped first" in stop["notes"][0]) == ("breakpoint 2", True)
+        stop = await d.continue_()
+        assert stop.get("exit_code", 0) == 0
+
+
+@unhurried
+async def test_a_core_file_is_looked_into_and_does_not_run(root: Path) -> None:
+    async with desk(root) as d:
+        for command, function, variable in (
+            (["hall", "throw"], "row(", ("number", "2")),
+            (["garden", "panic"], "main.last", ("count", "3")),
+        ):
+            core = str(core_of(root, *command).relative_to(root))
+            stop = await d.attach(core=core, program=command[0])
+            assert stop["state"] == "stopped", stop
+            context = await d.context()
+            frame = next(n for n, line in enumerate(context["stack"]) if function in line)
+            seen = await d.context(frame=frame, names=[variable[0]])
+            assert seen["variables"] == dict([variable])
+            for go_on in (d.step, d.continue_):
+                with pytest.raises(CallerError, match="core file: nothing runs"):
+                    await go_on()
+            with pytest.raises(CallerError, match=r"pass program="):
+                await d.attach(core=core)
+            assert (await d.stop())["state"] == "ended"
+        with pytest.raises(CallerError, match="hall is a compiled program, not a core file"):
+            await d.attach(core="hall", program="hall")
+
+
+@unhurried
+async def test_a_process_of_go_is_attached_to_by_its_own_debugger_and_goes_on(root: Path) -> None:
+    program = subprocess.Popen([root / "garden", "loop"], stdout=subprocess.PIPE)
+    try:
+        assert program.stdout and program.stdout.readline() == b"waiting\n"
+        async with desk(root) as d:
+            assert (await d.attach(pid=program.pid))["state"] in ("running", "stopped")
+            await d.pause()
+            context = await d.context()
+            assert d.debug.all[0].plan.adapter.name == "dlv"
+            assert any("main.wait" in line for line in context["stack"])
+            assert (await d.stop())["state"] == "detached"
+            stop = await d.start(program="garden", breakpoints=[f"{MAIN}:19"])
+            assert stop["at"] == f"{MAIN}:19"
+        assert program.poll() is None
+    finally:
+        program.kill()
+        program.wait()
+
+
+@unhurried
+async def test_a_program_that_ends_before_anything_can_be_asked_is_told_with_its_exit_code(root: Path) -> None:
+    (root / "quick.py").write_text("import os\nos._exit(5)\n")
+    async with desk(root) as d:
+        for program in ("dead", "quick.py"):
+            end = await d.start(program=program)
+            assert (end["state"], end.get("exit_code")) == ("ended", 5), end
 
 
 @unhurried

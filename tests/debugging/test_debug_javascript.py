@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from debugging.desk import desk, unhurried
 from fakes.bounded import wait_gone
 from lsp_mcp.dap.adapter import load_debugger
 from lsp_mcp.dap.finding import find_debugger
-from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.errors import CallerError, MissingProgramError
 
 try:
     find_debugger(load_debugger("js-debug"), Path.cwd())
@@ -96,3 +99,35 @@ async def test_a_loop_is_paused_and_nothing_of_it_is_left(root: Path) -> None:
         assert (stop["at"], "n" in stop["variables"]) == ("shop.js:14", True)
         await d.stop()
         assert all(wait_gone(pid) for pid in pids)
+
+
+@unhurried
+async def test_a_process_is_attached_to_at_the_port_that_it_opens_when_asked_paused_and_left_running(
+    root: Path,
+) -> None:
+    command = ["node", "--inspect-port=127.0.0.1:0", root / "shop.js", "spin"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        try:
+            assert program.stdout and program.stderr
+            assert program.stdout.readline() == "spinning\n"
+            async with desk(root) as d:
+                with pytest.raises(CallerError, match=f"kill -USR1 {program.pid}"):
+                    await d.attach(pid=program.pid)
+                program.send_signal(signal.SIGUSR1)
+                listening = re.search(r":(\d+)/", program.stderr.readline())
+                assert listening
+                await d.attach(port=int(listening[1]), debugger="js-debug")
+                assert (await d.pause())["at"] == "shop.js:14"
+                assert (await d.stop())["state"] == "detached"
+            assert program.poll() is None
+        finally:
+            program.kill()
+
+
+@unhurried
+async def test_a_program_that_ends_at_once_and_one_that_is_no_javascript_are_told(root: Path) -> None:
+    (root / "quick.js").write_text("process.exit(5)\n")
+    (root / "bad.js").write_text("let x = ;\n")
+    async with desk(root) as d:
+        assert (await d.start(program="quick.js"))["exit_code"] == 5
+        assert "SyntaxError" in (await d.start(program="bad.js"))["exception"]

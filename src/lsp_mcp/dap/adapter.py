@@ -93,6 +93,8 @@ class DebugAdapter(Data, frozen=True):
     folder_files: tuple[str, ...] = ()
     program_is_folder: bool = False  # it builds the folder of a source file
     executables: bool = False
+    executable_marks: tuple[str, ...] = ()  # bytes, as Latin-1, near the start of compiled programs that are its own
+    launch_executable: dict[str, Any] = _EMPTY  # laid over `launch` for those
     rank: int = 1  # of several that fit, the lowest that is installed
     interpreters: tuple[str, ...] = ()  # {interpreter}: the first that exists; {root}
     env: dict[str, str] = _EMPTY  # of what it debugs, unless the caller says otherwise
@@ -107,8 +109,10 @@ class DebugAdapter(Data, frozen=True):
     terminal: dict[str, Any] = _EMPTY
     always_terminal: bool = False  # what it knows of a program that it starts itself is too little
     attach_pid: dict[str, Any] = _EMPTY
+    instead_of_pid: str = ""  # what callers do where it cannot attach to the process {pid}
     attach_port: dict[str, Any] = _EMPTY
     attach_core: dict[str, Any] = _EMPTY
+    core_request: Literal["launch", "attach"] = "attach"  # that opens a core file
     port_speaks_dap: bool = False  # the port that callers attach to is itself a debug adapter's
     exceptions: Exceptions = Exceptions()
     exits: Exits = Exits()
@@ -123,6 +127,7 @@ class DebugAdapter(Data, frozen=True):
         str, ...
     ] = ()  # patterns of paths that are the language's own: what raised there was called elsewhere
     pause_text: str = ""  # in what is said of a stop that was asked for
+    refused_text: str = ""  # in what is said of a stop that only means that a step was refused: a pattern
     notes: tuple[Note, ...] = ()
     head_pattern: str = ""  # a line that declares a function and is run when that is made, not when it is called
     head_end: str = ""  # ends such a declaration
@@ -172,6 +177,7 @@ def read_debugger(path: Path) -> DebugAdapter:
             adapter.head_end,
             adapter.noise,
             adapter.chatter_goes_on,
+            adapter.refused_text,
         ]
         patterns += [
             *adapter.chatter,

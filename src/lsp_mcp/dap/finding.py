@@ -15,6 +15,7 @@ from lsp_mcp.dap.adapter import DebugAdapter, debuggers, filled
 from lsp_mcp.errors import CallerError, LspMcpError, MissingProgramError
 from lsp_mcp.programs import installed_folder, installed_program
 
+_MARKED = 64 * 1024  # bytes at the start of a compiled program in which its language leaves its mark
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")  # of compiled programs
 
 
@@ -93,6 +94,7 @@ def fitting(program: Path, name: str, root: Path) -> DebugAdapter:
         MissingProgramError: what can is not installed.
     """
     able = [adapter for adapter in debuggers() if _fits(adapter, program)]
+    able.sort(key=lambda adapter: not is_marked(adapter, program))
     if not able:
         if _is_source(program):
             raise CallerError(
@@ -118,7 +120,16 @@ def _fits(adapter: DebugAdapter, program: Path) -> bool:
         return any(next(program.glob(pattern), None) is not None for pattern in adapter.folder_files)
     if program.suffix.lower() in adapter.extensions:
         return True
-    return adapter.executables and is_compiled(program)
+    return (adapter.executables and is_compiled(program)) or is_marked(adapter, program)
+
+
+def is_marked(adapter: DebugAdapter, program: Path) -> bool:
+    """Whether it is a compiled program of the language that the adapter is made for."""
+    if not adapter.executable_marks or not is_compiled(program):
+        return False
+    with program.open("rb") as file:
+        start = file.read(_MARKED)
+    return any(mark.encode("latin-1") in start for mark in adapter.executable_marks)
 
 
 def is_compiled(program: Path) -> bool:

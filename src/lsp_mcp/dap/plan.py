@@ -28,6 +28,7 @@ class Plan:
     break_on: Break = "uncaught"
     address: tuple[str, int] | None = None  # of a debug adapter that listens
     remarks: tuple[str, ...] = ()
+    is_core: bool = False  # a core file: nothing runs
     own_configuration: bool = False  # the arguments are the user's own, of a file
     just_started: bool = field(default=True, compare=False)
 

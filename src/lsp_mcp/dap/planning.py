@@ -1,18 +1,17 @@
-"""From what a caller asks to debug to a `Plan`: by program, module, test or configuration; or what to attach to."""
+"""From what a caller asks to run to a `Plan`: by program, module, test or configuration."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.dap.adapter import Break, DebugAdapter, debuggers, filled, load_debugger
-from lsp_mcp.dap.finding import find_debugger, fitting, interpreter
+from lsp_mcp.dap.finding import find_debugger, fitting, interpreter, is_marked
 from lsp_mcp.dap.launch_json import configuration
 from lsp_mcp.dap.plan import Plan
 from lsp_mcp.errors import CallerError, unknown
@@ -58,61 +57,16 @@ def plan_start(wish: Wish, root: Path) -> Plan:
     if wish.test:
         return _test(wish, wish.test, root)
     if wish.module:
-        adapter = _called(wish.debugger) or _with_modules()
+        adapter = called(wish.debugger) or _with_modules()
         return _launch(wish, adapter, root, {"module": wish.module}, wish.module)
     assert wish.program
-    program = _program(wish.program, root)
-    adapter = _called(wish.debugger) or fitting(program, wish.program, root)
+    program = existing(wish.program, root)
+    adapter = called(wish.debugger) or fitting(program, wish.program, root)
     return _launch(wish, adapter, root, {"program": str(program)}, wish.program)
 
 
-def plan_attach(
-    root: Path,
-    *,
-    debugger: str | None,
-    pid: int | None,
-    port: int | None,
-    host: str,
-    core: str | None,
-    program: str | None,
-    break_on: Break,
-) -> Plan:
-    """The plan for attaching to a process, to a port, or for looking into a core file.
-
-    Raises:
-        CallerError: what is named is not there, or the debugger cannot do that.
-        MissingProgramError: the debugger is not installed.
-    """
-    import psutil
-
-    if sum(one is not None for one in (pid, port, core)) != 1:
-        raise CallerError("attach to one of pid, port, core.")
-    path = _program(program, root) if program else None
-    kind = "pid" if pid is not None else "port" if port is not None else "core"
-    adapter = _called(debugger) or _attaching(kind, pid, path, root)
-    template: Json = getattr(adapter, f"attach_{kind}")
-    if not template and not (kind == "port" and adapter.port_speaks_dap):
-        raise CallerError(f"{adapter.name} cannot attach to a {kind}.")
-    if pid is not None and not psutil.pid_exists(pid):
-        raise CallerError(f"no process has the id {pid}.")
-    if port is not None and _is_free(host, port):
-        raise CallerError(f"nothing listens at {host}:{port}.")
-    values: Json = {"pid": pid, "port": port, "host": host, "cwd": str(root)}
-    values |= {"core": str(_program(core, root)) if core else None, "program": str(path) if path else None}
-    speaks = kind == "port" and adapter.port_speaks_dap
-    return Plan(
-        adapter,
-        () if speaks else find_debugger(adapter, root),
-        f"{kind} {pid if pid is not None else f'{host}:{port}' if port is not None else core}",
-        "attach",
-        {"type": adapter.types[0], "request": "attach", "name": "lsp-mcp", **filled(template, values)},
-        root,
-        break_on=break_on,
-        address=(host, port) if speaks and port is not None else None,
-    )
-
-
-def _called(name: str | None) -> DebugAdapter | None:
+def called(name: str | None) -> DebugAdapter | None:
+    """The debugger that callers or configurations call `name`; None without a name. Raises ConfigError if unknown."""
     if name is None:
         return None
     for adapter in debuggers():
@@ -125,37 +79,8 @@ def _with_modules() -> DebugAdapter:
     return next(adapter for adapter in debuggers() if "{module}" in adapter.launch.values())
 
 
-def _attaching(kind: str, pid: int | None, program: Path | None, root: Path) -> DebugAdapter:
-    """The debugger for a process whose program says what it is.
-
-    Raises:
-        CallerError: nothing says it.
-    """
-    if program is None and pid is not None:
-        try:
-            program = Path(f"/proc/{pid}/exe").resolve(strict=True)
-        except OSError:
-            program = None
-        for adapter in debuggers():
-            if program and any(program.name.startswith(Path(one).name) for one in adapter.interpreters):
-                return adapter
-    if program is not None:
-        return fitting(program, str(program), root)
-    names = [one.name for one in debuggers() if getattr(one, f"attach_{kind}") or one.port_speaks_dap]
-    raise CallerError(f"pass debugger=, one of: {', '.join(names)}.")
-
-
-def _is_free(host: str, port: int) -> bool:
-    """Whether nothing listens there: without connecting, which a debuggee might take for its only client."""
-    with socket.socket() as probe:
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
-
-
-def _program(name: str, root: Path) -> Path:
+def existing(name: str, root: Path) -> Path:
+    """The file or folder `name`, relative to `root` or absolute. Raises CallerError if it does not exist."""
     path = (root / Path(name).expanduser()).resolve()
     if not path.exists():
         raise CallerError(f"{name} does not exist (looked in {root}).")
@@ -173,7 +98,7 @@ def _launch(wish: Wish, adapter: DebugAdapter, root: Path, values: Json, title: 
     """The plan of a launch with these values of the adapter's template, `more` laid over it."""
     program = values.get("program")
     folder = Path(program) if program and Path(program).is_dir() else Path(program).parent if program else root
-    if program and not Path(program).is_dir() and adapter.program_is_folder:
+    if program and adapter.program_is_folder and Path(program).suffix.lower() in adapter.extensions:
         values = {**values, "program": str(folder)}
     everything: Json = {
         "program_dir": str(folder),
@@ -184,7 +109,8 @@ def _launch(wish: Wish, adapter: DebugAdapter, root: Path, values: Json, title: 
         "just_my_code": True,
         **values,
     }
-    launch = filled({**adapter.launch, **(more or {})}, everything)
+    compiled = adapter.launch_executable if program and is_marked(adapter, Path(program)) else {}
+    launch = filled({**adapter.launch, **compiled, **(more or {})}, everything)
     arguments = {"type": adapter.types[0], "request": "launch", "name": title, **launch}
     return Plan(
         adapter,
@@ -204,7 +130,7 @@ def _launch(wish: Wish, adapter: DebugAdapter, root: Path, values: Json, title: 
 def _configured(wish: Wish, name: str, root: Path) -> Plan:
     own = configuration(root, name)
     kind = str(own.get("type") or "")
-    adapter = _called(wish.debugger) or next((one for one in debuggers() if kind in one.types), None)
+    adapter = called(wish.debugger) or next((one for one in debuggers() if kind in one.types), None)
     if adapter is None:
         types = [one for adapter in debuggers() for one in adapter.types]
         raise CallerError(f"the configuration {name!r} has the {unknown('type', kind, types)}")
@@ -244,7 +170,7 @@ def _test(wish: Wish, test: str, root: Path) -> Plan:
     if found := _CD.match(command):
         folder = (root / shlex.split(found["folder"])[0]).resolve()
         command = found["rest"].strip()
-    able = [adapter] if (adapter := _called(wish.debugger)) else debuggers()
+    able = [adapter] if (adapter := called(wish.debugger)) else debuggers()
     if plan := _by_command(wish, command, folder, able, root):
         return plan
     if named := _by_name(command, able, root):
@@ -271,7 +197,7 @@ def _by_command(wish: Wish, command: str, folder: Path, able: Iterable[DebugAdap
             if "folder" in values:
                 values["folder"] = str((folder / values["folder"]).resolve())
             if wish.program:
-                values["program"] = str(_program(wish.program, root))
+                values["program"] = str(existing(wish.program, root))
             moved = Wish(**{**vars(wish), "args": args, "cwd": wish.cwd or str(folder)})
             plan_folder = values.get("folder")
             more = {**run.launch, **({"cwd": None} if run.own_folder and wish.cwd is None else {})}

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 State = Literal["starting", "running", "stopped", "ended", "failed"]
 _END_TIMEOUT = 2.0  # seconds for an adapter to end what it debugs, before all is ended by force
 _PROGRAM_END = 3.0  # seconds for a program to be gone when its adapter says that it is
+_TRACE = re.compile(r"\s*at ")  # a line of a trace, as several runtimes print it
+_MOST_WORDS = 600  # characters of what an adapter said on its stderr
 _NO_FILTERS: tuple[str, ...] = ()
 
 
@@ -82,7 +84,8 @@ class DebugSession:
     @property
     def words(self) -> str:
         """The last that its adapter said on its stderr."""
-        return self._process.errors()[-600:] if self._process else ""
+        lines = [line for line in self._process.errors().split("\n") if not _TRACE.match(line)] if self._process else []
+        return "\n".join(lines)[-_MOST_WORDS:]
 
     @property
     def exit(self) -> Exit:
@@ -162,6 +165,16 @@ class DebugSession:
             self.let_go = detach
             self._ending = asyncio.create_task(self._end(detach=detach))
         await asyncio.shield(self._ending)
+
+    @property
+    def refusal(self) -> str:
+        """What the adapter said if its last stop only means that a step was refused; else empty."""
+        pattern = self.plan.adapter.refused_text
+        stop = self.stop
+        if not (stop and pattern):
+            return ""
+        said = next((one for one in (stop.text, stop.description) if re.search(pattern, one)), "")
+        return self.plan.adapter.plain(said)
 
     @property
     def was_ended(self) -> bool:

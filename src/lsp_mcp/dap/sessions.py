@@ -59,21 +59,18 @@ class DebugSessions:
         if name:
             if name in self._sessions:
                 return self._sessions[name]
-            raise CallerError(f"there is no debug session {name[:80]!r}; there are: {self._listed() or 'none'}.")
+            raise CallerError(f"unknown debug session {name[:80]!r}; available: {_listed(self.all) or 'none'}.")
         live = self.live
         if len(live) > 1:
             stopped = [one for one in live if one.stop]
             if len(stopped) != 1:
-                raise CallerError(f"several debug sessions are live; pass session=: {self._listed()}.")
+                raise CallerError(f"several debug sessions are live; pass session=: {_listed(live)}.")
             return stopped[0]
         if live:
             return live[0]
         if not self._sessions:
             raise CallerError("nothing is debugged; begin with debug_start or debug_attach.")
         return self.all[-1]
-
-    def _listed(self) -> str:
-        return ", ".join(f"{one.name} ({one.plan.title}, {one.state})" for one in self.all)
 
     async def close(self) -> None:
         """End all of them."""
@@ -83,3 +80,7 @@ class DebugSessions:
         """End all of them at once, without a loop."""
         for one in self.live:
             one.kill()
+
+
+def _listed(sessions: list[DebugSession]) -> str:
+    return ", ".join(f"{one.name} ({one.plan.title}, {one.state})" for one in sessions)

@@ -8,19 +8,21 @@ from pydantic import Field
 
 from lsp_mcp.dap import control
 from lsp_mcp.dap.adapter import Break
+from lsp_mcp.dap.attaching import plan_attach
 from lsp_mcp.dap.breakpoints import Breakpoint, read_source
 from lsp_mcp.dap.looking import look
-from lsp_mcp.dap.planning import Wish, plan_attach, plan_start
+from lsp_mcp.dap.planning import Wish, plan_start
 from lsp_mcp.dap.session import DebugSession
 from lsp_mcp.dap.target import Stop, quietly
 from lsp_mcp.dap.variables import elements, opened, page
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.render import debugging
 from lsp_mcp.toolsets.context import ToolContext, Toolset
-from lsp_mcp.toolsets.debug_answers import Answers
+from lsp_mcp.toolsets.debug_answers import BEYOND, Answers
 from lsp_mcp.toolsets.debug_places import Places, Where
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.visible import quoted
+from lsp_mcp.waiting import allow
 
 Session = Annotated[str | None, Field(description="Which, if several are live")]
 Wait = Annotated[float, Field(ge=0, le=600, description="Seconds to wait for the outcome")]
@@ -141,6 +143,7 @@ class DebugTools(Toolset):
         one = self._named(session)
         if one.over.is_set():
             return self._answers.text(call, one, self._answers.ended(one))
+        _check_runs(one)
         aim = None
         if to is not None:
             where = await self._places.find(call, to)
@@ -170,22 +173,28 @@ class DebugTools(Toolset):
     ) -> str:
         """Step where the program stands; answers with the new place and what changed."""
         one = self._named(session)
+        _check_runs(one)
         for left in reversed(range(times)):
             stop = self._standing(one, thread)
             after = one.stop_count
             await one.resume(_STEPS[how], stop.target, stop.thread)
-            if left == 0:
-                break
+            allow(wait + BEYOND)
             await one.outcome(after, wait)
-            if one.stop is None or one.stop.reason != "step":
+            if (now := one.stop) is None or now.number <= after:
                 break
-            one.shown = one.stop.number
-        else:
-            after = one.stop_count
+            if one.refusal:
+                one.shown = now.number
+                raise RefusedError(one.refusal)
+            if left == 0 or now.reason != "step":
+                break
+            one.shown = now.number
         notes = []
-        if one.stop and one.stop.thread != stop.thread:
-            notes.append(f"thread {stop.thread} did not end its step: thread {one.stop.thread} stopped")
-        return await self._answers.outcome(call, one, after, wait, notes=notes)
+        if one.stop and (one.stop.target, one.stop.thread) != (stop.target, stop.thread):
+            notes.append(
+                f"thread {stop.thread} is still within its step: thread {one.stop.thread} stopped first; "
+                "debug_continue lets the step go on"
+            )
+        return await self._answers.outcome(call, one, after, 0, notes=notes)
 
     @tool(title="Pause the program", read_only=False)
     async def debug_pause(self, call: Call, session: Session = None, format: FormatChoice = None) -> str:
@@ -400,7 +409,7 @@ class DebugTools(Toolset):
     ) -> str:
         """End a program with all that it has started; one that was attached to goes on."""
         one = self._named(session)
-        await one.end(detach=detach or one.plan.request == "attach")
+        await one.end(detach=not one.plan.is_core and (detach or one.plan.request == "attach"))
         if not restart:
             return self._answers.text(call, one, self._answers.ended(one))
         notes = self._followed()
@@ -470,6 +479,14 @@ class DebugTools(Toolset):
         self._debug.breakpoints.remove(aims)
         if not session.over.is_set():
             await session.send_breakpoints(list(dict.fromkeys(one.path for one in aims if one.path)))
+
+
+def _check_runs(session: DebugSession) -> None:
+    if session.plan.is_core and not session.over.is_set():
+        raise CallerError(
+            f"{session.name} ({session.plan.title}) is a core file: nothing runs. Use debug_context, with "
+            "frame= and thread=, and debug_evaluate."
+        )
 
 
 def _check_text(where: Where, expected: str) -> None:

@@ -18,7 +18,7 @@ from lsp_mcp.waiting import allow, phase
 from lsp_mcp.workspace import Workspace
 
 Json = dict[str, Any]
-_AHEAD = 10.0  # seconds that a call may take beyond its wait, to look at what came of it
+BEYOND = 10.0  # seconds that a call may take beyond its wait, to look at what came of it
 
 
 class Answers:
@@ -37,7 +37,7 @@ class Answers:
 
     async def outcome(self, call: Call, session: DebugSession, after: int, wait: float, **how: Any) -> str:
         """What came of a call, within `wait` seconds: a stop behind number `after`, the end, or that it still runs."""
-        allow(wait + _AHEAD)
+        allow(wait + BEYOND)
         began = time.monotonic()
         with phase(lambda: f"{session.plan.title} is {session.state}"):
             state = await session.outcome(after, wait)
