@@ -1,137 +1,216 @@
-"""How well the debug tools do: scenarios with an oracle, bug hunts in calls and bytes, and what a step costs.
+"""How well the debug tools do: 40 scenarios with an oracle, bug hunts in calls and bytes, and what a step costs.
 
-    python bench/debug/bench.py [DEBUGGER...] [--scenario NAME] [--hunts] [--steps]
+    python bench/debug/bench.py [DEBUGGER...] [--way direct] [--scenario NAME] [--part scenarios] [--markdown]
 
-Prints one line for each debugger: how many scenarios held, and which did not; a hunt's calls and the bytes that a model
-reads of them; the time of a step through the tools, and of the same requests sent to the adapter alone.
+`ways/*.toml` says how each way is driven, and what has to be installed for it; a way that is not installed is named and
+left out. nvim-dap needs NVIM_DAP_PATH. Exits with 1 if a scenario did not hold that its way offers tools for.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
+import os
+import re
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "tests")]
 
-from scenarios import Program, programs, scenarios  # noqa: E402
+from bare import begin  # noqa: E402
+from mcp import Client  # noqa: E402
+from programs import PROGRAMS, Program, workspace  # noqa: E402
+from report import Table, show  # noqa: E402
+from scenarios import SCENARIOS, Try  # noqa: E402
+from way import WAYS, Hand, NotOfferedError, Way, connected, load  # noqa: E402
 
-from debugging.debuggers import PROGRAMS, build_cpp  # noqa: E402
-from debugging.desk import Desk, desk  # noqa: E402
-from lsp_mcp.dap.looking import look  # noqa: E402
+from debugging.desk import desk  # noqa: E402
+from lsp_mcp.dap.adapter import load_debugger  # noqa: E402
+from lsp_mcp.dap.finding import find_debugger  # noqa: E402
+from lsp_mcp.dap.planning import Wish, plan_start  # noqa: E402
 
-_LONGEST = 100  # seconds for one scenario: a hang
-_STEPS = 12
-
-
-def workspace(folder: Path) -> Path:
-    """The programs, the compiled one built."""
-    shutil.copytree(PROGRAMS, folder, dirs_exist_ok=True)
-    build_cpp(folder, folder / "cpp" / "hall.cpp")
-    (folder / "test_orders.py").write_text(
-        "import sys\nsys.path.insert(0, 'python')\nfrom orders import ORDER, total\n\n"
-        "def test_total():\n    assert total(ORDER) == 3159\n"
-    )
-    return folder
+_LONGEST = 90  # seconds for one scenario: a hang
+_MOST_LEFT = 3  # sessions of a scenario that nobody has named
+_STEPS = 40
+_LOOPS = {"debugpy": 37, "dlv": 39, "lldb-dap": 39, "js-debug": 39}  # a line of the endless loop
 
 
-async def held(root: Path, name: str, program: Program, only: str | None) -> tuple[int, list[str]]:
-    """How many scenarios there were, and those that failed with why."""
-    failed = []
-    chosen = {key: run for key, run in scenarios(program).items() if only in (None, key)}
-    for key, run in chosen.items():
-        try:
-            async with asyncio.timeout(_LONGEST), desk(root) as d:
-                await run(d)
-        except Exception as error:  # noqa: BLE001 (counted, and told)
-            failed.append(f"{name} {key}: {type(error).__name__} {str(error)[:300]}")
-    return len(chosen), failed
+class Server:
+    """The server of a way, started again after a scenario that did not hold."""
+
+    def __init__(self, way: Way, root: Path, socket: str = "") -> None:
+        self._way, self._root, self._socket = way, root, socket
+        self._stack = AsyncExitStack()
+        self._client: Client | None = None
+
+    async def hand(self, debugger: str) -> Hand:
+        """A hand as if nothing had been debugged yet."""
+        if self._client is None:
+            self._client = await self._stack.enter_async_context(connected(self._way, self._root, socket=self._socket))
+        return Hand(self._way, self._client, self._root, debugger)
+
+    async def close(self) -> None:
+        """End it."""
+        self._client = None
+        await self._stack.aclose()
 
 
-async def hunts(root: Path) -> list[str]:
-    """Four hunts for the bugs of the programs, each until its cause is in an answer."""
-    lines = []
-
-    async def hunt(title: str, d: Desk, *found: bool) -> None:
-        lines.append(f"{title}: {d.calls} calls, {d.said:,} bytes, {'found' if all(found) else 'NOT FOUND'}")
-
-    async with desk(root) as d:
-        stop = await d.start(program="python/orders.py", breakpoints=["python/orders.py:return int(amount)"])
-        end = await d.stop()
-        await hunt(
-            "Python, a wrong sum", d, stop["variables"]["amount"] == "434.99999999999994", end["state"] == "ended"
-        )
-    async with desk(root) as d:
-        stop = await d.start(test="test_total", break_on_exceptions="user")
-        value = await d.evaluate(expression="total(ORDER)")
-        await d.stop()
-        await hunt("Python, a failing test", d, "assert 3146 == 3159" in stop["exception"], value["value"] == "3146")
-    async with desk(root) as d:
-        await d.start(program="go", breakpoints=["go/main.go:19"])
-        step = await d.step()
-        await d.stop()
-        await hunt("Go, a slice that is shared", d, '"sow"] → ' in step["changed"]["morning"])
-    async with desk(root) as d:
-        stop = await d.start(program="hall", breakpoints=["cpp/hall.cpp:17 if people == 5"])
-        await d.stop()
-        await hunt("C++, a number below zero", d, stop["variables"]["left"] == "4294967292")
-    return lines
+async def forget(hand: Hand) -> None:
+    """End what is left of a scenario."""
+    if "forget" in hand.way.operations:
+        await hand.do("forget")
+    for session in sorted(hand.sessions):
+        await hand.do("end", session=session)
+    for _ in range(_MOST_LEFT):
+        if (await hand.do("end")).refused:
+            break
 
 
-async def step_cost(root: Path, program: Program) -> tuple[float, float]:
-    """Milliseconds of a step through the tools, and of the same requests sent to the adapter alone (medians)."""
-    ours, raw = [], []
-    async with desk(root) as d:
-        await d.start(**program.start, breakpoints=[f"{program.file}:{program.inner}"])
-        session = d.debug.all[0]
+async def tried(server: Server, way: Way, debugger: str, name: str) -> str:
+    """Empty if the scenario held, `not offered`, or what was not so."""
+    hand = None
+    try:
+        async with asyncio.timeout(_LONGEST):
+            hand = await server.hand(debugger)
+            if "open" in way.operations:
+                await hand.do("open")
+            await SCENARIOS[name](Try(hand, PROGRAMS[debugger]))
+        failed = ""
+    except NotOfferedError as error:
+        failed = f"not offered: {error}"
+    except Exception as error:  # noqa: BLE001 (counted, and told)
+        failed = f"{type(error).__name__} {str(error)[:400]}"
+    try:
+        async with asyncio.timeout(_LONGEST):
+            assert hand
+            await forget(hand)
+    except Exception:  # noqa: BLE001 (a new server forgets all)
+        await server.close()
+    return failed
+
+
+async def hunted(server: Server, way: Way, hunt: Any) -> str:
+    """Calls and bytes until the bug's cause was in an answer."""
+    try:
+        hand = await server.hand(hunt["debugger"])
+        seen = await hand.run(hunt["calls"], {})
+    except Exception as error:  # noqa: BLE001 (told)
+        await server.close()
+        return f"failed: {type(error).__name__}"
+    finally:
+        if hand and "forget" in way.operations:
+            calls, said = hand.calls, hand.said
+            await forget(hand)
+            hand.calls, hand.said = calls, said
+    found = re.search(hunt["found"], seen.text)
+    return f"{hand.calls} calls, {hand.said:,} B" if found else f"not found in {hand.calls} calls, {hand.said:,} B"
+
+
+async def step_cost(root: Path, debugger: str, program: Program) -> tuple[float, float, float]:
+    """Milliseconds of a step by the bare client and through the tools, and the median of what the tools take longer.
+
+    Two runs of the same loop step in turns: what the machine does besides hits both.
+    """
+    folder = program.file if debugger in ("debugpy", "js-debug") else load("direct").debuggers[debugger]["program"]
+    plan = plan_start(Wish(program=folder, args=["loop"]), root)
+    line = _LOOPS[debugger]
+    bare_times, our_times = [], []
+    async with desk(root) as d, begin(plan, root / program.file, line) as (bare, first):
+        thread = first
+        await d.start(program=folder, args=["loop"], breakpoints=[f"{program.file}:{line}"])
+        await d.breakpoints(clear="all")
         for turn in range(_STEPS):
-            if session.stop is None:
-                break
-            began = time.perf_counter()
-            if turn % 2:
-                await d.step()
-                ours.append(time.perf_counter() - began)
-                continue
-            after, stop = session.stop_count, session.stop
-            await session.resume("next", stop.target, stop.thread)
-            await session.outcome(after, 60)
-            if session.stop:
-                await look(session, session.stop, root=root)
-                session.shown = session.stop.number
-            raw.append(time.perf_counter() - began)
-    return statistics.median(ours) * 1000, statistics.median(raw) * 1000
+            for who in ("bare", "ours") if turn % 2 else ("ours", "bare"):
+                began = time.perf_counter()
+                if who == "bare":
+                    thread, _ = await bare.step(thread)
+                    bare_times.append(time.perf_counter() - began)
+                else:
+                    await d.step()
+                    our_times.append(time.perf_counter() - began)
+    more = statistics.median(ours - raw for ours, raw in zip(our_times, bare_times, strict=True))
+    return statistics.median(bare_times) * 1000, statistics.median(our_times) * 1000, more * 1000
+
+
+@asynccontextmanager
+async def editor(root: Path, way: Way) -> AsyncIterator[str]:
+    """The socket of a Neovim with nvim-dap and its adapters, where the way needs one."""
+    if "{socket}" not in way.command:
+        yield ""
+        return
+    from debugging.nvim_dap_desk import debugging
+
+    command = find_debugger(load_debugger("js-debug"), root)
+    lua = f"""require('dap').adapters['pwa-node'] = {{ type = 'server', host = '127.0.0.1', port = '${{port}}',
+      executable = {{ command = 'node', args = {{ '{command[1]}', '${{port}}', '127.0.0.1' }} }} }}"""
+    (root / "open.txt").write_text("what the user is at\n")
+    async with debugging(root, "open.txt", lua=lua) as nv:
+        yield nv.socket
 
 
 async def main() -> int:
     """Run what was asked for; the number of scenarios that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("debuggers", nargs="*")
-    parser.add_argument("--scenario")
-    parser.add_argument("--hunts", action="store_true")
-    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("debuggers", nargs="*", default=list(PROGRAMS))
+    parser.add_argument("--way", action="append", choices=sorted(one.stem for one in WAYS.glob("*.toml")))
+    parser.add_argument("--scenario", choices=SCENARIOS)
+    parser.add_argument("--part", action="append", choices=("scenarios", "hunts", "steps"))
+    parser.add_argument("--markdown", action="store_true")
     chosen = parser.parse_args()
-    everything = not (chosen.hunts or chosen.steps or chosen.scenario)
-    with tempfile.TemporaryDirectory(prefix="debug-bench-") as folder:
-        root = workspace(Path(folder))
-        known = {name: one for name, one in programs(root).items() if not chosen.debuggers or name in chosen.debuggers}
-        count = 0
-        for name, program in known.items():
-            if everything or chosen.scenario:
-                total, failed = await held(root, name, program, chosen.scenario)
-                count += len(failed)
-                print(f"{name}: {total - len(failed)} of {total} scenarios held", *failed, sep="\n  ", flush=True)
-            if everything or chosen.steps:
-                ours, raw = await step_cost(root, program)
-                print(f"{name}: a step takes {ours:.1f} ms, its requests alone {raw:.1f} ms", flush=True)
-        if everything or chosen.hunts:
-            print(*await hunts(root), sep="\n", flush=True)
-        return count
+    parts = chosen.part or ["scenarios", "hunts", "steps"]
+    count = 0
+    held: dict[str, list[str]] = {name: [] for name in chosen.debuggers}
+    hunts: dict[str, list[str]] = {}
+    titles = []
+    for name in chosen.way or ["direct", "nvim-dap", "mcp-debugger"]:
+        way = load(name)
+        missing = way.missing or (
+            "NVIM_DAP_PATH is not set" if name == "nvim-dap" and not os.environ.get("NVIM_DAP_PATH") else ""
+        )
+        if missing:
+            print(f"{way.title}: left out: {missing}", flush=True)
+            continue
+        titles.append(way.title)
+        with tempfile.TemporaryDirectory(prefix="debug-bench-") as folder:
+            root = workspace(Path(folder))
+            async with editor(root, way) as socket:
+                server = Server(way, root, socket)
+                for debugger in chosen.debuggers if "scenarios" in parts else ():
+                    good = 0
+                    for scenario in [chosen.scenario] if chosen.scenario else SCENARIOS:
+                        failed = await tried(server, way, debugger, scenario)
+                        good += not failed
+                        count += bool(failed) and not failed.startswith("not offered")
+                        if failed:
+                            print(f"{way.title}, {debugger}, {scenario}: {failed}", flush=True)
+                    held[debugger].append(str(good))
+                    print(f"{way.title}, {debugger}: {good} held", flush=True)
+                for hunt in way.hunts if "hunts" in parts else ():
+                    if hunt["debugger"] in chosen.debuggers:
+                        hunts.setdefault(hunt["name"], []).append(await hunted(server, way, hunt))
+                await server.close()
+    tables = []
+    if "scenarios" in parts:
+        tables.append(Table("Scenarios that held, of 40", ["debugger", *titles], [[k, *v] for k, v in held.items()]))
+    if "hunts" in parts:
+        tables.append(Table("Bug hunts", ["bug", *titles], [[k, *v] for k, v in hunts.items()]))
+    if "steps" in parts:
+        rows = []
+        with tempfile.TemporaryDirectory(prefix="debug-bench-") as folder:
+            root = workspace(Path(folder))
+            for debugger in chosen.debuggers:
+                cost = await step_cost(root, debugger, PROGRAMS[debugger])
+                rows.append([debugger, *(f"{one:.1f}" for one in cost)])
+        tables.append(Table("A step, in ms", ["debugger", "bare client", "lsp-mcp", "more"], rows))
+    show(tables, markdown=chosen.markdown)
+    return count
 
 
 if __name__ == "__main__":

@@ -1,348 +1,381 @@
-"""What is tried of each debugger: short scripts of calls, each with an oracle that says whether it held.
+"""What is tried of each debugger: short scripts, each with an oracle that says whether it held.
 
-A scenario is a coroutine over a `Desk`: it raises AssertionError where what a caller reads is not the truth.
+A scenario is a coroutine over a `Hand`: it raises AssertionError where what a client reads is not the truth, and
+NotOfferedError where the server has no tool for it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from debugging.desk import Desk
-from lsp_mcp.errors import LspMcpError
+from programs import Program, running
+from way import Hand, Seen
 
-Run = Callable[[Desk], Awaitable[None]]
+from fakes.bounded import gone
 
-
-@dataclass(frozen=True)
-class Program:
-    """The same program in one language: where it is, and what is on its lines."""
-
-    start: dict[str, Any]  # arguments of debug_start
-    file: str
-    inner: int  # a line within a function that is called by another; reached with the default mode
-    inner_text: str  # of that line
-    function: str  # its name, as breakpoints take it
-    shown: str  # its name, as stops tell it
-    condition: str  # true at the second hit of `inner`, or later
-    variable: str  # there, with
-    value: str  # this value at the first hit; a part of it
-    expression: str
-    result: str  # a part
-    assign: tuple[str, str]
-    unreached: int  # a line that the default mode does not reach
-    crash: str  # the mode, with
-    crash_line: int
-    crash_says: str
-    exit_code: int  # of the mode `exit`
-    stderr: str
-    hits: int  # how often `inner` is reached
+_LOOPS = 60  # seconds for a program to be in its loop: a hang
 
 
-def modes(program: Program, mode: str) -> dict[str, Any]:
-    """The arguments to start it in a mode."""
-    return {**program.start, "args": [mode]}
+@dataclass
+class Try:
+    """One program in the hands of a client."""
+
+    hand: Hand
+    p: Program
+
+    async def do(self, operation: str, /, **values: Any) -> Seen:
+        """The operation, which has to succeed."""
+        seen = await self.hand.do(operation, **values)
+        assert not seen.refused, f"{operation}: {seen.text[:300]}"
+        return seen
+
+    async def refused(self, operation: str, /, **values: Any) -> str:
+        """The words of a refusal."""
+        seen = await self.hand.do(operation, **values)
+        assert seen.refused, f"{operation} was taken: {seen.text[:300]}"
+        return seen.text
+
+    async def set(self, **more: Any) -> Seen:
+        """A breakpoint at the inner line."""
+        return await self.do("set", place=self.p.place, file=self.p.file, line=self.p.inner, **more)
+
+    async def start(self, mode: str = "", **more: Any) -> Seen:
+        """Start it; the answer is its first stop, or its end."""
+        return await self.do("start", args=[mode] if mode else [], **more)
+
+    async def at_inner(self, **more: Any) -> Seen:
+        """Start it, and stop at the inner line."""
+        await self.set(**more)
+        stop = await self.start()
+        assert stop.at.endswith(self.p.place), stop.text[:300]
+        return stop
+
+    async def looping(self) -> Seen:
+        """Start it in its endless loop, and wait until it is there."""
+        begun = await self.do("begin", args=["loop"])
+        async with asyncio.timeout(_LOOPS):
+            while "waiting" not in (await self.do("output", session=begun.session)).text:
+                await asyncio.sleep(0.2)
+        return begun
 
 
-def scenarios(p: Program) -> dict[str, Run]:
-    """The scenarios by name."""
-    at = f"{p.file}:{p.inner}"
-    all_: dict[str, Run] = {}
-
-    def scenario(run: Run) -> Run:
-        all_[run.__name__] = run
-        return run
-
-    @scenario
-    async def stops_at_a_line(d: Desk) -> None:
-        stop = await d.start(**p.start, breakpoints=[at])
-        assert (stop["at"], stop["function"]) == (at, p.shown)
-        assert p.value in stop["variables"][p.variable]
-
-    @scenario
-    async def stops_at_a_text(d: Desk) -> None:
-        assert (await d.start(**p.start, breakpoints=[f"{p.file}:{p.inner_text}"]))["at"] == at
-
-    @scenario
-    async def stops_in_a_function(d: Desk) -> None:
-        stop = await d.start(**p.start, breakpoints=[p.function])
-        assert stop["function"] == p.shown
-
-    @scenario
-    async def stops_on_a_condition(d: Desk) -> None:
-        stop = await d.start(**p.start, breakpoints=[f"{at} if {p.condition}"])
-        assert stop["at"] == at
-        assert p.value not in stop["variables"][p.variable]
-
-    @scenario
-    async def tells_a_condition_that_fails(d: Desk) -> None:
-        stop = await d.start(**p.start, breakpoints=[f"{at} if nosuchname == 80"])
-        assert "nosuchname" in str(stop)
-        assert stop["state"] == "stopped" or "not bound" in str(stop) or "nosuchname" in str(stop.get("output"))
-
-    @scenario
-    async def stops_at_a_hit(d: Desk) -> None:
-        await d.breakpoints(at=at, hit=2)
-        stop = await d.start(**p.start)
-        assert p.value not in stop["variables"][p.variable]
-
-    @scenario
-    async def logs_without_stopping(d: Desk) -> None:
-        await d.breakpoints(at=at, log="reached {" + p.variable + "}")
-        end = await d.start(**p.start)
-        assert end["state"] == "ended"
-        lines = (await d.output(stream="debugger"))["output"] + (await d.output())["output"]
-        assert any("reached" in line for line in lines)
-
-    @scenario
-    async def counts_every_hit(d: Desk) -> None:
-        stop, hits = await d.start(**p.start, breakpoints=[at]), 0
-        while stop["state"] == "stopped":
-            hits += 1
-            stop = await d.continue_()
-        assert (hits, stop["exit_code"]) == (p.hits, 0)
-
-    @scenario
-    async def removes_a_breakpoint(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        await d.breakpoints(remove=1)
-        assert (await d.continue_())["state"] == "ended"
-
-    @scenario
-    async def clears_a_file(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert (await d.breakpoints(clear=p.file))["removed"] == 1
-        assert (await d.continue_())["exit_code"] == 0
-
-    @scenario
-    async def tells_what_was_never_hit(d: Desk) -> None:
-        end = await d.start(**p.start, breakpoints=[f"{p.file}:{p.unreached}"])
-        assert "never reached" in end["never_hit"][0]
-
-    @scenario
-    async def refuses_a_line_past_the_end(d: Desk) -> None:
-        try:
-            await d.start(**p.start, breakpoints=[f"{p.file}:99999"])
-        except LspMcpError as error:
-            assert "has no line" in str(error)
-        else:
-            raise AssertionError("it was taken")
-
-    @scenario
-    async def steps_over(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        step = await d.step()
-        assert step["reason"] in ("step", "breakpoint 1")
-        assert step["at"] != at or p.hits > 1
-
-    @scenario
-    async def steps_out(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        await d.breakpoints(clear="all")
-        assert (await d.step(how="out"))["function"] != p.shown
-
-    @scenario
-    async def steps_in(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert (await d.step(how="in"))["state"] == "stopped"
-
-    @scenario
-    async def shows_the_stack(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        stack = (await d.context())["stack"]
-        assert stack[0].startswith("0 ")
-        assert at in stack[0]
-        assert len(stack) > 1
-
-    @scenario
-    async def shows_another_frame(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        outer = await d.context(frame=1)
-        assert outer["function"] != p.shown
-
-    @scenario
-    async def evaluates(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert p.result in (await d.evaluate(expression=p.expression))["value"]
-
-    @scenario
-    async def refuses_an_unknown_name(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        try:
-            await d.evaluate(expression="nosuchname")
-        except LspMcpError as error:
-            assert "nosuchname" in str(error)
-        else:
-            raise AssertionError("it has a value")
-
-    @scenario
-    async def a_letter_is_no_command(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        try:
-            await d.evaluate(expression="c")
-        except LspMcpError as error:
-            assert error
-        assert (await d.sessions())["sessions"][0]["state"] == "stopped"
-
-    @scenario
-    async def sets_a_variable(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        name, value = p.assign
-        await d.set_variable(name=name, value=value)
-        assert value in (await d.evaluate(expression=name))["value"]
-
-    @scenario
-    async def stops_at_a_crash(d: Desk) -> None:
-        stop = await d.start(**modes(p, p.crash))
-        assert (stop["state"], stop["reason"]) == ("stopped", "exception")
-        assert stop["at"] == f"{p.file}:{p.crash_line}"
-        assert p.crash_says in str(stop)
-
-    @scenario
-    async def ends_after_a_crash(d: Desk) -> None:
-        await d.start(**modes(p, p.crash))
-        end = await d.continue_()
-        assert end["state"] == "ended"
-        assert end.get("signal") or end["exit_code"]
-
-    @scenario
-    async def tells_the_exit_code(d: Desk) -> None:
-        end = await d.start(**modes(p, "exit"))
-        assert (end["state"], end["exit_code"]) == ("ended", p.exit_code)
-
-    @scenario
-    async def keeps_stderr(d: Desk) -> None:
-        await d.start(**modes(p, "exit"))
-        assert p.stderr in "\n".join((await d.output())["output"])
-
-    @scenario
-    async def output_after_the_end(d: Desk) -> None:
-        await d.start(**p.start)
-        read = await d.output()
-        assert read["output"]
-        assert (await d.output(since=read["next"]))["output"] == []
-
-    @scenario
-    async def runs_at_the_bound(d: Desk) -> None:
-        await looping(d, p)
-        running = await d.continue_(wait=0)
-        assert (running["state"], "debug_pause" in running["next"]) == ("running", True)
-
-    @scenario
-    async def pauses(d: Desk) -> None:
-        await looping(d, p)
-        assert (await d.pause())["state"] == "stopped"
-
-    @scenario
-    async def breaks_into_a_running_program(d: Desk) -> None:
-        await looping(d, p)
-        await d.pause()
-        assert (await d.context())["stack"]
-        assert (await d.continue_(wait=0))["state"] == "running"
-
-    @scenario
-    async def refuses_a_step_while_it_runs(d: Desk) -> None:
-        await looping(d, p)
-        try:
-            await d.step()
-        except LspMcpError as error:
-            assert "debug_pause" in str(error)
-        else:
-            raise AssertionError("it stepped")
-
-    @scenario
-    async def ends_a_running_program(d: Desk) -> None:
-        await looping(d, p)
-        assert (await d.stop())["state"] == "ended"
-
-    @scenario
-    async def restarts_with_the_same_breakpoints(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert (await d.stop(restart=True))["at"] == at
-
-    @scenario
-    async def two_sessions_are_apart(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        await looping(d, p)
-        assert (await d.context(session="s1"))["at"] == at
-        assert (await d.pause(session="s2"))["session"] == "s2"
-        assert (await d.continue_(session="s1"))["session"] == "s1"
-
-    @scenario
-    async def goes_on_to_a_line(d: Desk) -> None:
-        await d.start(**p.start, stop_on_entry=p.file.endswith(".py"), breakpoints=[at])
-        reached = await d.continue_(to=at) if p.file.endswith(".py") else await d.context()
-        assert reached["at"] == at
-
-    @scenario
-    async def follows_an_edit(d: Desk) -> None:
-        await d.breakpoints(at=at)
-        path = d.root / p.file
-        before = path.read_text()
-        try:
-            path.write_text("\n" + before)
-            assert str(p.inner + 1) in (await d.breakpoints())["notes"][0]
-        finally:
-            path.write_text(before)
-
-    @scenario
-    async def expects_a_text(d: Desk) -> None:
-        assert (await d.breakpoints(at=at, expect=p.inner_text))["breakpoints"]
-        try:
-            await d.breakpoints(at=at, expect="something else")
-        except LspMcpError as error:
-            assert "without" in str(error)
-        else:
-            raise AssertionError("it was taken")
-
-    @scenario
-    async def hides_secrets(d: Desk) -> None:
-        answer = await d.start(**p.start, env={"SOME_TOKEN": "s3cr3t-s3cr3t"}, breakpoints=[at])
-        assert "s3cr3t" not in str(answer)
-
-    @scenario
-    async def names_variables(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert set((await d.context(names=[p.variable]))["variables"]) == {p.variable}
-
-    @scenario
-    async def stays_in_its_budget(d: Desk) -> None:
-        await d.start(**p.start, breakpoints=[at])
-        assert len(str((await d.context(budget=200))["variables"])) < 500
-
-    @scenario
-    async def gives_end_of_input(d: Desk) -> None:
-        end = await d.start(**p.start, stdin="")
-        assert end["exit_code"] == 0
-
-    return all_
+Scenario = Callable[[Try], Awaitable[None]]
+SCENARIOS: dict[str, Scenario] = {}
 
 
-async def looping(d: Desk, p: Program) -> None:
-    """Start it in its endless loop, and wait until it is there."""
-    await d.start(**modes(p, "loop"), wait=0)
-    session = d.debug.all[-1]
-    assert await session.wait_for(lambda: "waiting" in session.output.of_program(), 90)
+def scenario(run: Scenario) -> Scenario:
+    """One of the scenarios."""
+    SCENARIOS[run.__name__.removeprefix("_")] = run
+    return run
 
 
-def programs(root: Path) -> dict[str, Program]:
-    """The programs of tests/fixtures/debugging below `root`, by debugger."""
-    return {
-        "debugpy": Program(
-            {"program": "python/orders.py"}, "python/orders.py", 11, "return int(amount)", "cents", "cents",
-            "price == '0.29'", "amount", "434.9", "amount * 2", "869.9", ("amount", "5.0"), 30,
-            "crash", 23, "KeyError", 3, "too many: pen", 3,
-        ),
-        "dlv": Program(
-            {"program": "go"}, "go/main.go", 11, "longer := append(plan, task)", "with", "main.with",
-            'task == "water"', "task", "sow", "len(plan)", "1", ("plan", "nil"), 31,
-            "panic", 24, "index out of range", 3, "too many in bed", 2,
-        ),
-        "lldb-dap": Program(
-            {"program": "hall"}, "cpp/hall.cpp", 17, "if (left >= hall.kept) {", "seat", "seat(Hall&, unsigned int)",
-            "people == 5", "people", "6", "hall.seats", "10", ("left", "1"), 31,
-            "throw", 25, "SIGABRT", 3, "too many seats", 3,
-        ),
-    }  # fmt: skip
+# --- breakpoints -----------------------------------------------------------------------------------
+
+
+@scenario
+async def _stops_at_a_line(t: Try) -> None:
+    assert (await t.at_inner()).state == "stopped"
+    assert t.p.value in (await t.do("variables")).text
+
+
+@scenario
+async def _stops_at_a_text(t: Try) -> None:
+    await t.do("set_text", file=t.p.file, text=t.p.text)
+    assert (await t.start()).at.endswith(t.p.place)
+
+
+@scenario
+async def _stops_in_a_function(t: Try) -> None:
+    await t.do("set_function", function=t.p.function)
+    assert t.p.function in (await t.start()).function
+
+
+@scenario
+async def _stops_on_a_condition(t: Try) -> None:
+    await t.at_inner(condition=t.p.condition)
+    assert t.p.value not in values(await t.do("variables"), t.p.variable)
+
+
+@scenario
+async def _tells_a_condition_that_fails(t: Try) -> None:
+    set_ = await t.hand.do("set", place=t.p.place, file=t.p.file, line=t.p.inner, condition="nosuchname == 80")
+    stop = await t.hand.do("start", args=[])
+    said = set_.text if set_.refused else stop.text.replace("nosuchname == 80", "", 1)
+    assert "nosuchname" in said, said[:300]
+
+
+@scenario
+async def _stops_at_a_hit(t: Try) -> None:
+    await t.at_inner(hit=2, hits="2")
+    assert t.p.value not in values(await t.do("variables"), t.p.variable)
+
+
+@scenario
+async def _logs_without_stopping(t: Try) -> None:
+    await t.set(log="reached {" + t.p.variable + "}")
+    assert (await t.start()).state == "ended"
+    assert "reached" in (await t.do("logged")).text
+
+
+@scenario
+async def _counts_every_hit(t: Try) -> None:
+    stop, hits = await t.at_inner(), 0
+    while stop.state == "stopped" and hits < 10:
+        hits += 1
+        stop = await t.do("go_on")
+    assert (hits, stop.state) == (t.p.hits, "ended")
+
+
+@scenario
+async def _removes_a_breakpoint(t: Try) -> None:
+    await t.at_inner()
+    await t.do("remove", file=t.p.file, line=t.p.inner)
+    assert (await t.do("go_on")).state == "ended"
+
+
+@scenario
+async def _clears_a_file(t: Try) -> None:
+    await t.at_inner()
+    await t.do("clear", file=t.p.file)
+    assert (await t.do("go_on")).state == "ended"
+
+
+@scenario
+async def _tells_what_was_never_hit(t: Try) -> None:
+    await t.do("set", place=f"{t.p.file}:{t.p.unreached}", file=t.p.file, line=t.p.unreached)
+    end = await t.start()
+    assert end.state == "ended"
+    assert "never" in end.text or "not_hit" in end.text
+
+
+@scenario
+async def _refuses_a_line_past_the_end(t: Try) -> None:
+    seen = await t.hand.do("set", place=f"{t.p.file}:99999", file=t.p.file, line=99999)
+    assert seen.refused, seen.text
+
+
+@scenario
+async def _expects_a_text(t: Try) -> None:
+    await t.set(expect=t.p.text)
+    await t.refused("set", place=t.p.place, file=t.p.file, line=t.p.inner, expect="something else")
+
+
+@scenario
+async def _follows_an_edit(t: Try) -> None:
+    await t.set()
+    path = t.hand.root / t.p.file
+    before = path.read_text()
+    try:
+        path.write_text("\n" + before)
+        listed = await t.do("list")
+        assert f"{t.p.file}:{t.p.inner + 1}" in listed.text, listed.text
+    finally:
+        path.write_text(before)
+
+
+# --- going on --------------------------------------------------------------------------------------
+
+
+@scenario
+async def _steps_over(t: Try) -> None:
+    await t.at_inner()
+    step = await t.do("over")
+    assert step.state == "stopped"
+    assert not step.at.endswith(t.p.place) or t.p.hits > 1
+
+
+@scenario
+async def _steps_in(t: Try) -> None:
+    await t.at_inner()
+    assert (await t.do("in")).state == "stopped"
+
+
+@scenario
+async def _steps_out(t: Try) -> None:
+    await t.at_inner()
+    await t.do("clear", file=t.p.file)
+    out = await t.do("out")
+    assert out.state == "stopped"
+    assert t.p.function not in out.function
+
+
+@scenario
+async def _goes_on_to_a_line(t: Try) -> None:
+    await t.at_inner()
+    await t.do("clear", file=t.p.file)
+    reached = await t.do("to", place=t.p.place, file=t.p.file, line=t.p.inner)
+    assert reached.at.endswith(t.p.place)
+
+
+@scenario
+async def _runs_at_the_bound(t: Try) -> None:
+    await t.looping()
+    seen = await t.do("wait")
+    assert seen.state == "running", seen.text
+    assert "pause" in seen.text, seen.text
+
+
+@scenario
+async def _pauses(t: Try) -> None:
+    await t.looping()
+    assert (await t.do("pause")).state == "stopped"
+
+
+@scenario
+async def _breaks_into_a_running_program(t: Try) -> None:
+    await t.looping()
+    await t.do("pause")
+    assert t.p.file.rpartition("/")[2] in (await t.do("stack")).text
+    assert (await t.do("go_briefly")).state == "running"
+
+
+@scenario
+async def _refuses_a_step_while_it_runs(t: Try) -> None:
+    await t.looping()
+    await t.refused("over")
+
+
+@scenario
+async def _ends_a_running_program(t: Try) -> None:
+    await t.looping()
+    pids = running(t.hand.root, t.p, "loop")
+    assert pids
+    await t.do("end")
+    for pid in pids:
+        await gone(pid)
+
+
+@scenario
+async def _restarts_with_the_same_breakpoints(t: Try) -> None:
+    await t.at_inner()
+    assert (await t.do("restart")).at.endswith(t.p.place)
+
+
+@scenario
+async def _two_sessions_are_apart(t: Try) -> None:
+    first = await t.at_inner()
+    if "open" in t.hand.way.operations:
+        await t.do("open")
+    second = await t.looping()
+    assert first.session != second.session
+    assert (await t.do("where", session=first.session)).at.endswith(t.p.place)
+    assert (await t.do("pause", session=second.session)).state == "stopped"
+    assert (await t.do("where", session=first.session)).at.endswith(t.p.place)
+
+
+# --- what is seen ----------------------------------------------------------------------------------
+
+
+@scenario
+async def _shows_the_stack(t: Try) -> None:
+    await t.at_inner()
+    stack = (await t.do("stack")).text
+    assert t.p.function in stack
+    assert stack.count(t.p.file.rpartition("/")[2]) > 1
+
+
+@scenario
+async def _shows_another_frame(t: Try) -> None:
+    await t.at_inner()
+    outer = await t.do("caller")
+    assert t.p.function not in outer.function
+
+
+@scenario
+async def _names_variables(t: Try) -> None:
+    await t.at_inner()
+    named = await t.do("named", name=t.p.variable)
+    assert t.p.value in values(named, t.p.variable)
+
+
+@scenario
+async def _stays_in_its_budget(t: Try) -> None:
+    await t.at_inner()
+    assert len((await t.do("within_200")).text) < 1500
+
+
+@scenario
+async def _evaluates(t: Try) -> None:
+    await t.at_inner()
+    assert t.p.result in (await t.do("evaluate", expression=t.p.expression)).text
+
+
+@scenario
+async def _refuses_an_unknown_name(t: Try) -> None:
+    await t.at_inner()
+    assert "nosuchname" in await t.refused("evaluate", expression="nosuchname")
+
+
+@scenario
+async def _a_letter_is_no_command(t: Try) -> None:
+    await t.at_inner()
+    await t.hand.do("evaluate", expression="c")
+    assert (await t.do("where")).at.endswith(t.p.place)
+
+
+@scenario
+async def _sets_a_variable(t: Try) -> None:
+    await t.at_inner()
+    name, value = t.p.assign
+    await t.do("assign", name=name, value=value)
+    assert value in (await t.do("evaluate", expression=name)).text
+
+
+# --- ends ------------------------------------------------------------------------------------------
+
+
+@scenario
+async def _stops_at_a_crash(t: Try) -> None:
+    stop = await t.start(t.p.crash)
+    assert stop.state == "stopped"
+    assert stop.at.endswith(f"{t.p.file}:{t.p.crash_line}"), stop.text[:300]
+    assert t.p.crash_says in stop.text
+
+
+@scenario
+async def _ends_after_a_crash(t: Try) -> None:
+    await t.start(t.p.crash)
+    end = await t.do("go_on")
+    assert end.state == "ended"
+    assert end.signal or end.code not in ("", "0"), end.text[:300]
+
+
+@scenario
+async def _tells_the_exit_code(t: Try) -> None:
+    end = await t.start("exit")
+    assert (end.state, end.code) == ("ended", "3"), end.text[:300]
+
+
+@scenario
+async def _keeps_stderr(t: Try) -> None:
+    await t.start("exit")
+    assert t.p.stderr in (await t.do("output")).text
+
+
+@scenario
+async def _output_after_the_end(t: Try) -> None:
+    assert (await t.start("exit")).state == "ended"
+    assert t.p.stderr in (await t.do("output")).text
+
+
+@scenario
+async def _hides_secrets(t: Try) -> None:
+    await t.set()
+    stop = await t.start(env={"SOME_TOKEN": "s3cr3t-s3cr3t"})
+    assert "s3cr3t" not in stop.text
+
+
+@scenario
+async def _gives_end_of_input(t: Try) -> None:
+    assert (await t.start(stdin="")).state == "ended"
+
+
+def values(seen: Seen, name: str) -> str:
+    """The value that is told of a variable."""
+    found = re.search(rf'"{name}"(?:: ?|,"value":)"(.*?)"[,}}]', seen.text)
+    assert found, f"{name} is not in {seen.text[:300]}"
+    return found[1]
