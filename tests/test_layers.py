@@ -39,6 +39,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "dap": [
         {"sessions", "looking", "control"},
         {"session"},
+        {"attaching"},
         {"planning"},
         {"plan", "finding", "launch_json", "exits", "variables"},
         {"target", "process", "terminal"},
