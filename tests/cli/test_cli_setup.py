@@ -530,7 +530,7 @@ def test_a_folder_in_the_place_of_the_file_is_refused(project: Path, run: Run) -
     (project / ".mcp.json").mkdir()
     result = run("setup", "claude-code", "--write")
     assert result.exit_code == 2
-    assert "it is no ordinary file" in result.stderr
+    assert "it is not an ordinary file" in result.stderr
 
 
 def test_a_file_in_the_place_of_a_folder_is_refused(project: Path, run: Run) -> None:
@@ -743,4 +743,4 @@ def test_a_named_pipe_in_the_place_of_the_file_is_refused(project: Path, run: Ru
     for flag in ("--write", "--remove"):
         result = run("setup", "claude-code", flag)
         assert result.exit_code == 2
-        assert "it is no ordinary file" in result.stderr
+        assert "it is not an ordinary file" in result.stderr

@@ -287,6 +287,9 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 )
 @click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
+@click.option(
+    "--agents-md", is_flag=True, help="Instead of a client: the paragraph in AGENTS.md that teaches agents the tools."
+)
 @json_flag
 @server_flags()
 def setup(
@@ -297,6 +300,7 @@ def setup(
     scope: Any,
     name: str,
     force: bool,
+    agents_md: bool,
     as_json: bool,
 ) -> None:
     """Configure an MCP CLIENT for lsp-mcp: show what goes where, write it, or remove it.
@@ -309,7 +313,17 @@ def setup(
     flags.check()
     if write and remove:
         raise click.UsageError("--write and --remove exclude each other.")
-    if client is None:
+    if agents_md:
+        from lsp_mcp.cli.agents_md import change, show
+
+        if client:
+            raise click.UsageError("--agents-md is for all clients that read AGENTS.md: leave out CLIENT.")
+        root = flags.workspace().root
+        if write or remove:
+            change(root, remove=remove, as_json=as_json)
+        else:
+            show(root, as_json=as_json)
+    elif client is None:
         list_clients(flags, as_json=as_json)
     elif client == "print":
         if write or remove or scope:

@@ -262,7 +262,7 @@ class ServerFlags:
         """What the user gave of them but the workspace root, as words of a command line that works anywhere."""
         words = [word for name in self.backends for word in ("--backend", name)]
         for name, path in self.paths.items():
-            words += [f"--{name}-path", str(Path(path).absolute()) if os.sep in path else path]
+            words += [f"--{name}-path", os.path.abspath(path) if os.sep in path else path]  # noqa: PTH100 (`..` too)
         for flag, values in {
             "--toolset": self.toolsets,
             "--without-toolset": self.without_toolsets,
@@ -270,7 +270,7 @@ class ServerFlags:
         }.items():
             words += [word for value in values for word in (flag, value)]
         if self.compile_commands:
-            words += ["--compile-commands", str(Path(self.compile_commands).expanduser().absolute())]
+            words += ["--compile-commands", os.path.abspath(Path(self.compile_commands).expanduser())]  # noqa: PTH100
         if self.shared_index:
             words.append("--shared-index")
         if self.socket:

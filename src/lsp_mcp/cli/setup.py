@@ -13,14 +13,11 @@ from typing import Any
 
 import click
 
+from lsp_mcp.cli.config_files import read_config, write_config
 from lsp_mcp.cli.config_text import entry_at, parse, snippet, with_entry, without_entry
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.clients import Client, Scope, ScopeName, Shape, client_names, filled, load_client
-from lsp_mcp.edits.apply import apply_plan
-from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
-from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import CallerError, ConfigError
-from lsp_mcp.text import Text
 
 PROGRAM = "lsp-mcp"
 
@@ -169,7 +166,7 @@ def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name:
             after = without_entry(plan.text, plan.client.format, plan.path)
         except ConfigError as error:
             raise ConfigError(f"{plan.file} was not changed: {error}. Remove the server {name!r} yourself.") from None
-        _apply(plan, after)
+        write_config(plan.file, plan.text, after)
     if as_json:
         _print_json(plan, "removed" if there is not None else "missing")
     elif there is None:
@@ -206,12 +203,12 @@ def _plan(
     file = scope.file(root)
     text, config = None, {}
     try:
-        text = _read(file)
+        text = read_config(file)
         config = parse(text or "", client.format)
         entry_at(config, (*_shape(client, scope, config, root).servers, name))
     except ConfigError as error:
         if not lenient:
-            raise ConfigError(f"{file} cannot be used: {error}. Put that right first; nothing was changed.") from None
+            raise ConfigError(f"{file} cannot be used: {error}. Fix that first; nothing was changed.") from None
     shape = _shape(client, scope, config, root)
     # In the project's own file, the client knows where the project is; elsewhere only if nobody said so.
     fixed = scope_name != "project" and "--workspace-root" in flags.given
@@ -249,19 +246,6 @@ def _shape(client: Client, scope: Scope, config: dict[str, Any], root: Path) -> 
     return Shape(servers=tuple(filled(scope.servers, root=str(root))), entry=shape.entry) if scope.servers else shape
 
 
-def _read(file: Path) -> str | None:
-    if file.exists() and not file.is_file():
-        raise ConfigError("it is no ordinary file")
-    try:
-        return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"it is not UTF-8 (byte {error.start:,})") from None
-    except OSError as error:
-        raise ConfigError(f"it cannot be read: {error.strerror}") from None
-
-
 def _write(plan: Plan) -> None:
     new = plan.client.new_file if plan.text is None else {}
     text = snippet(plan.client.format, new) if new else plan.text or ""
@@ -271,15 +255,7 @@ def _write(plan: Plan) -> None:
         raise ConfigError(
             f"{plan.file} was not changed: {error}. Put this into it yourself:\n\n{plan.snippet}"
         ) from None
-    _apply(plan, after)
-
-
-def _apply(plan: Plan, after: str) -> None:
-    create = [CreateFile(plan.file)] if plan.text is None else []
-    change = FileChange(plan.file, Text(plan.text or ""), after, ())
-    # A person asked for exactly this file.
-    policy = EditPolicy(Path(plan.file.anchor), allow_protected=True)
-    apply_plan(policy.check(EditPlan((*create, change))))
+    write_config(plan.file, plan.text, after)
 
 
 def _difference(there: Any, entry: dict[str, Any]) -> str:
