@@ -123,11 +123,14 @@ def _run_board(backend: str, *, quick: bool) -> Shown:
 
 def _run_tasks(backend: str, *, quick: bool) -> Shown:
     from tasks import run as tasks_run
+    from tasks import warm
 
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
         results = asyncio.run(tasks_run.run(Path(folder), progress=progress, quick=quick))
-    figures = {"backend": backend, "tasks": [asdict(result) for result in results]}
-    return Shown(_on("cobra and leveldb"), tasks_run.tables(results), figures)
+        times = [] if quick else asyncio.run(warm.run(Path(folder) / "warm", progress=progress))
+    figures = {"backend": backend, "tasks": [asdict(result) for result in results], "warm": [asdict(t) for t in times]}
+    tables = [*tasks_run.tables(results), *(warm.tables(times) if times else [])]
+    return Shown(_on("cobra and leveldb"), tables, figures)
 
 
 def _run_shared(backend: str, *, quick: bool) -> Shown:

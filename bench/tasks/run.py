@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from mcp_client import started
 from report import Table
 from workload import GoModule, Tree, code
 
-from tasks.sides import Done, ours, script
+from tasks.sides import Done, another, ours, script
 
 _HERE = Path(__file__).parent
 _TOP = _HERE.parent.parent
@@ -67,18 +68,42 @@ class Verdict:
     missing: tuple[str, ...] = ()
 
 
+class Peer(msgspec.Struct, forbid_unknown_fields=True):
+    """Another MCP server that does the tasks where it is installed; `peers.toml` says what the fields are."""
+
+    name: str
+    program: str
+    arguments: list[str]
+    before: list[tuple[str, dict[str, Any]]] = []
+    task: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+
+
+class Peers(msgspec.Struct, forbid_unknown_fields=True):
+    """All of `peers.toml`."""
+
+    peer: list[Peer]
+
+
 @dataclass(frozen=True)
 class Result:
-    """One task on both sides."""
+    """One task on all sides, by the name of the side: ours comes first, then the script, then peers."""
 
     task: str
-    ours: Verdict
-    script: Verdict
+    verdicts: dict[str, Verdict]
+
+
+_OURS, _SCRIPT = "lsp-mcp", "grep and go"
 
 
 def load() -> Tasks:
     """The tasks."""
     return msgspec.toml.decode((_HERE / "tasks.toml").read_bytes(), type=Tasks)
+
+
+def installed_peers() -> list[Peer]:
+    """The peers whose programs are on the PATH."""
+    peers = msgspec.toml.decode((_HERE / "peers.toml").read_bytes(), type=Peers)
+    return [peer for peer in peers.peer if shutil.which(peer.program)]
 
 
 async def run(folder: Path, *, progress: Callable[[str], None], quick: bool = False) -> list[Result]:
@@ -87,16 +112,18 @@ async def run(folder: Path, *, progress: Callable[[str], None], quick: bool = Fa
     Raises:
         RuntimeError: the code of a tree cannot be fetched.
     """
-    tasks = load()
+    tasks, peers = load(), installed_peers()
     results = []
     for name, tree in list(tasks.trees.items())[: 1 if quick else None]:
         progress(f"fetching {name}")
         source = _fetched(name, tree)
         for task in (one for one in tasks.task if one.tree == name):
             progress(task.name)
-            results.append(
-                Result(task.name, await _ours(task, tree, source, folder), _script(task, tree, source, folder))
-            )
+            verdicts = {_OURS: await _ours(task, tree, source, folder), _SCRIPT: _script(task, tree, source, folder)}
+            for peer in peers:
+                progress(f"{task.name}: {peer.name}")
+                verdicts[peer.name] = await _peer(peer, task, tree, source, folder)
+            results.append(Result(task.name, verdicts))
     return sorted(
         results, key=lambda result: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", result.task)]
     )
@@ -115,6 +142,32 @@ async def _ours(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdi
             return Verdict(0, 0, None)
         done = await ours(client, task.calls, first_right=task.first_right)
     return _judged(task, done, root)
+
+
+async def _peer(peer: Peer, task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
+    """A peer's calls after those that it needs `before` any task, which do not count."""
+    calls = peer.task.get(task.name.partition(" ")[0], [])
+    if not calls:
+        return Verdict(0, 0, None)
+    root = _copy(source, folder / "peer", tree)
+    filled = partial(_filled, root=root, language={"gopls": "go"}.get(tree.backend, "cpp"))
+    done = await another(
+        [shutil.which(peer.program) or peer.program, *filled(peer.arguments)],
+        root,
+        filled(peer.before),
+        filled(calls),
+        edit=(lambda: _edit(root, task)) if task.edit else None,
+    )
+    return _judged(task, done, root)
+
+
+def _filled(value: Any, *, root: Path, language: str) -> Any:
+    """`value` with the folder of the tree and its language for `{root}` and `{language}`, wherever they stand."""
+    if isinstance(value, str):
+        return value.replace("{root}", str(root)).replace("{language}", language)
+    if isinstance(value, dict):
+        return {key: _filled(one, root=root, language=language) for key, one in value.items()}
+    return [_filled(one, root=root, language=language) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _script(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
@@ -177,20 +230,26 @@ def _fetched(name: str, tree: CodeTree) -> Path:
 
 def tables(results: list[Result]) -> list[Table]:
     """What a person reads."""
+    sides = list(dict.fromkeys(side for one in results for side in one.verdicts))
 
     def cells(verdict: Verdict) -> tuple[str, str, str]:
         if verdict.right is None:
             return "–", "–", "no way"
         return f"{verdict.calls}", f"{verdict.bytes:,}", "right" if verdict.right else "wrong"
 
-    rows = [(result.task, *cells(result.ours), *cells(result.script)) for result in results]
-    totals = [
-        "all",
-        *(f"{sum(one.ours.calls for one in results)}", f"{sum(one.ours.bytes for one in results):,}"),
-        f"{sum(one.ours.right is True for one in results)} of {len(results)}",
-        *(f"{sum(one.script.calls for one in results)}", f"{sum(one.script.bytes for one in results):,}"),
-        f"{sum(one.script.right is True for one in results)} of {len(results)}",
-    ]
-    head = ("task", "calls", "bytes", "lsp-mcp", "calls", "bytes", "grep and go")
-    fewer = sum(one.ours.right is True and one.ours.bytes < one.script.bytes for one in results)
-    return [Table("Daily tasks of an agent", head, [*rows, totals], f"Fewer bytes than the script in {fewer} of them.")]
+    rows = [(one.task, *(cell for side in sides for cell in cells(one.verdicts[side]))) for one in results]
+    totals = ["all"]
+    for side in sides:
+        verdicts = [one.verdicts[side] for one in results]
+        totals += [f"{sum(one.calls for one in verdicts)}", f"{sum(one.bytes for one in verdicts):,}"]
+        totals += [f"{sum(one.right is True for one in verdicts)} of {len(results)}"]
+    head = ("task", *(word for side in sides for word in ("calls", "bytes", side)))
+    fewest = sum(_is_shortest(one.verdicts) for one in results)
+    below = f"lsp-mcp is right with the fewest bytes of all that are right in {fewest} of {len(results)}."
+    return [Table("Daily tasks of an agent", head, [*rows, tuple(totals)], below)]
+
+
+def _is_shortest(verdicts: dict[str, Verdict]) -> bool:
+    own = verdicts[_OURS]
+    others = [one.bytes for side, one in verdicts.items() if side != _OURS and one.right]
+    return own.right is True and all(own.bytes < other for other in others)

@@ -1,13 +1,21 @@
-"""Who does a task: `ours` with calls of lsp-mcp, `script` with a shell. Both give what an agent would have read."""
+"""Who does a task: `ours` with lsp-mcp, `another` with any MCP server, `script` with a shell.
+
+All give what an agent would have read.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcp import Client, StdioServerParameters
 from mcp_client import McpClient
+
+Calls = Sequence[tuple[str, dict[str, Any]]]
 
 
 @dataclass
@@ -24,7 +32,7 @@ class Done:
         return sum(len(answer.encode()) for answer in (*self.answers, *self.failed))
 
 
-async def ours(client: McpClient, calls: list[tuple[str, dict[str, Any]]], *, first_right: bool) -> Done:
+async def ours(client: McpClient, calls: Calls, *, first_right: bool) -> Done:
     """The calls one after the other; with `first_right` only until one is no error."""
     done = Done()
     for tool, arguments in calls:
@@ -36,6 +44,29 @@ async def ours(client: McpClient, calls: list[tuple[str, dict[str, Any]]], *, fi
             continue
         if first_right:
             break
+    return done
+
+
+async def another(
+    command: Sequence[str], root: Path, before: Calls, calls: Calls, *, edit: Callable[[], None] | None
+) -> Done:
+    """The `calls` of the MCP server that `command` starts in `root`; those `before`, and `edit` then, do not count."""
+    done = Done()
+    server = StdioServerParameters(command=command[0], args=list(command[1:]), cwd=root, env=dict(os.environ))
+    async with Client(server, mode="legacy") as client:
+        for tool, arguments in before:
+            await client.call_tool(tool, arguments)
+        if edit:
+            edit()
+        for tool, arguments in calls:
+            done.calls += 1
+            try:
+                result = await client.call_tool(tool, arguments)
+            except Exception as error:  # noqa: BLE001 (as `ours`)
+                done.failed.append(str(error))
+                continue
+            said = "\n".join(block.text for block in result.content if block.type == "text")
+            (done.failed if result.is_error else done.answers).append(said)
     return done
 
 

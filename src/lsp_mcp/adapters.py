@@ -302,7 +302,7 @@ class Tests(Data, frozen=True):
     function_pattern: str = ""  # names of test functions, as a call hierarchy gives them
     name_pattern: str = ""  # of a test's whole name; its groups are what its runner calls it, joined by `.`
     run: str = ""  # runs some: {folder} of the files below their project, {names} joined by `names_joined`
-    run_all: str = ""  # runs all of {folder}
+    run_all: str = ""  # runs all of {folders}, those of one project
     names_joined: str = "|"
     # The line of a declaration that is used though nothing names it: a program's entry, what a base's callers call.
     implicit_pattern: str = ""

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
-from lsp_mcp.features.hierarchy import Node, Tree, call_tree
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
 from lsp_mcp.text import Point
 
 TABLES = '\n[symbols]\nscope_separator = "::"\n'
@@ -130,3 +130,36 @@ async def test_names_are_whole_where_the_server_says_them_in_the_detail(calls: C
     ]
     tree = await calls.tree("incoming", found)
     assert [child.symbol.name for child in children(tree)] == ["ns::T::main", "target2", "MACRO"]
+
+
+@bounded
+async def test_functions_without_a_hierarchy_are_named_and_do_not_hide_the_callers_of_others(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = calls.fake
+    caller = {"from": calls.item("b.txt", "main"), "fromRanges": [calls.range("b.txt", "target")]}
+    prepare = [["answer", [calls.item("a.txt", "target")]]]
+    rules = {"textDocument/prepareCallHierarchy": prepare, "callHierarchy/incomingCalls": [["answer", [caller]]]}
+    fake.script({"rules": rules, "capabilities": {"callHierarchyProvider": True}})
+    async with fake.session(TABLES) as session:
+        await session.sync()
+        request = session.request
+
+        async def nothing_of_other(method: str, params: Any, **more: Any) -> Any:
+            is_other = params.get("position") == {"line": 0, "character": 9}
+            return None if is_other else await request(method, params, **more)
+
+        monkeypatch.setattr(session, "request", nothing_of_other)
+        places = [(fake.root / "a.txt", Point(1, 10)), (fake.root / "a.txt", Point(1, 1))]
+        tree = await callers_of(session, places, 1, 100)
+    assert [node.symbol.name for node in tree.found] == ["main"]
+    assert ["tells no callers of other" in gap.text for gap in tree.gaps] == [True]
+
+
+@bounded
+async def test_a_caller_that_cannot_be_shown_is_told_with_its_file(calls: Calls) -> None:
+    gone = {**calls.item("b.txt", "main"), "uri": (calls.fake.root / "gone.txt").as_uri()}
+    tree = await calls.tree("incoming", [{"from": gone, "fromRanges": [calls.range("b.txt", "target")]}])
+    (gap,) = dropped_gap("caller", tree.dropped)
+    assert gap.text.startswith("1 caller left out in gone.txt: ")
+    assert gap.files == (calls.fake.root / "gone.txt",)

@@ -60,7 +60,7 @@ def test_uncommitted_changes_lead_to_the_tests_and_run_no_program_of_the_reposit
     assert clean["message"] == "Nothing that is uncommitted touches a symbol."
     assert changed["message"].startswith("git diff touches 2 symbols. 2 uses of two, Three,")
     assert [test["name"] for test in changed["tests"]] == ["TestTwo"]
-    assert changed["commands"] == ["go test . -run '^(TestTwo)$'", "go test ."]
+    assert changed["commands"] == ["go test . -run '^(TestTwo)$'"]
     assert [symbol["name"] for symbol in changed["exported"]] == ["Three"]
     assert below["message"].startswith("git diff touches 1 symbol. 0 uses of Three,")
     assert not ran.exists(), json.dumps(changed)

@@ -82,6 +82,7 @@ class _Serving:
         self._resting = resting
         self._words = words
         self._serving = serving  # the module, which takes long to import
+        self._shell = running.for_client(is_shell=True)  # its calls come as so many clients: each is told what is new
 
     def session(self, flags: Sequence[str], greeting: str) -> Session:
         """See `Serving.session`."""
@@ -113,7 +114,7 @@ class _Serving:
         name, *arguments = words
         try:
             asked = ToolCall(self._given(flags), name, arguments, as_json="--json" in flags, terminal=terminal)
-            return asdict(await asked.outcome(self._running.for_client(is_shell=True), report))
+            return asdict(await asked.outcome(self._shell, report))
         except (LspMcpError, click.ClickException) as error:
             return _failed(error)
 

@@ -24,11 +24,11 @@ class Named:
         return tuple([await self._node(node) for node in nodes])
 
     async def symbol(self, symbol: Symbol) -> Symbol:
-        """`symbol` under its whole name, and of the kind that it is declared as."""
+        """`symbol` under its whole name, of the kind that it is declared as, and with its extent."""
         if self._is_whole:
             return symbol
         found = await self._containers.at(symbol.place)
-        return replace(symbol, name=found.name, kind=found.kind) if found else symbol
+        return replace(symbol, name=found.name, kind=found.kind, extent=found.extent) if found else symbol
 
     async def _node(self, node: Node) -> Node:
         return replace(node, symbol=await self.symbol(node.symbol), children=await self.nodes(node.children))

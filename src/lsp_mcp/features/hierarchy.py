@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
 from lsp_mcp.waiting import within
@@ -56,7 +57,7 @@ class Tree:
 
     roots: tuple[Node, ...] = ()
     left_out: int = 0  # nodes over the limit
-    dropped: int = 0  # nodes whose file is gone
+    dropped: list[Path] = field(default_factory=list)  # the files of nodes that cannot be shown
     unfollowed: int = 0  # nodes that were not asked about in time
     gaps: tuple[Gap, ...] = ()  # what else it may lack
     unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
@@ -69,6 +70,16 @@ class Tree:
 
 def _never(_: Path, __: str) -> bool:
     return False
+
+
+def dropped_gap(noun: str, files: Sequence[Path]) -> list[Gap]:
+    """The gap that results in `files` make, which cannot be shown, if there are any."""
+    if not files:
+        return []
+    named = tuple(dict.fromkeys(files))
+    where = first_few([path.name for path in named])
+    text = f"{count(len(files), noun)} left out in {where}: not a source file, or changed since it was indexed"
+    return [Gap("dropped", text, named)]
 
 
 async def call_tree(
@@ -107,9 +118,28 @@ async def call_tree(
 async def callers_of(
     backend: Backend, places: Iterable[tuple[Path, Point]], depth: int, limit: int, *, ends: Ends = _never
 ) -> Tree:
-    """The callers of several functions in one tree, whose roots those are. Raises as `call_tree`."""
-    items = [item for place in places for item in await _prepare_calls(backend, *place)]
-    return await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
+    """The callers of several functions in one tree, whose roots those are; of what has no callers none are looked for.
+
+    Raises:
+        RefusedError: the server has no call hierarchy.
+        PathError, PointError, UnavailableError: as `references`.
+    """
+    items: list[Json] = []
+    refused: list[str] = []
+    for path, point in places:
+        try:
+            items += await _prepare_calls(backend, path, point)
+        except RefusedError:
+            if not backend.capabilities.get("callHierarchyProvider"):
+                raise
+            text = await backend.text(path)
+            span = text.identifier_at(point)
+            refused.append(text.slice(span) if span else f"{path.name}:{point.line}")
+    tree = await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
+    if refused:
+        lacking = f"{backend.name} tells no callers of {first_few(list(dict.fromkeys(refused)))}"
+        tree.gaps = (*tree.gaps, Gap("not_searched", lacking))
+    return tree
 
 
 @dataclass(frozen=True)
@@ -258,7 +288,7 @@ class _Walk:
         item = branch.item
         place = await self._locator.place(_location(item), "" if PLACED in item else str(item["name"]))
         if place is None:
-            tree.dropped += 1
+            tree.dropped.append(uri_path(item["uri"]))
             return None
         # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
         caller = item if self.end == "from" else parent

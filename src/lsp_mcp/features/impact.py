@@ -12,7 +12,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import Container, Containers
-from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
 from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
@@ -166,8 +166,7 @@ class _Impact:
         if tree.unfollowed:
             text = f"callers of {tree.unfollowed:,} functions not looked for in time; pass a smaller depth"
             told.gaps.append(Gap("capped", text))
-        if tree.dropped:
-            told.gaps.append(Gap("dropped", f"{tree.dropped:,} callers dropped: file gone or not readable as source"))
+        told.gaps += [*tree.gaps, *dropped_gap("caller", tree.dropped)]
         return tree
 
     async def _users(self, told: Impact) -> list[tuple[Path, Point]]:

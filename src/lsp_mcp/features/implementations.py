@@ -114,7 +114,7 @@ class _Search:
         for way, wanted in ways:
             if wanted and self._backend.capabilities.get("typeHierarchyProvider"):
                 tree = await type_tree(self._backend, path, point, way, _LEVELS, _MOST)
-                self._dropped += tree.dropped
+                self._dropped += len(tree.dropped)
                 self._gaps += tree.gaps
                 trees[way] = tree
         roots = [root for tree in trees.values() for root in tree.roots]

@@ -14,6 +14,8 @@ from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point, Span
 
+_Outlines = dict[Path, tuple[Symbol, ...]]
+
 
 @dataclass(frozen=True)
 class SymbolText:
@@ -46,24 +48,27 @@ async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[Symbo
             places += await declaration_places(backend, path, point)
         except RefusedError:
             pass  # it has said where the definition is
-    own = await text_at(backend, path, point)
+    outlines: _Outlines = {}
+    own = await text_at(backend, path, point, outlines)
     if own.symbol and own.name.start == point:
         places.append((path, point))  # asked at one declaration, a server may name the others only
-    found = [await text_at(backend, *place) for place in dict.fromkeys(places)]
+    found = [await text_at(backend, *place, outlines) for place in dict.fromkeys(places)]
     return sorted(found, key=lambda one: one.declared.body is None)
 
 
-async def text_at(backend: Backend, path: Path, point: Point) -> SymbolText:
+async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outlines | None = None) -> SymbolText:
     """The declaration whose name stands at `point`; the line of `point` if the outline of the file has none there.
 
-    Raises: as `symbol_texts`.
+    `outlines` are those that were asked for already, and take in this one. Raises: as `symbol_texts`.
     """
     text = await backend.text(path)
-    try:
-        outline = await document_symbols(backend, path)
-    except PathError:  # of no language of this server, as headers of the C++ library without an extension
-        outline = ()
-    for symbol, owners, siblings in _walk(outline):
+    outlines = {} if outlines is None else outlines
+    if path not in outlines:
+        try:
+            outlines[path] = await document_symbols(backend, path)
+        except PathError:  # of no language of this server, as headers of the C++ library without an extension
+            outlines[path] = ()
+    for symbol, owners, siblings in _walk(outlines[path]):
         if symbol.place.span.start <= point < symbol.place.span.end or symbol.place.span.start == point:
             return _of(backend, symbol, owners, siblings)
     name = text.identifier_at(point) or Span(point, point)

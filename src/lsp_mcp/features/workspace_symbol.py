@@ -68,7 +68,7 @@ async def workspace_symbols(
         and not _is_outside(file := uri_path(item["location"]["uri"]), backend.adapter, root)
         and keep(kind_name(item["kind"], backend.adapter), file)
     }
-    found = sorted(by_place.items(), key=lambda one: (closeness(str(one[1]["name"]), name), one[0]))
+    found = sorted(by_place.items(), key=lambda one: (_order(one[1], name, backend.adapter), one[0]))
     symbols: list[Symbol] = []
     dropped = 0
     locator = Locator(backend)
@@ -85,10 +85,18 @@ async def workspace_symbols(
     return Found(symbols, len(found) - dropped, dropped, capped, unsearched)
 
 
-def closeness(name: str, query: str) -> tuple[int, int]:
-    """Sorts names by how close they are to `query`: 0 and 1 are the very name or a suffix of its parts."""
+def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:
+    """Sorts names by how close they are to `query`: first the very name, or a suffix of its parts.
+
+    Of those a namespace comes last: clangd 22 calls a using-declaration one, and the class is what is wanted.
+    """
     rules = _rules(_parts(name), _parts(query))
-    return next(rank for rank, rule in enumerate(rules) if rule), len(name)
+    rank = next(rank for rank, rule in enumerate(rules) if rule)
+    return max(rank, 1), rank <= 1 and kind == "namespace", rank, len(name)
+
+
+def _order(item: Json, query: str, adapter: Adapter) -> tuple[int, bool, int, int]:
+    return closeness(str(item["name"]), query, kind_name(item["kind"], adapter))
 
 
 def is_about(name: str, query: str) -> bool:

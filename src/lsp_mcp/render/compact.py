@@ -149,7 +149,8 @@ def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Itera
     calls = f" calls at {','.join(_at(site.span.start) for site in node.sites)}" if node.sites else ""
     mark = f" ({node.mark})" if node.mark else ""
     code = f"| {place.code}" if with_code else ""
-    yield f"{indent}{anchor(place.path, place.span.start)} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
+    where = f"{anchor(place.path, place.span.start)}{_to_end(node.symbol)}"
+    yield f"{indent}{where} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
     for child in node.children:
         yield from _branch(child, f"{indent}  ", with_code, anchor)
 

@@ -176,6 +176,8 @@ class _Form:
             "kind": node.symbol.kind,
             **self._place(node.symbol.place, with_code),
         }
+        if last := last_line(node.symbol):
+            out["end_line"] = self._line(last)
         if node.sites:
             out["call_sites"] = [self._place(site, with_code) for site in node.sites]
         if node.mark:

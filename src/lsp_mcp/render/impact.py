@@ -40,7 +40,8 @@ def impact_lines(answer: ImpactReport | UnusedList, shown: Shown, anchor: Anchor
         yield f"test {anchor(place.path, place.span.start)} {test.symbol.name}{way}"
     if more := answer.tests[_NEAREST:]:
         yield f"more tests: {_by(Counter(shown(one.symbol.place.path) for one in more))}"
-    yield from (f"run: {command}" for command in answer.commands)
+    yield from (f"run: {command}" for command in answer.commands[:1])
+    yield from (f"run all: {command}" for command in answer.commands[1:])
 
 
 def _unused_lines(answer: UnusedList, anchor: AnchorTo) -> Iterator[str]:

@@ -149,7 +149,9 @@ def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: 
     if address.name:
         word = (re.findall(r"\w+", address.name) or [""])[-1]
         named = [span for span in here if text.slice(span) == word]
-        return named[0].start if named else Unclear(f":{address.line} has no {quoted(word)}, it has", here[:_LISTED])
+        if named:
+            return named[0].start
+        return Unclear(f":{address.line} has no {quoted(word)}" + (", it has" if here else ""), here[:_LISTED])
     last = address.last_line or address.line
     declared = [one for one in outline if address.line <= one.place.span.start.line <= last]
     outer = [one for one in declared if not any(_has(other, one) for other in declared)]

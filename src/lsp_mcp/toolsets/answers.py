@@ -106,9 +106,12 @@ def found(number: int, noun: str, gaps: Sequence[Gap]) -> str:
     return f"Not known yet whether there are {noun}s: none found" if hiding(gaps) else f"No {noun}s found"
 
 
-def capped(listed: int, total: int) -> list[Gap]:
-    """The gap that a limit makes, if it does."""
-    return [Gap("capped", f"capped at {listed:,} of {total:,}")] if listed < total else []
+def capped(listed: int, total: int, offset: int | None = None) -> list[Gap]:
+    """The gap that a limit makes, if it does; `offset` is that of a tool that has one, which comes to the next ones."""
+    if listed >= total:
+        return []
+    how = f"pass offset={offset + listed} for more" if offset is not None else "pass a greater limit"
+    return [Gap("capped", f"capped at {listed:,} of {total:,}; {how}")]
 
 
 def dropped(number: int) -> list[Gap]:

@@ -64,7 +64,7 @@ class CodeTools(AnchorToolset):
                 symbols += theirs
                 total += len(theirs)
                 gaps += lacking
-        symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name))[:limit]
+        symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name, symbol.kind))[:limit]
         symbols = await self._with_extents(symbols)
         if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only like it
             gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
@@ -144,7 +144,7 @@ class CodeTools(AnchorToolset):
             ReferenceList(
                 message=f"{message}.",
                 arguments=call.arguments,
-                gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total - offset)],
+                gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total - offset, offset)],
                 places=list(shown),
                 with_code=include_code,
                 context=context,

@@ -185,7 +185,10 @@ class ImpactTools(AnchorToolset):
             every += told.unused
             by_tests += told.by_tests
             asked, exported, implicit = asked + told.asked, exported + told.exported, implicit + told.implicit
-            gaps += [*answered.gaps, *capped(told.asked, told.asked + told.left_out)]
+            gaps += answered.gaps
+            if told.left_out:
+                text = f"capped at {told.asked:,} of {told.asked + told.left_out:,} symbols; pass a smaller path"
+                gaps.append(Gap("capped", text))
             if told.unread:
                 text = f"nothing declared in {count(len(told.unread), 'file')}, as far as {backend.name} says"
                 gaps.append(news("setup", text, files=told.unread))

@@ -74,7 +74,7 @@ class OutlineTools(AnchorToolset):
             Outline(
                 message=f"{message}.",
                 arguments=call.arguments,
-                gaps=[*answered.gaps, *capped(min(limit, left), left)],
+                gaps=[*answered.gaps, *capped(min(limit, left), left, offset)],
                 path=path,
                 symbols=symbols,
                 with_code=include_code,
@@ -126,7 +126,7 @@ class OutlineTools(AnchorToolset):
             FolderMap(
                 message=message,
                 arguments=call.arguments,
-                gaps=[*gaps, *capped(min(parts, len(found)), max(0, total - offset))],
+                gaps=[*gaps, *capped(min(parts, len(found)), max(0, total - offset), offset)],
                 files=found[:parts],
                 level=level,
             ),

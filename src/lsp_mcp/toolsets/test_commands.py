@@ -11,11 +11,14 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.impact import Reached
 
 _MOST_NAMED = 5  # tests in one command
-_MOST_FOLDERS = 6
+_MOST_FOLDERS = 20  # in all commands
 
 
 def commands(tests: Sequence[Reached], about: Sequence[Path], adapter: Adapter, root: Path) -> list[str]:
-    """Shell commands, to be given in `root`: the nearest of `tests` (which are ranked), then all in each folder."""
+    """Shell commands, to be given in `root`: one for the nearest of `tests` (which are ranked), then one for all.
+
+    The second is there if there are more tests, once for each project.
+    """
     patterns = adapter.tests
     named = [(test, name) for test in tests if (name := _runner_name(test.symbol.name, patterns.name_pattern))]
     if not patterns.run or not named:
@@ -24,11 +27,17 @@ def commands(tests: Sequence[Reached], about: Sequence[Path], adapter: Adapter, 
     home = first.parent
     nearest = [name for test, name in named if test.symbol.place.path == first][:_MOST_NAMED]
     names = patterns.names_joined.join(dict.fromkeys(nearest))
-    found = [_in_project(patterns.run, home, adapter, root, names)]
-    if patterns.run_all:
-        folders = dict.fromkeys(test.symbol.place.path.parent for test, _ in named)
-        found += [_in_project(patterns.run_all, folder, adapter, root) for folder in list(folders)[:_MOST_FOLDERS]]
-    return list(dict.fromkeys(found))
+    project = _project(home, adapter, root)
+    nearby = patterns.run.replace("./{folder}", _inside(project, home)).replace("{names}", names)
+    found = [_from_root(nearby, project, root)]
+    if patterns.run_all and len({name for _, name in named}) > len(set(nearest)):
+        folders: dict[Path, list[str]] = {}
+        for folder in list(dict.fromkeys(test.symbol.place.path.parent for test, _ in named))[:_MOST_FOLDERS]:
+            project = _project(folder, adapter, root)
+            folders.setdefault(project, []).append(_inside(project, folder))
+        for project, inside in folders.items():
+            found.append(_from_root(patterns.run_all.replace("{folders}", " ".join(inside)), project, root))
+    return found
 
 
 def _runner_name(name: str, pattern: str) -> str:
@@ -36,12 +45,17 @@ def _runner_name(name: str, pattern: str) -> str:
     return ".".join(found.groups()) if found else ""
 
 
-def _in_project(template: str, folder: Path, adapter: Adapter, root: Path, names: str = "") -> str:
-    """`template` for `folder`, given in the folder of its project."""
+def _project(folder: Path, adapter: Adapter, root: Path) -> Path:
+    """The folder of the project that `folder` belongs to."""
     marker = adapter.projects.marker if adapter.projects else ""
     above = [one for one in (folder, *folder.parents) if one.is_relative_to(root)]
-    project = next((one for one in above if marker and (one / marker).is_file()), root)
+    return next((one for one in above if marker and (one / marker).is_file()), root)
+
+
+def _inside(project: Path, folder: Path) -> str:
     inside = folder.relative_to(project).as_posix()
-    command = template.replace("{names}", names)
-    command = command.replace("./{folder}", "." if inside == "." else f"./{shlex.quote(inside)}")
+    return "." if inside == "." else f"./{shlex.quote(inside)}"
+
+
+def _from_root(command: str, project: Path, root: Path) -> str:
     return command if project == root else f"cd {shlex.quote(project.relative_to(root).as_posix())} && {command}"

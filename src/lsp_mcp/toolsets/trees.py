@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
-from lsp_mcp.features.hierarchy import Node, Tree
+from lsp_mcp.features.hierarchy import Node, Tree, dropped_gap
 from lsp_mcp.features.implementation_check import checked_implementations
 from lsp_mcp.features.implementations import Implementation, Implementations
 from lsp_mcp.features.occurrences import Claim
@@ -17,7 +17,6 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
-from lsp_mcp.toolsets.answers import dropped
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
 Value = TypeVar("Value")
@@ -103,7 +102,7 @@ def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
     """What the trees of `server`, by the names of their fields, leave out."""
     gaps: list[Gap] = []
     for field, tree in trees.items():
-        gaps += [*tree.gaps, *dropped(tree.dropped)]
+        gaps += [*tree.gaps, *dropped_gap(field.removesuffix("s"), tree.dropped)]
         if tree.unplaced:
             text = (
                 f"calls not shown of {count(tree.unplaced, 'function')}: {server} takes functions of "
