@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check test test-fast fix golden demo bench truth faults docs reference recording package
+.PHONY: help env tools check linters test test-fast coverage fix golden demo bench truth faults docs reference recording package
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -29,15 +29,21 @@ $(STAMP): pyproject.toml
 tools: env ## get the programs that the tests drive: gopls, clangd, Neovim, debuggers, Chromium
 	@scripts/tools.sh
 
-check: env ## lint, formatting and types; changes nothing
+check: env linters ## lint, formatting, types and spelling; changes nothing
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/typos
 	.venv/bin/python scripts/words.py --check
+	scripts/lint.sh
 
-fix: env ## repair lint and formatting where that can be done by itself
+linters: env
+	@scripts/tools.sh linters
+
+fix: env linters ## repair lint and formatting where that can be done by itself
 	.venv/bin/ruff check --fix
 	.venv/bin/ruff format
+	scripts/lint.sh --fix
 
 # Two at a time, a file of tests on one of them: most wait for a language server. ARGS="-n 0 --pdb" to look into one.
 test: tools ## run the tests
@@ -48,6 +54,10 @@ FAST := tests/objects tests/features $(addprefix tests/test_,text.py uris.py vis
 
 test-fast: env ## run the tests of the pure parts, which need no other program: about a minute
 	.venv/bin/pytest -n 2 $(FAST) $(ARGS)
+
+# The floor is for the modules that need no other program; branches count.
+coverage: env ## measure what the tests of the pure parts cover: fails below the floor
+	.venv/bin/pytest -n 2 $(FAST) tests/edits --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 golden: tools ## run the tests and rewrite the expected answers: read the diff
 	.venv/bin/pytest --update $(ARGS)

@@ -90,7 +90,7 @@ def table_of(results: PageResults | None) -> Table:
         "The page with 10,000 tasks, ms",
         ["", "took", "target"],
         [
-            [name, _shown(results and getattr(results, field)), "" if target is None else str(target)]
+            [name, _shown(getattr(results, field) if results else None), "" if target is None else str(target)]
             for name, field, target in rows
         ],
     )

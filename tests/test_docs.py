@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 
@@ -69,7 +70,9 @@ def test_an_adapter_in_the_documents_can_be_used() -> None:
     assert examples
     for example in examples:
         adapter = msgspec.convert(tomllib.loads(example), Adapter)
-        for pattern in (adapter.languages[0].lexing.comment, adapter.languages[0].lexing.string):
+        lexing = adapter.languages[0].lexing
+        assert lexing
+        for pattern in (lexing.comment, lexing.string):
             re.compile(pattern)
 
 
@@ -91,7 +94,7 @@ def test_a_command_in_the_documents_names_tools_and_flags_that_exist() -> None:
     assert wrong == []
 
 
-def _commands(group: object, name: str = "lsp-mcp") -> list[tuple[str, object]]:
+def _commands(group: click.Command, name: str = "lsp-mcp") -> list[tuple[str, click.Command]]:
     inner = getattr(group, "commands", {})
     return [(name, group), *(one for key, command in inner.items() for one in _commands(command, f"{name} {key}"))]
 

@@ -109,7 +109,7 @@ def test_250_edits_and_questions_in_a_row_get_no_stale_answer(tmp_path: Path, se
 
     async def question(ask: Ask) -> None:
         anchor = "go://lib.go#3:6"
-        stale = []
+        stale: list[tuple[object, ...]] = []
         for number in range(QUESTIONS):
             what = model.change()
             try:

@@ -149,7 +149,7 @@ def test_100_edits_of_sources_headers_and_compile_commands_get_no_stale_answer(t
     model.write_all()
 
     async def question(ask: Ask) -> None:
-        stale = []
+        stale: list[tuple[object, ...]] = []
         for number in range(QUESTIONS):
             what = model.change() if number else "began"
             try:

@@ -34,7 +34,7 @@ def client(root: Path, mode: str, *flags: str) -> Client:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     arguments = ["--workspace-root", str(root), "--log-level", "error", *flags]
-    return Client(StdioServerParameters(command=PROGRAM, args=arguments, env={**os.environ, **GO_ENV}), mode=mode)  # type: ignore[arg-type]
+    return Client(StdioServerParameters(command=PROGRAM, args=arguments, env={**os.environ, **GO_ENV}), mode=mode)
 
 
 @pytest.mark.parametrize("mode", MODES)

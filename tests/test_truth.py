@@ -21,7 +21,7 @@ def test_answers_about_real_go_packages_are_true_or_say_what_they_lack() -> None
     skip_without("gopls")
     options = ["--backend", "gopls", "--tree", "standard", "--seed", str(SEED), "--quick", "--json"]
     asked = {"references": 20, "callers": 4, "subtypes": 3, "renames": 5, "freshness": 6}
-    command = [sys.executable, PROGRAM, *options, *(f"--part={part}" for part in asked)]
+    command = [sys.executable, str(PROGRAM), *options, *(f"--part={part}" for part in asked)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, check=False)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)["figures"]["all"]

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -101,7 +102,7 @@ def place(code: str, container: str = "", line: int = 1) -> Place:
 
 def answers(code: str) -> list[Answer]:
     one = Symbol(code, "function", place(code, container=code), code)
-    head = {"message": "Found 1.", "arguments": {}}
+    head: dict[str, Any] = {"message": "Found 1.", "arguments": {}}
     return [
         Definitions(symbols=[one], **head),
         Outline(path=Path("/w/f.go"), symbols=[one], **head),

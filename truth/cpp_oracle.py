@@ -146,14 +146,14 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
     below: dict[str, set[str]] = defaultdict(set)
     for unit in units:
         for use in unit.uses:
-            if (symbol := symbols.get(same.find(use.target.shown))) is None:
+            if (used := symbols.get(same.find(use.target.shown))) is None:
                 continue
             if use.optional:
-                symbol.allowed.add(use.place)
+                used.allowed.add(use.place)
             else:
-                symbol.uses.add(use.place)
+                used.uses.add(use.place)
                 if use.is_call:
-                    symbol.calls.add(use.place)
+                    used.calls.add(use.place)
         for base, derived in unit.bases:
             below[same.find(base.shown)].add(same.find(derived.shown))
     for member, owner in made:

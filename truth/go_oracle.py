@@ -45,7 +45,7 @@ class GoOracle:
 def go_oracle(cache: Path, systems: list[str]) -> Iterator[GoOracle]:
     """The oracle, built with the machine's Go into `cache` and running."""
     program = cache / "oracle-go"
-    build = ["go", "build", "-o", program, "."]
+    build = ["go", "build", "-o", str(program), "."]
     built = subprocess.run(build, cwd=_SOURCE, capture_output=True, text=True, check=False)
     if built.returncode:
         raise RuntimeError(f"the oracle for Go cannot be built: {built.stderr.strip()}")

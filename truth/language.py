@@ -19,7 +19,7 @@ class Edit:
     """
 
     description: str
-    make: Callable[[Path], None]
+    make: Callable[[Path], object]
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()

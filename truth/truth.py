@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 from examination import NUMBERS, examine
-from report import figures, markdown, table
 from rich.console import Console
 from sources import trees
+from tables import figures, markdown, table
 from verdicts import Record
 
 

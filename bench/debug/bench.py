@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "tests")]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
-from bare import begin  # noqa: E402
+from debug.bare import begin  # noqa: E402
+from debug.programs import PROGRAMS, Program, workspace  # noqa: E402
+from debug.scenarios import SCENARIOS, Try  # noqa: E402
+from debug.way import WAYS, Hand, NotOfferedError, Way, connected, load  # noqa: E402
 from mcp import Client  # noqa: E402
-from programs import PROGRAMS, Program, workspace  # noqa: E402
 from report import Table, show  # noqa: E402
-from scenarios import SCENARIOS, Try  # noqa: E402
-from way import WAYS, Hand, NotOfferedError, Way, connected, load  # noqa: E402
 
 from debugging.desk import desk  # noqa: E402
 from lsp_mcp.dap.adapter import load_debugger  # noqa: E402

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from programs import Program, running
-from way import Hand, Seen
+from debug.programs import Program, running
+from debug.way import Hand, Seen
 
 from fakes.bounded import gone
 

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from archive import Archive, Marks, Section, content, parse, shown, tool_and_words
+
+from archives.archive import Archive, Marks, Section, content, parse, shown, tool_and_words
 
 PROSE = "Says what it tests.\n\ncrlf: a.go, c.go\nbom: b.go, c.go\nno-final-newline: c.go\n\n"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive import Archive, Marks, Section, content, parse, shown, tool_and_words
-from workspaces import CallTool, Open, direct, through_neovim
 
+from archives.archive import Archive, Marks, Section, content, parse, shown, tool_and_words
+from archives.workspaces import CallTool, Open, direct, through_neovim
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.errors import LspMcpError, MissingProgramError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspaces import direct
 
+from archives.workspaces import direct
 from lsp_mcp.errors import ConfigError, MissingProgramError
 
 

@@ -22,7 +22,7 @@ import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 import pytest
@@ -88,10 +88,14 @@ class PostgresServer:
         assert self._process
         pid = self._process.pid
         limits = (resource.RLIM_INFINITY if size is None else size, resource.RLIM_INFINITY)
+
+        def limit() -> None:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+
         subprocess.run(  # by the server's own user: root itself may not everywhere
             ["true"],
             **self._as(self._owner()),
-            preexec_fn=lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, limits),
+            preexec_fn=limit,
             timeout=BOUND,
             check=True,
         )
@@ -112,7 +116,7 @@ class PostgresServer:
                 os.chown(folder, owner.pw_uid, owner.pw_gid)
         made = subprocess.run(
             [
-                *(self._programs / "initdb", "-D", data, "-U", USER, "--auth=trust", "--no-sync"),
+                *(str(self._programs / "initdb"), "-D", str(data), "-U", USER, "--auth=trust", "--no-sync"),
                 *("--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=1"),
             ],
             **self._as(owner),
@@ -125,7 +129,7 @@ class PostgresServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        settings = {
+        settings: dict[str, object] = {
             "port": self.port,
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": self._folder,
@@ -137,8 +141,9 @@ class PostgresServer:
             "log_min_messages": "log",
             "lc_messages": "C",
         }
+        options = [f"--{name}={value}" for name, value in settings.items()]
         self._process = subprocess.Popen(
-            [self._programs / "postgres", "-D", data, *(f"--{name}={value}" for name, value in settings.items())],
+            [str(self._programs / "postgres"), "-D", str(data), *options],
             **self._as(owner, dies=True),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -173,7 +178,7 @@ class PostgresServer:
         pytest.skip("postgresql: it does not run as root, and there is no user `postgres` or `nobody`")
 
     @staticmethod
-    def _as(owner: pwd.struct_passwd | None, *, dies: bool = False) -> dict[str, object]:
+    def _as(owner: pwd.struct_passwd | None, *, dies: bool = False) -> dict[str, Any]:
         """Options of a process: whose it is, and that it does not outlive us."""
         parent = os.getpid()
 

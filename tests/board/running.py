@@ -20,7 +20,8 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 from mcp_process import BOUND, PROGRAM, text
 
@@ -93,7 +94,7 @@ def running(root: Path, *flags: str) -> Iterator[Running]:
 class WebSocketAgent:
     """JSON-RPC as docs/contracts/board.md has it."""
 
-    def __init__(self, connection: ClientConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._id = 0
 
@@ -102,7 +103,7 @@ class WebSocketAgent:
         client = {"name": "my-agent", "version": "1.0.0"}
         result = self.request("initialize", {"protocolVersion": "2024-11-05", "clientInfo": client, **params})["result"]
         self.send({"method": "notifications/initialized"})
-        return result  # type: ignore[no-any-return]
+        return result
 
     def request(self, method: str, params: Any = None) -> Json:
         self._id += 1
@@ -115,10 +116,10 @@ class WebSocketAgent:
         self.connection.send(json.dumps({"jsonrpc": "2.0", **message}))
 
     def receive(self) -> Json:
-        return json.loads(self.connection.recv(BOUND))  # type: ignore[no-any-return]
+        return json.loads(self.connection.recv(BOUND))
 
     def call(self, tool: str, arguments: Json) -> Json:
-        return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]  # type: ignore[no-any-return]
+        return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def answer(self, tool: str, /, **arguments: Any) -> Any:
         result = self.call(tool, arguments)
@@ -131,7 +132,7 @@ class WebSocketAgent:
         return str(result["content"][0]["text"])
 
     def tools(self) -> list[Json]:
-        return self.request("tools/list")["result"]["tools"]  # type: ignore[no-any-return]
+        return self.request("tools/list")["result"]["tools"]
 
 
 class SdkAgent:

@@ -86,7 +86,7 @@ def check(url: str, said: list[list[Any]]) -> None:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
             assert connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall() == []
         # One change for each acknowledged write, and at most one more for each writer that was killed.
-        changes = connection.execute(sa.text("SELECT count(*) FROM changes")).scalar()
+        changes = connection.execute(sa.text("SELECT count(*) FROM changes")).scalar_one()
         assert len(said) <= changes <= len(said) + WRITERS
     store.close()
 

@@ -49,7 +49,7 @@ def execute(url: str, *statements: str) -> None:
         return
     with psycopg.connect(url, autocommit=True) as server:
         for statement in statements:
-            server.execute(statement)  # type: ignore[arg-type]
+            server.execute(statement)
 
 
 def refusal(url: str) -> str:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from board_exchange.exchanges import NEOVA, Place, counts, edit, task_file, texts
 from lsp_mcp.board import agents, claims, library, stages, tables, talk, tasks, trash, versions, views
-from lsp_mcp.board.exchange import importing, rows
+from lsp_mcp.board.exchange import rows
 from lsp_mcp.board.exchange.data import Contents, Task
 from lsp_mcp.errors import CallerError, UnavailableError
 
@@ -393,7 +393,7 @@ def test_all_or_nothing(full: Place, new_place: Callable[[], Place], tmp_path: P
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(importing.rows, "put", broken)
+    monkeypatch.setattr(rows, "put", broken)
     with pytest.raises(RuntimeError, match="half way"):
         other.take(tmp_path)
     assert other.contents == before

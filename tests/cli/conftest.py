@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_helpers import FAKE_ADAPTER, Programs, Run, program
 from click.testing import CliRunner
 
+from cli.cli_helpers import FAKE_ADAPTER, Programs, Run, program
 from lsp_mcp.cli.main import main
 
 

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_helpers import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.cli_helpers import Run
 from lsp_mcp.cli.agents_md import block, with_block, without_block
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.toolsets.offered import tools_without_sessions

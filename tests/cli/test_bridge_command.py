@@ -6,7 +6,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from cli_helpers import Run
+
+from cli.cli_helpers import Run
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_helpers import Run
 
+from cli.cli_helpers import Run
 from lsp_mcp.cli import options
 
 CALL = ("call", "find_symbol_definitions_by_name", "symbol_name=main")

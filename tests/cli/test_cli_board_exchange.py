@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_helpers import Run
 
+from cli.cli_helpers import Run
 from lsp_mcp.cli import board as serving
 
 NEOVA = Path(__file__).parent.parent / "fixtures" / "neova"

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cli_helpers import heeds_interrupts
-
+from cli.cli_helpers import heeds_interrupts
 from lsp_mcp.board import talk
 from lsp_mcp.board.place import store_url
 from lsp_mcp.board.store import Actor, Store

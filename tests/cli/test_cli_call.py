@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_helpers import Programs, Run
 
+from cli.cli_helpers import Programs, Run
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.programs import find_command

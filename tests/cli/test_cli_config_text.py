@@ -29,6 +29,7 @@ configs = st.one_of(
     st.dictionaries(names, values, max_size=3),
     st.fixed_dictionaries({"mcp": st.fixed_dictionaries({"servers": servers, "x": values}), "other": values}),
 )
+flags: st.SearchStrategy[bool] = st.booleans()
 gaps = st.sampled_from(["", " ", "\n", "\r\n  ", "\t", " // note, [\n", "/* { */", "\n    \n"])
 
 
@@ -41,12 +42,12 @@ def jsonc(draw: st.DrawFn, config: dict[str, Any]) -> str:
 
     def written(value: Any) -> str:
         if not isinstance(value, dict | list):
-            return json.dumps(value, ensure_ascii=draw(st.booleans()))
+            return json.dumps(value, ensure_ascii=draw(flags))
         if isinstance(value, dict):
             parts = [f"{gap()}{json.dumps(key)}{gap()}:{gap()}{written(inner)}{gap()}" for key, inner in value.items()]
         else:
             parts = [f"{gap()}{written(inner)}{gap()}" for inner in value]
-        trailing = "," + gap() if parts and draw(st.booleans()) else ""
+        trailing = "," + gap() if draw(flags) and parts else ""
         opening, closing = "{}" if isinstance(value, dict) else "[]"
         return opening + (",".join(parts) or gap()) + trailing + closing
 

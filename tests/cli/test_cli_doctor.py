@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_helpers import Programs, Run, program
 from click.testing import Result
 
+from cli.cli_helpers import Programs, Run, program
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.cli import doctor
 

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_helpers import DRIVER, Programs, Run, start
+
+from cli.cli_helpers import DRIVER, Programs, Run, start
 
 BOUND = 60  # seconds for one process: a hang, not a measurement
 MAKER = """

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_helpers import Programs, Run
 
+from cli.cli_helpers import Programs, Run
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.cli.main import main
 from mcp_process import PROGRAM

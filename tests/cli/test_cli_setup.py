@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_helpers import Run, program
 
+from cli.cli_helpers import Run, program
 from lsp_mcp.cli.config_text import parse
 from lsp_mcp.cli.setup import own_command
 from lsp_mcp.clients import client_names, load_client, read_client

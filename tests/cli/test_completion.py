@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_helpers import Run
 
+from cli.cli_helpers import Run
 from mcp_process import BOUND, PROGRAM
 
 # As readline calls the function; it splits words at `=`.

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -153,7 +154,7 @@ def test_a_question_that_dies_with_the_daemon_is_asked_again_and_an_edit_is_not(
         )
         client.send({"id": 103, "method": "tools/list", "params": {}})
         daemon.kill()
-        messages = {}
+        messages: dict[int, Any] = {}
         while len(messages) < 3:
             message = client.receive()
             messages[message["id"]] = message["result"]

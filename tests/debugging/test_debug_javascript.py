@@ -105,7 +105,7 @@ async def test_a_loop_is_paused_and_nothing_of_it_is_left(root: Path) -> None:
 async def test_a_process_is_attached_to_at_the_port_that_it_opens_when_asked_paused_and_left_running(
     root: Path,
 ) -> None:
-    command = ["node", "--inspect-port=127.0.0.1:0", root / "shop.js", "spin"]
+    command = ["node", "--inspect-port=127.0.0.1:0", str(root / "shop.js"), "spin"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         try:
             assert program.stdout and program.stderr

@@ -34,7 +34,7 @@ async def test_the_agent_finds_that_prices_are_cut_off(at: Debugger) -> None:
     """`total` prints 3146, and 3159 is right: 2 × 435 + 10 × 29 + 1999."""
     await at.call("set_breakpoint", filename=PYTHON.source, statement="owed += each * count")
     stop = await at.run(PYTHON)
-    wrong = []
+    wrong: list[Any] = []
     while len(wrong) < 3:
         right = await at.call("evaluate", expression="round(float(price) * 100)")
         wrong.append((stop["variables"]["price"], stop["variables"]["each"], right["result"]))

@@ -309,7 +309,8 @@ async def test_an_anchor_is_a_place_also_where_no_language_server_knows_the_file
 async def test_all_of_it_is_listed_with_hints_and_in_few_tokens(at: Debugger) -> None:
     listed = {name: tool for name, tool in (await at.face.tools()).items() if name.startswith("nvim_dap_")}
     assert len(listed) == 25
-    assert listed["nvim_dap_evaluate"].annotations.destructive_hint is True
-    assert listed["nvim_dap_status"].annotations.read_only_hint is True
+    evaluate, status = (listed[f"nvim_dap_{name}"].annotations for name in ("evaluate", "status"))
+    assert evaluate and evaluate.destructive_hint is True
+    assert status and status.read_only_hint is True
     size = sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed.values())
     assert size / 4 < 3900

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disk_helpers import Open
 
+from disk.disk_helpers import Open
 from lsp_mcp.disk import Watch
 
 METHODS = ["inotify", "watchfiles", "scan"] if sys.platform == "linux" else ["watchfiles", "scan"]

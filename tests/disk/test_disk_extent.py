@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disk_helpers import Open, told, write
 
+from disk.disk_helpers import Open, told, write
 from lsp_mcp.disk import Watch, descriptors, extent
 from lsp_mcp.disk import feed as feeds
 from lsp_mcp.disk.extent import Extent, TooLargeError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disk_helpers import Open, told, write
 
+from disk.disk_helpers import Open, told, write
 from lsp_mcp.disk import Watch, watch
 from lsp_mcp.disk.changes import Ledger
 from lsp_mcp.disk.extent import Extent

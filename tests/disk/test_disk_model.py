@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from disk_helpers import listing, told, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import METHODS
+from disk.conftest import METHODS
+from disk.disk_helpers import listing, told, write
 from lsp_mcp.disk import Watch
 
 IGNORED = ("skip",)

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from disk_helpers import Open, listing, told, write
+
+from disk.disk_helpers import Open, listing, told, write
 
 
 def run_python(script: str, *arguments: str) -> None:

@@ -32,7 +32,7 @@ def bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
             async with asyncio.timeout(BOUND) as bound:
                 await test(*arguments, **named)
             assert not bound.expired()  # the test may have taken its end for another cancel
-            left.update(asyncio.all_tasks() - {asyncio.current_task()})  # type: ignore[arg-type]
+            left.update(asyncio.all_tasks() - {asyncio.current_task()})
 
         asyncio.run(main())
         tasks = [repr(task) for task in left]

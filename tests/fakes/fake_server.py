@@ -56,7 +56,7 @@ class Fake:
         self.log({"ended": "its input"})
 
     def handle(self, message: Json) -> None:
-        method, params = message["method"], message.get("params")
+        method, params = message["method"], message.get("params", {})
         self.open_question = "id" in message
         rules = self.script.get("rules", {})
         if method in rules:

@@ -23,7 +23,7 @@ server = LanguageServer("words", "1")
 
 
 def lines(uri: str) -> list[str]:
-    return server.workspace.get_text_document(uri).lines
+    return list(server.workspace.get_text_document(uri).lines)
 
 
 def uris() -> Iterator[str]:
@@ -75,9 +75,10 @@ def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol
         whole, own = stretch(uri, line, 0, 2 + len(name)), stretch(uri, line, 2, 2 + len(name))
         kind = lsp.SymbolKind.Class if sign == "=" else lsp.SymbolKind.Field
         symbol = lsp.DocumentSymbol(name=name, kind=kind, range=whole, selection_range=own, children=[])
-        siblings = top if sign == "=" or not top else top[-1].children
-        assert siblings is not None
-        siblings.append(symbol)
+        if sign == "=" or not top:
+            top.append(symbol)
+        else:
+            top[-1].children = [*(top[-1].children or ()), symbol]
         top[-1].range = lsp.Range(top[-1].range.start, whole.end)
     return top
 

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "fakes"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from fake_server import ACTIONS, Fake, Json, send
+from fakes.fake_server import ACTIONS, Fake, Json, send
 
 
 def read(_: Fake, message: Json) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from lsp_mcp.adapters import load_adapter
+from lsp_mcp.adapters import Compilation, load_adapter
 from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database
 from lsp_mcp.lsp.compilation.database import read_database as read_database_of
 
-RULES = load_adapter("clangd").compilation
+RULES = cast("Compilation", load_adapter("clangd").compilation)
 assert RULES
 NAME = "compile_commands.json"
 NOT_ONE = "is no list of objects with `directory`, `file` and `arguments` or `command`"

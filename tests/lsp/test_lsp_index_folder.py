@@ -9,17 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from lsp_mcp.adapters import load_adapter
+from lsp_mcp.adapters import Compilation, load_adapter
 from lsp_mcp.cache_folders import cache_folder
 from lsp_mcp.lsp.compilation.database import Database, read_database
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.compilation.index_folder import IndexFolder
 
 ADAPTER = load_adapter("clangd")
-RULES = ADAPTER.compilation
+RULES = cast("Compilation", ADAPTER.compilation)
 assert RULES
 
 # Another process that has the first folder of a root until its input ends.

@@ -9,6 +9,7 @@ import pytest
 
 from fakes.bounded import bounded
 from fakes.gaps import missing
+from fakes.launched import child_of
 from fakes.workspace import FakeWorkspace, do, replies, request
 from lsp_mcp.text import PositionEncoding
 
@@ -55,9 +56,10 @@ async def test_a_restarted_server_may_count_otherwise(fake: FakeWorkspace) -> No
     )
     async with fake.session() as session:
         await session.request("fake/pid", {})
-        assert session.encoding.unit == "utf-8"
+        units = [session.encoding.unit]
         await session.request("test/die", {})
-        assert session.encoding.unit == "utf-32"
+        units.append(session.encoding.unit)
+        assert units == ["utf-8", "utf-32"]
 
 
 @bounded
@@ -104,8 +106,7 @@ async def test_a_server_gets_the_environment_of_its_options(fake: FakeWorkspace)
 async def test_a_server_that_was_spawned_early_is_the_one_that_is_initialized(fake: FakeWorkspace) -> None:
     async with fake.session() as session:
         session.spawn()
-        assert session._lifetime._launcher._child
-        assert await session.request("fake/pid", {}) == session._lifetime._launcher._child.pid
+        assert await session.request("fake/pid", {}) == child_of(session).pid
     assert len(fake.pids()) == 1
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded, gone
+from fakes.launched import child_of
 from lsp_mcp.adapters import read_adapter
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.code import CodeTools
@@ -112,9 +113,8 @@ async def test_every_code_tool_works_for_a_language_of_words(tmp_path: Path, uni
 
         # The server dies; the next answer is right, and says that it did.
         (session,) = sessions._sessions
-        assert session._lifetime._launcher._child
         assert session.encoding.unit == unit
-        pid = session._lifetime._launcher._child.pid
+        pid = child_of(session).pid
         os.kill(pid, signal.SIGKILL)
         await gone(pid)
         again = json.dumps(await ask("find_symbol_references_by_anchor", symbol_anchor="cat"))

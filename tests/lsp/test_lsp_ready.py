@@ -235,6 +235,7 @@ def test_a_status_says_as_much_as_the_server_did(value: dict[str, Any], status: 
 
 def test_messages_about_unknown_work_are_passed_over() -> None:
     there = Progress()
+    value: Any
     for value in ({"kind": "report", "message": "1/2"}, {"kind": "end"}, {"kind": "new"}, "text", None, [], 5):
         there.update("t", value)
     assert str(there.pending("Indexing")) == "indexing (Indexing)"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded, gone, steps, told, wait_gone
+from fakes.launched import child_of
 from fakes.workspace import FakeWorkspace, do, end_process
 from lsp_mcp.errors import LspMcpError, UnavailableError
 from lsp_mcp.lsp.process import connection as connection_module
@@ -91,8 +92,7 @@ async def test_a_session_that_was_never_used_closes(fake: FakeWorkspace) -> None
         pass
     async with fake.session() as session:
         session.spawn()
-        assert session._lifetime._launcher._child
-        pid = session._lifetime._launcher._child.pid
+        pid = child_of(session).pid
     await gone(pid)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from fakes.bounded import bounded, gone, steps
 from fakes.gaps import news_of
+from fakes.launched import child_of, launcher_of
 from fakes.workspace import FakeWorkspace, do, end_process, notification, replies, request
 from lsp_mcp.errors import DiedError, MissingProgramError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.lsp.life import lifetime as lifetime_module
@@ -393,7 +394,7 @@ async def test_the_death_of_a_server_is_seen_though_a_child_of_it_holds_its_pipe
     try:
         async with fake.session() as session:
             session.spawn()
-            first = session._lifetime._launcher._child
+            first = child_of(session)
             assert await session.request("test/ask", {}) == "second life"
             await steps()
             assert first
@@ -617,7 +618,7 @@ async def test_a_missing_program_names_what_gets_it_and_works_once_it_is_there(
 async def test_a_named_program_that_does_not_exist_is_named(fake: FakeWorkspace) -> None:
     program = fake.folder / "my-server"
     async with fake.session(INSTALL, command=("unused",)) as session:
-        session._lifetime._launcher._command = lambda: (str(program),)
+        launcher_of(session)._command = lambda: (str(program),)
         with pytest.raises(MissingProgramError, match="my-server cannot be started: No such file"):
             await session.request("fake/pid", {})
         fake.program(program)
@@ -653,8 +654,7 @@ async def _silent(asking: Any) -> bool:
 
 
 def fake_pid(session: Session) -> int:
-    assert session._lifetime._launcher._child
-    return session._lifetime._launcher._child.pid
+    return child_of(session).pid
 
 
 async def _until_restarted(session: Session) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ async def test_modules_that_contradict_each_other_stay_apart_and_the_reason_is_t
     [{"GOWORK": "off"}, {"GOWORK": "/elsewhere/go.work"}, {"GOFLAGS": "-v -mod=mod"}, {"GO111MODULE": "off"}],
 )
 @bounded
-async def test_what_the_users_variables_say_is_left_as_it_is(tmp_path: Path, environment: dict[str, str]) -> None:
+async def test_what_the_users_variables_say_is_left_as_it_is(tmp_path: Path, environment: dict[str, Any]) -> None:
     join = joining(tmp_path, **environment)
     assert not await join.update(modules(tmp_path, a="", b=USES_A))
     assert join.env == {}

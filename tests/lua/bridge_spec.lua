@@ -281,9 +281,12 @@ it('if its port is taken meanwhile, it gets another', function(bridge)
   eventually(function()
     return #readies == 2
   end, 'it is ready again')
-  equal({ 0, port, 0 }, vim.tbl_map(function(one)
-    return one.port
-  end, started()))
+  equal(
+    { 0, port, 0 },
+    vim.tbl_map(function(one)
+      return one.port
+    end, started())
+  )
   equal({}, notes)
 end)
 

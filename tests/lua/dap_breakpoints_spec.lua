@@ -36,9 +36,12 @@ it('all breakpoints are listed with what they have', function() -- (4)
   call('dap_set_breakpoint', { filename = 'a b.py', line = 3, hit_condition = '>= 2' })
   call('dap_set_breakpoint', { filename = 'a b.py', line = 1, condition = 'c' })
   local list = call('dap_breakpoints').breakpoints
-  equal({ 'a b.py:1', 'a b.py:3', 'twice.py:2' }, vim.tbl_map(function(one)
-    return one.at
-  end, list))
+  equal(
+    { 'a b.py:1', 'a b.py:3', 'twice.py:2' },
+    vim.tbl_map(function(one)
+      return one.at
+    end, list)
+  )
   equal({ 'c', '>= 2', 'y is {y}' }, { list[1].condition, list[2].hit_condition, list[3].log_message })
 end)
 
@@ -213,9 +216,11 @@ it('dap_run_to says if it stopped before, or if it cannot stop there', function(
   local result = call('dap_run_to', { filename = 'a b.py', line = 5 })
   equal({ 'a b.py:2', false }, { result.at, result.reached })
   dap.answers.setBreakpoints = function(_, arguments)
-    return { breakpoints = vim.tbl_map(function()
-      return { verified = false, message = 'no statement' }
-    end, arguments.breakpoints) }
+    return {
+      breakpoints = vim.tbl_map(function()
+        return { verified = false, message = 'no statement' }
+      end, arguments.breakpoints),
+    }
   end
   local _, message = call('dap_run_to', { filename = 'a b.py', line = 4 })
   contains(message, 'cannot stop at a b.py:4: no statement')

@@ -116,7 +116,7 @@ if vim.env.DEBUGPY_PYTHON then
     return run(vim.tbl_extend('force', { type = 'debugpy' }, more))
   end
 
-  it('debugpy: the bug of a program is found, and the user\'s window does not move', function()
+  it("debugpy: the bug of a program is found, and the user's window does not move", function()
     start(PYTHON)
     vim.cmd('edit exits.py')
     local before = view()
@@ -132,9 +132,12 @@ if vim.env.DEBUGPY_PYTHON then
     equal('0', call('dap_evaluate', { expression = 'len(values)' }).result)
     local _, message = call('dap_evaluate', { expression = 'len(' })
     contains(message, 'SyntaxError')
-    equal({ 'average', 'main', '<module>' }, vim.tbl_map(function(frame)
-      return frame.name
-    end, call('dap_stacktrace').frames))
+    equal(
+      { 'average', 'main', '<module>' },
+      vim.tbl_map(function(frame)
+        return frame.name
+      end, call('dap_stacktrace').frames)
+    )
     local raised = call('dap_continue', { wait_until_paused = true })
     equal({ 'exception', 'ZeroDivisionError: division by zero', 2 }, { raised.reason, raised.exception, raised.stop })
     equal(before, view())
@@ -242,7 +245,12 @@ if vim.env.DEBUGPY_PYTHON then
     python({ program = 'big.py' })
     local big = call('dap_evaluate', { expression = 'big' }).variables_reference
     local page = call('dap_variables', { variables_reference = big, start = 90, count = 2 })
-    equal({ '90', '91' }, vim.tbl_map(function(one) return one.value end, page.variables))
+    equal(
+      { '90', '91' },
+      vim.tbl_map(function(one)
+        return one.value
+      end, page.variables)
+    )
     local _, message = call('dap_variables', { variables_reference = big, start = 250, count = 2 })
     contains(message, 'gives no element 250') -- debugpy has the first 100
     equal('terminated', call('dap_terminate').state)
@@ -266,7 +274,7 @@ if vim.env.DLV then
     return run(vim.tbl_extend('force', { type = 'go' }, more))
   end
 
-  it('dlv: the bug of a program is found, and the user\'s window does not move', function()
+  it("dlv: the bug of a program is found, and the user's window does not move", function()
     start(GO)
     local before = view()
     call('dap_set_breakpoint', { filename = 'cmd/buggy/main.go', line = 10, condition = 'len(values) == 0' })
@@ -284,7 +292,7 @@ if vim.env.DLV then
     equal(before, view())
   end)
 
-  it('dlv: a compile error is an error with the compiler\'s words', function()
+  it("dlv: a compile error is an error with the compiler's words", function()
     start(GO)
     local _, message = go({ program = './bad' })
     contains(message, 'undefined: undefinedThing')
@@ -307,7 +315,7 @@ end
 if vim.env.LLDB_DAP then
   dap.adapters.lldb = { type = 'executable', command = vim.env.LLDB_DAP }
 
-  it('lldb-dap: the bug of a program is found, and the user\'s window does not move', function()
+  it("lldb-dap: the bug of a program is found, and the user's window does not move", function()
     local root = start(CPP)
     local built = vim.system({ vim.env.CXX or 'c++', '-g', '-O0', '-o', 'buggy', 'main.cpp' }, { cwd = root }):wait()
     equal(0, built.code, built.stderr)

@@ -36,7 +36,7 @@ it('any further key reaches the adapter, those of the tool do not', function()
   equal({ nil, nil, nil }, { config.wait_timeout_ms, config.wait_until_paused, config.alongside })
 end)
 
-it('a failed launch has the adapter\'s words, and what it printed', function() -- (11)
+it("a failed launch has the adapter's words, and what it printed", function() -- (11)
   local dap = fake.start()
   dap.answers.launch = function(session)
     session:print('main.go:4:2: undefined: x\n', 'stderr')
@@ -48,7 +48,7 @@ it('a failed launch has the adapter\'s words, and what it printed', function() -
   equal('failed', call('dap_status').last.state)
 end)
 
-it('an adapter that does not start is an error with nvim-dap\'s words, and the user is not told', function()
+it("an adapter that does not start is an error with nvim-dap's words, and the user is not told", function()
   local dap = fake.start()
   dap.adapters.fake.missing = true
   local told = {}
@@ -246,9 +246,12 @@ it('each of several sessions is spoken to by its name, and the one that ended la
   equal('main.txt:2', run({ name = 'one', wait_until_paused = true }).at)
   local two = run({ name = 'two', wait_until_paused = true, alongside = true })
   equal({ 'main.txt:3', 'two' }, { two.at, two.session })
-  equal({ 'one', 'two' }, vim.tbl_map(function(each)
-    return each.session
-  end, call('dap_status').sessions))
+  equal(
+    { 'one', 'two' },
+    vim.tbl_map(function(each)
+      return each.session
+    end, call('dap_status').sessions)
+  )
   equal('main.txt:2', call('dap_current_location', { session = 'one' }).at)
   dap.answers.next = function(session)
     session:stop({ line = 5, path = root .. '/main.txt', reason = 'step' })

@@ -194,7 +194,7 @@ it('a wait that is cancelled leaves nothing behind', function()
   equal(1, answered)
 end)
 
-it('the user\'s window does not follow what the tools resume, but what the user does', function() -- (3)
+it("the user's window does not follow what the tools resume, but what the user does", function() -- (3)
   local dap, session, root = stopped()
   equal(0, dap.jumps)
   dap.answers.next = function()
@@ -209,7 +209,7 @@ it('the user\'s window does not follow what the tools resume, but what the user 
   end)
 end)
 
-it('the user\'s own steps are noticed', function()
+it("the user's own steps are noticed", function()
   local dap, session, root = stopped()
   dap.answers.continue = function() end
   session.stopped_thread_id = nil
@@ -231,7 +231,7 @@ it('a session that the user started before is known', function()
   equal('main.txt:2', call('dap_wait_until_paused').at)
 end)
 
-it('a stop in a session that the debugger started is the program\'s', function()
+it("a stop in a session that the debugger started is the program's", function()
   local dap, root = fake.start()
   dap.on_launch = function(session)
     if not session.parent then
@@ -258,7 +258,7 @@ it('listeners stay, whatever they are told', function()
   end
 end)
 
-it('an exception is shown where the program raised it, in the adapter\'s words', function()
+it("an exception is shown where the program raised it, in the adapter's words", function()
   local dap, root = fake.start()
   dap.capabilities.supportsExceptionInfoRequest = true
   dap.answers.exceptionInfo = function()
@@ -293,7 +293,7 @@ it('many and long variables are cut, and how many are missing is said', function
   equal(3, #result.source)
 end)
 
-it('an expression that is wrong gets the adapter\'s words, one without end a deadline', function()
+it("an expression that is wrong gets the adapter's words, one without end a deadline", function()
   local dap = stopped()
   dap.answers.evaluate = function()
     local reason = { format = 'expected operand at {place}', variables = { place = '1:4' } }

@@ -72,7 +72,11 @@ end
 local Session = {}
 Session.__index = Session
 
-local words = { __tostring = function(problem) return problem.message end }
+local words = {
+  __tostring = function(problem)
+    return problem.message
+  end,
+}
 
 -- A message of the adapter, handled in a turn of its own.
 function Session:_event(name, body)

@@ -12,7 +12,9 @@ local function report()
 end
 
 local function setup(options)
-  require('mcp-tools').setup(vim.tbl_deep_extend('force', { bridge = { command = { 'python3', FAKE } } }, options or {}))
+  require('mcp-tools').setup(
+    vim.tbl_deep_extend('force', { bridge = { command = { 'python3', FAKE } } }, options or {})
+  )
 end
 
 -- A PATH with nothing on it but these programs, each a shell script.

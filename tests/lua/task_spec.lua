@@ -140,7 +140,7 @@ it('a defect is told with the place where it is', function()
     task.await(function(resume)
       soon(resume)
     end)
-    local nothing
+    local nothing -- luacheck: ignore 221
     return nothing.field
   end)
   local _, message = spec.call('t')

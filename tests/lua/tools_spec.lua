@@ -92,9 +92,12 @@ local function server(buffer, answers, options)
         terminate = leave,
       }
     end,
-  }, { bufnr = buffer, reuse_client = function()
-    return false
-  end })
+  }, {
+    bufnr = buffer,
+    reuse_client = function()
+      return false
+    end,
+  })
   if options.initialize ~= false then
     eventually(function()
       return vim.lsp.buf_is_attached(buffer, made.id)
@@ -173,9 +176,12 @@ it('what servers and linters say past the end is the end, and inside a character
   local text = require('mcp-tools.text')
   equal(4, text.byte_character('é😀x', 100))
   equal(1, text.byte_character('é😀x', -1))
-  equal({ 1, 1, 2, 2, 2, 2, 3, 4 }, vim.tbl_map(function(byte)
-    return text.byte_character('é😀x', byte)
-  end, { 0, 1, 2, 3, 4, 5, 6, 7 }))
+  equal(
+    { 1, 1, 2, 2, 2, 2, 3, 4 },
+    vim.tbl_map(function(byte)
+      return text.byte_character('é😀x', byte)
+    end, { 0, 1, 2, 3, 4, 5, 6, 7 })
+  )
   equal(7, text.units_byte('é😀x', 100, 'utf-16'))
   equal(1, text.byte_character('', 5))
 end)
@@ -258,18 +264,25 @@ it('diagnostics come severest first, then by place, counted from 1', function()
     { file = 'b.txt', line = 2, character = 3, severity = 'warn', message = 'w2', source = 'lint', code = 7 },
   }, answer.diagnostics)
   equal({ 4, nil, nil }, { answer.total, answer.hint, answer.not_known })
-  equal({ 'w0' }, vim.tbl_map(function(one)
-    return one.message
-  end, ask('diagnostics_list', { bufnr = 0 }).diagnostics))
+  equal(
+    { 'w0' },
+    vim.tbl_map(function(one)
+      return one.message
+    end, ask('diagnostics_list', { bufnr = 0 }).diagnostics)
+  )
 end)
 
 it('a severity takes that one and worse, by name or number', function()
   turn_on()
   vim.diagnostic.reset()
   local buffer = buffer_with({ 'x' })
-  vim.diagnostic.set(space, buffer, vim.tbl_map(function(severity)
-    return { lnum = 0, col = 0, severity = severity, message = tostring(severity) }
-  end, { 4, 3, 2, 1 }))
+  vim.diagnostic.set(
+    space,
+    buffer,
+    vim.tbl_map(function(severity)
+      return { lnum = 0, col = 0, severity = severity, message = tostring(severity) }
+    end, { 4, 3, 2, 1 })
+  )
   for severity, total in pairs({ error = 1, warn = 2, info = 3, hint = 4, ['1'] = 1, ['2'] = 2 }) do
     equal(total, ask('diagnostics_list', { bufnr = buffer, severity = severity }).total, severity)
   end
@@ -711,20 +724,23 @@ it('test_sync_buffers lists the buffers at once', function()
   turn_on()
   local buffer = buffer_with({ 'a', 'b' }, spec.root .. '/listed.txt')
   local result = require('mcp-tools.registry').execute('test_sync_buffers', {})
-  equal({
+  equal(
     {
-      bufnr = buffer,
-      file = 'listed.txt',
-      filetype = '',
-      listed = true,
-      loaded = true,
-      modified = true,
-      lines = 2,
-      current = true,
+      {
+        bufnr = buffer,
+        file = 'listed.txt',
+        filetype = '',
+        listed = true,
+        loaded = true,
+        modified = true,
+        lines = 2,
+        current = true,
+      },
     },
-  }, vim.tbl_filter(function(one)
-    return one.bufnr == buffer
-  end, result))
+    vim.tbl_filter(function(one)
+      return one.bufnr == buffer
+    end, result)
+  )
 end)
 
 local function with_select(replacement, body)

@@ -227,8 +227,8 @@ async def on_sse(nv: Neovim, port: int) -> AsyncIterator[Face]:
 async def _hearing(nv: Neovim, server: Any, mode: Any) -> AsyncIterator[Face]:
     changes: asyncio.Queue[None] = asyncio.Queue()
 
-    async def message(one: Any) -> None:
-        if isinstance(one, mcp.types.ToolListChangedNotification):
+    async def message(message: Any) -> None:
+        if isinstance(message, mcp.types.ToolListChangedNotification):
             changes.put_nowait(None)
 
     if mode == "legacy":

@@ -17,6 +17,7 @@ import os
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -210,8 +211,12 @@ class Tools:
 
     def edited(self, content: str, edits: Sequence[Json]) -> str:
         """`content` with TextEdits carried out."""
-        offsets = [(*(self.offset(content, edit["range"][edge]) for edge in ("start", "end")), edit) for edit in edits]
-        for start, end, edit in sorted(offsets, key=lambda one: one[:2], reverse=True):
+
+        def stretch(edit: Json) -> tuple[int, int]:
+            at = edit["range"]
+            return self.offset(content, at["start"]), self.offset(content, at["end"])
+
+        for (start, end), edit in sorted(((stretch(edit), edit) for edit in edits), key=itemgetter(0), reverse=True):
             content = content[:start] + edit["newText"] + content[end:]
         return content
 

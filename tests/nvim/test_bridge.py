@@ -378,8 +378,8 @@ async def test_what_does_not_answer_as_neovim_is_named_in_a_bound_and_nothing_is
     with short_folder() as folder:
         (folder / "file").write_text("text")
         (folder / "folder").mkdir()
-        with socket.socket(socket.AF_UNIX) as one:
-            one.bind(str(folder / "dead"))
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(str(folder / "dead"))
 
         async def refused(name: str) -> None:
             (tmp_path / name).mkdir()

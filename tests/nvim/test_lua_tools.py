@@ -199,10 +199,10 @@ async def test_errors_are_results_with_the_text(face: Face) -> None:
 async def test_progress_reaches_the_client(face: Face) -> None:
     told: asyncio.Queue[tuple[float, float | None, str | None]] = asyncio.Queue()
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.put_nowait((done, total, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.put_nowait((progress, total, message))
 
-    call = asyncio.create_task(face.client.call_tool("nvim_open", {"key": "progress"}, progress_callback=progress))
+    call = asyncio.create_task(face.client.call_tool("nvim_open", {"key": "progress"}, progress_callback=on_progress))
     await begun(face.nv, "progress")
     for number, message in enumerate(["compiles", "é😀 starts"], 1):
         await face.nv.lua("local message = ... _G.open.progress.call.progress(message)", message)
@@ -219,10 +219,10 @@ async def test_progress_just_before_the_answer_is_not_lost(face: Face) -> None:
     end)""")
     told: asyncio.Queue[str | None] = asyncio.Queue()
 
-    async def progress(_: float, __: float | None, message: str | None) -> None:
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         told.put_nowait(message)
 
-    result = await face.client.call_tool("nvim_tells", {}, progress_callback=progress)
+    result = await face.client.call_tool("nvim_tells", {}, progress_callback=on_progress)
     assert texts(result) == ["all told"]
     async with asyncio.timeout(5):
         assert [await told.get() for _ in range(20)] == [f"step {number}" for number in range(1, 21)]
@@ -276,12 +276,12 @@ def test_text_that_is_no_utf8_is_told_readably_and_the_server_lives(kind: str, t
         async with face_of(kind, tmp_path) as face, asyncio.timeout(5):
             told: list[str | None] = []
 
-            async def progress(_: float, __: float | None, message: str | None) -> None:
+            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
                 told.append(message)
 
             for body, said in NO_UTF8.items():
                 await face.nv.lua(f"tool('odd', function(args, done, call) {body} end)")
-                result = await face.client.call_tool("nvim_odd", {}, progress_callback=progress)
+                result = await face.client.call_tool("nvim_odd", {}, progress_callback=on_progress)
                 assert texts(result) == [said], body
             assert told == [r"a\u{dcff}b"]
             await face.nv.lua(r"""tool('odd_words', function() end, {

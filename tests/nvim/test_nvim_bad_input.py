@@ -580,6 +580,7 @@ def test_a_wrong_edit_changes_nothing(wrong: str, name: str, tmp_path: Path) -> 
 @bounded
 async def test_an_edit_of_nothing_does_nothing(tmp_path: Path) -> None:
     async with editing(tmp_path) as (_, tools):
+        edit: dict[str, Any]
         for edit in ({}, {"changes": {}}, {"documentChanges": []}, {"changes": {uri(tmp_path, UNTIDY): []}}):
             done = await tools("lsp_apply_edit", workspace_edit=edit, lsp_client_name="clangd")
             assert done["applied"] is True and not any(file["edits"] for file in done["files"])

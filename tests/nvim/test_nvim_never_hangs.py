@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,19 +77,19 @@ async def test_a_prompt_that_blocks_neovim_is_named_and_left_to_its_user(
 ) -> None:
     write_project(tmp_path)
     keys, drawn, answer = prompt
-    arguments = {
+    calls: dict[str, dict[str, Any]] = {
         "read": {"document": of("lib.go")},
         "lsp_references": {"document": of("lib.go"), "line": 4, "character": 6},
         "find_symbol_references_by_anchor": {"symbol_anchor": GO.anchor},
         "buffer_diagnostics": {"id": 0},
-    }[tool]
+    }
     async with desk(tmp_path, "lib.go", ui=True) as at:
         await works(at)
         at.nv.type(keys)
         await at.nv.shows(drawn)
         mode = await at.nv.mode()
         assert mode["blocking"]
-        message = await soon(at.refused(tool, **arguments), SOON)
+        message = await soon(at.refused(tool, **calls[tool]), SOON)
         assert told in message
         assert "Neovim" in message
         assert await at.nv.mode() == mode  # nobody has answered for the person
@@ -446,8 +447,8 @@ async def test_50_calls_at_a_time_work(tmp_path: Path) -> None:
     GO.write(tmp_path, use=2)
     async with desk(tmp_path, "lib.go", servers=["gopls"]) as at:
         view = await at.nv.view()
-        at_definition = {"document": of("lib.go"), "line": 4, "character": 6}
-        calls = [
+        at_definition: dict[str, Any] = {"document": of("lib.go"), "line": 4, "character": 6}
+        calls: list[tuple[str, dict[str, Any]]] = [
             ("read", {"document": of("use.go")}),
             ("lsp_references", at_definition),
             ("lsp_hover", at_definition),

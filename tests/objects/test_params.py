@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lsp_objects import HOME, plain, typed
 from lsprotocol import types as lsp
 
 from lsp_mcp.errors import CallerError
 from lsp_mcp.objects.params import checked_params, request_methods
 from lsp_mcp.text import Json
+from objects.lsp_objects import HOME, plain, typed
 
 DOCUMENT = {"uri": HOME}
 PLACE = {"line": 1, "character": 1}
@@ -88,7 +88,7 @@ def test_what_a_server_added_to_lsp_may_be_handed_back(method: str, item: Json) 
 
 
 def test_whole_numbers_become_integers_and_the_params_that_were_given_stay() -> None:
-    given_params = AT | {"position": {"line": 3.0, "character": 4.0}}
+    given_params: dict[str, Any] = AT | {"position": {"line": 3.0, "character": 4.0}}
     checked = checked_params("textDocument/hover", given_params)
     assert checked is not None
     assert [type(number) for number in checked["position"].values()] == [int, int]
@@ -186,7 +186,7 @@ def test_what_is_no_method_is_refused(method: Any) -> None:
 @given(st.data())
 @settings(max_examples=5, deadline=None)
 def test_every_required_field_is_asked_for_and_of_its_type(method: str, data: st.DataObject) -> None:
-    kind = lsp.METHOD_TO_TYPES[method][2]
+    kind: Any = lsp.METHOD_TO_TYPES[method][2]
     params = plain(data.draw(typed(kind)))
     required = [name for name, field in signature(kind).parameters.items() if field.default is Parameter.empty]
     assert required

@@ -9,7 +9,13 @@ from typing import Any, Union, get_args, get_origin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lsp_objects import (
+from lsprotocol import types as lsp
+
+from lsp_mcp.errors import CallerError, PointError
+from lsp_mcp.objects.params import checked_params, request_methods
+from lsp_mcp.objects.walker import Walker, documents
+from lsp_mcp.text import Base, Json, PositionEncoding, Text
+from objects.lsp_objects import (
     CODECS,
     EXTENSIONS,
     HOME,
@@ -24,12 +30,6 @@ from lsp_objects import (
     plain,
     typed,
 )
-from lsprotocol import types as lsp
-
-from lsp_mcp.errors import CallerError, PointError
-from lsp_mcp.objects.params import checked_params, request_methods
-from lsp_mcp.objects.walker import Walker, documents
-from lsp_mcp.text import Base, Json, PositionEncoding, Text
 
 METHODS = sorted(request_methods() - {"initialize", "shutdown"})
 PUSHED = (lsp.PublishDiagnosticsParams, lsp.ShowDocumentParams, lsp.ApplyWorkspaceEditParams)  # without a question
@@ -38,7 +38,9 @@ PUSHED = (lsp.PublishDiagnosticsParams, lsp.ShowDocumentParams, lsp.ApplyWorkspa
 def results() -> Iterator[Any]:
     """Every type of a result, each member of a union by itself, and what servers send without a question."""
     for method in METHODS:
-        kind = hints(lsp.METHOD_TO_TYPES[method][1])["result"]
+        response = lsp.METHOD_TO_TYPES[method][1]
+        assert response
+        kind = hints(response)["result"]
         yield from get_args(kind) if get_origin(kind) is Union else [kind]
     yield from (*PUSHED, *EXTENSIONS)
 
@@ -61,9 +63,9 @@ def sent(world: World, value: Any) -> Any:
     return converted(value, plain(value), HOME, move)
 
 
-def seen(world: World, value: Any, raw: Any) -> tuple[Any, set[str]]:
+def seen(world: World, value: Any, raw: Any) -> tuple[Any, set[str | None]]:
     """What a caller should see of `raw`, and the documents that it has positions in."""
-    found = set()
+    found: set[str | None] = set()
 
     def convert(position: Json, document: str | None, _path: tuple[str, ...]) -> Json:
         found.add(document)

@@ -89,12 +89,14 @@ def test_what_is_false_zero_or_empty_is_a_default_all_the_same() -> None:
 
 def test_the_empty_default_of_an_array_is_an_array() -> None:
     # Lua has one empty table: the registry's JSON may say {} for it.
+    empty: Any
     for empty in ({}, []):
         assert input_schema({"a": {"type": "array", "default": empty}})["properties"]["a"]["default"] == []
         assert input_schema({"a": {"type": "object", "default": empty}})["properties"]["a"]["default"] == {}
 
 
 def test_an_object_whose_properties_are_an_empty_table_is_an_object() -> None:
+    empty: Any
     for empty in ({}, []):
         (schema,) = input_schema({"a": {"type": "object", "properties": empty}})["properties"].values()
         assert schema["type"] == "object"
@@ -102,7 +104,8 @@ def test_an_object_whose_properties_are_an_empty_table_is_an_object() -> None:
 
 
 def test_no_declared_arguments_may_be_an_empty_list() -> None:
-    assert input_schema([] or {}, extra=None) == {"type": "object", "properties": {}}
+    empty: Any = []
+    assert input_schema(empty, extra=None) == {"type": "object", "properties": {}}
 
 
 def test_an_array_says_what_is_in_it_however_deep() -> None:

@@ -173,11 +173,15 @@ async def test_a_damaged_index_is_made_again(tmp_path: Path, read: list[str], da
         await one.having("Alpha")
     saved = checkout_folder(tmp_path) / "gopls.words"
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
-    content = bytearray(saved.read_bytes())
-    content[len(content) // 2] ^= 1
-    saved.write_bytes(
-        {"flipped": content, "cut": content[:-10], "empty": b"", "other": b"something else" + content}[damage]
-    )
+    content = saved.read_bytes()
+    middle = len(content) // 2
+    damaged = {
+        "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "cut": content[:-10],
+        "empty": b"",
+        "other": b"something else" + content,
+    }
+    saved.write_bytes(damaged[damage])
     read.clear()
     async with kept(tmp_path) as one:
         assert len(await one.having("Alpha")) == 30

@@ -35,7 +35,7 @@ export class Actions {
   }
 
   async moveAll(ids, stage) {
-    await this.moveTogether(this.#state.inOrder(ids), { stage });
+    await this.moveTogether(this.#state.inOrder(ids), { stage, before: undefined });
   }
 
   async tagAll(ids, tag) {

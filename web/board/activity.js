@@ -55,7 +55,7 @@ export class Activity {
 }
 
 function keysOf(kind, refs) {
-  if (kind === "project") return ["project", ...nodesLike("stage:").map((node) => node.dataset.mark)];
+  if (kind === "project") return ["project", ...nodesLike("stage:").map((node) => node.getAttribute("data-mark"))];
   return refs.map((ref) => `${kind}:${ref}`);
 }
 

@@ -102,5 +102,6 @@ function showCount(count, name) {
   else navigator.clearAppBadge?.()?.catch(() => {});
   const badge = count ? `<circle cx="22" cy="10" r="10" fill="#e08600"/><text x="22" y="15" font-size="15" font-weight="700" font-family="sans-serif" text-anchor="middle" fill="#1c1100">${count > 9 ? "9+" : count}</text>` : "";
   const drawn = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect y="0" width="32" height="32" rx="8" fill="#3b4fd8"/><path d="M8 9v14M16 9v8M24 9v11" stroke="#fff" stroke-width="4" stroke-linecap="round"/>${badge}</svg>`;
-  document.querySelector('link[rel="icon"]').href = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
+  const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="icon"]'));
+  link.href = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
 }

@@ -12,7 +12,7 @@ export function makeConnection() {
 
 /** Show whether the page is connected. */
 export function showConnection(state) {
-  for (const sign of document.querySelectorAll(".connection")) {
+  for (const sign of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".connection"))) {
     sign.dataset.connection = state;
     setText(sign.querySelector(".connection__text"), STATES[state]);
   }

@@ -30,6 +30,8 @@ const held = new WeakMap(); // parent → its children by key
 /**
  * Make the children of `parent` those of `items`, in order. A child lives as long as its key: what has the focus, or
  * was typed into, stays.
+ *
+ * @param {(child: any, item: any) => void} update
  */
 export function reconcile(parent, items, keyOf, create, update = () => {}) {
   const before = held.get(parent) ?? new Map();
@@ -56,7 +58,7 @@ export function reconcile(parent, items, keyOf, create, update = () => {}) {
 
 /** Run `change`, which may move what has the focus, and give it back the focus. */
 export function keepingFocus(change) {
-  const focused = document.activeElement;
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
   change();
   if (focused && focused !== document.body && focused !== document.activeElement && focused.isConnected) {
     focused.focus({ preventScroll: true });

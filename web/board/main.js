@@ -29,7 +29,7 @@ const byId = (id) => document.getElementById(id);
 const state = new State();
 const filter = new Filter();
 const activity = new Activity();
-const events = new Events(state);
+const events = /** @type {any} */ (new Events(state)); // its events have a `detail`
 const sync = new Sync(state, (error) => actions.fail(error));
 const undo = new Undo();
 const actions = new Actions(state, activity, sync, undo);
@@ -74,7 +74,9 @@ listenForKeys({
   selectNothing: () => selection.clear(),
 });
 const tabs = new StageTabs(byId("stages"), board);
-for (const [source, type] of [[state, "board"], [state, "tasks"], [filter, "change"]]) {
+/** @type {[EventTarget, string][]} */
+const redrawn = [[state, "board"], [state, "tasks"], [filter, "change"]];
+for (const [source, type] of redrawn) {
   source.addEventListener(type, () => {
     board.draw();
     tabs.draw();

@@ -23,7 +23,8 @@ const TABLE_RULE = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
 export function markdown(text, { onTick = null } = {}) {
   const made = document.createDocumentFragment();
   for (const node of blocks(text.replaceAll("\t", "    ").split("\n"), new Outline(3), 0)) made.append(node);
-  made.querySelectorAll(".has-check > input").forEach((box, index) => {
+  const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (made.querySelectorAll(".has-check > input"));
+  boxes.forEach((box, index) => {
     if (!onTick) return;
     const label = box.parentElement.textContent.trim().split("\n")[0].slice(0, 120);
     box.disabled = false;

@@ -8,9 +8,11 @@ let count = 0;
 /**
  * Open a dialog with a heading and content. `mayClose` is asked before the person closes it; `onClose` is told that it
  * is closed; `returnTo` gives the focus somewhere if what had it is gone.
+ *
+ * @param {{heading: any, content?: any[], kind?: string, mayClose?: () => Promise<boolean>, onClose?: () => void, returnTo?: () => void}} options
  */
 export function openModal({ heading, content = [], kind = "", mayClose = async () => true, onClose, returnTo }) {
-  const before = document.activeElement;
+  const before = /** @type {HTMLElement} */ (document.activeElement);
   const id = `dialog-${(count += 1)}`;
   const title = element("h2", { id, class: "dialog__heading", dir: "auto" }, heading);
   const closeButton = element("button", { type: "button", class: "plain dialog__close", "aria-label": "Close" }, icon("close"));

@@ -3,6 +3,7 @@
 import { element } from "./dom.js";
 import { openModal } from "./modal.js";
 
+/** @type {[string[], string][]} */
 const KEYS = [
   [["/"], "filter the tasks"],
   [["n"], "new task"],
@@ -30,11 +31,14 @@ const WORDS = [
 ];
 const WRITING = "input:not([type=checkbox], [type=color]), textarea, select, [contenteditable]";
 
+/** @type {(event: KeyboardEvent) => HTMLElement} */
+const targetOf = (event) => /** @type {HTMLElement} */ (event.target);
+
 /** Listen for keys; `on` has filter(), create(), toggleWorkspace(), undo(), select(card), selectNothing(). */
 export function listenForKeys(on) {
   const plain = { "/": () => on.filter(), n: () => on.create(), w: () => on.toggleWorkspace(), "?": openKeys };
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.target.closest(WRITING) || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || event.isComposing || targetOf(event).closest(WRITING) || document.querySelector("dialog[open]")) return;
     const run = choose(event);
     if (!run) return;
     event.preventDefault();
@@ -45,7 +49,7 @@ export function listenForKeys(on) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (event.altKey) return null;
     if (event.ctrlKey || event.metaKey) return key === "z" && !event.shiftKey ? () => on.undo() : null;
-    const card = event.target.closest(".card");
+    const card = /** @type {HTMLElement} */ (targetOf(event).closest(".card"));
     if (key === "x" && card) return () => on.select(card.dataset.id);
     if (key === "Escape") return () => on.selectNothing();
     return plain[key];

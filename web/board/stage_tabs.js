@@ -15,7 +15,7 @@ export class StageTabs {
     host.replaceChildren(this.#list);
     this.#seen = new IntersectionObserver((entries) => {
       const shown = entries.filter((one) => one.isIntersecting).at(-1);
-      if (shown) this.#become(shown.target.dataset.stage);
+      if (shown) this.#become((/** @type {HTMLElement} */ (shown.target)).dataset.stage);
     }, { root: board.host, threshold: 0.6 });
   }
 

@@ -46,7 +46,8 @@ function join(port, since) {
   if (stream.state === "live") tell("ready", { ...ready, seq: Math.max(ready.seq, recent.at(-1)?.seq ?? 0) });
 }
 
-onconnect = ({ ports: [port] }) => {
+const worker = /** @type {any} */ (self); // the scope of a shared worker
+worker.onconnect = ({ ports: [port] }) => {
   port.onmessage = ({ data }) => {
     if (data.type === "join") join(port, data.since);
     else if (data.type === "leave") ports.delete(port);

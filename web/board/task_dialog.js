@@ -18,11 +18,10 @@ const WRITTEN = { title: "Title", description: "Description", tags: "Tags", bran
 
 /** A dialog that makes a new task; `created` is told of it. */
 export function openNewTask({ state, actions, stage, created, returnTo }) {
-  let form;
   const modal = openModal({
     heading: "New task", kind: "dialog--form", returnTo, mayClose: () => mayDiscard(form),
   });
-  form = new TaskForm({
+  const form = new TaskForm({
     task: { stage: stage ?? state.defaultStage?.name }, stages: state.stages, save: "Create task",
     cancel: modal.close,
     submit: async (values) => {
@@ -125,7 +124,8 @@ export class TaskDialog {
     this.#drawn.set(name, key);
     const host = this.#modal.body.querySelector(`[data-slot="${name}"]`);
     const wasOpen = host.querySelector("details")?.open;
-    const focused = host.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    const active = /** @type {HTMLElement} */ (document.activeElement);
+    const focused = host.contains(active) ? active.dataset.focus : null;
     host.replaceChildren(...build().filter(Boolean));
     if (wasOpen) host.querySelector("details").open = true;
     if (focused) host.querySelector(`[data-focus="${focused}"]`)?.focus();

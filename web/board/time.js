@@ -2,6 +2,7 @@
 
 import { element, setText } from "./dom.js";
 
+/** @type {[number, Intl.RelativeTimeFormatUnit][]} */
 const STEPS = [[60, "second"], [3600, "minute"], [86_400, "hour"], [604_800, "day"], [2_629_800, "week"]];
 const SIZES = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 };
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });

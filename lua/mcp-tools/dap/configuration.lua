@@ -98,11 +98,7 @@ function M.from(args, adapter)
     and directory_of(config.program)
   -- A Go test runs in its package's directory, as `go test` has it; so does what says `mode = 'test'` to any debugger.
   local runs_in = config.mode == 'test' and program_dir or cwd
-  add_defaults(
-    config,
-    debugger.defaults[config.request] or {},
-    { cwd = runs_in, program_dir = program_dir or cwd }
-  )
+  add_defaults(config, debugger.defaults[config.request] or {}, { cwd = runs_in, program_dir = program_dir or cwd })
   if debugger.executable and type(adapter) == 'table' and adapter.type == 'executable' then
     add_defaults(config, debugger.executable[config.request] or {}, {})
   end

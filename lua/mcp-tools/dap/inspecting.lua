@@ -184,7 +184,10 @@ function M.set_variable(record, args, call)
     local asked = { frameId = frame, expression = args.name, value = args.value }
     answer, problem = asking.ask(record, 'setExpression', asked, call)
   elseif can.supportsSetVariable then
-    task.fail('there is no variable %q in this frame; dap_scopes and dap_variables show those that there are', args.name)
+    task.fail(
+      'there is no variable %q in this frame; dap_scopes and dap_variables show those that there are',
+      args.name
+    )
   else
     task.fail('the debugger cannot set variables; dap_evaluate may take an assignment in the language of the program')
   end

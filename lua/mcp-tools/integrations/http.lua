@@ -77,11 +77,16 @@ function M.post(request, done)
     if given_up then
       return
     end
-    local ok, started = pcall(vim.system, { 'curl', '-q', '--config', '-' }, { stdin = config_of(request) }, function(result)
-      vim.schedule(function()
-        settle(result, retries)
-      end)
-    end)
+    local ok, started = pcall(
+      vim.system,
+      { 'curl', '-q', '--config', '-' },
+      { stdin = config_of(request) },
+      function(result)
+        vim.schedule(function()
+          settle(result, retries)
+        end)
+      end
+    )
     if ok then
       process = started
     else

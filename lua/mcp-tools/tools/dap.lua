@@ -293,7 +293,11 @@ local function inspection_tools()
       timeout_ms = { type = 'integer', default = 10000, description = 'milliseconds that it may take' },
     }, inspect('evaluate'), false),
     looking('dap_set_variable', 'Give a variable another value where the program is stopped', {
-      name = { type = 'string', required = true, description = 'the name of a variable, or an expression that names it' },
+      name = {
+        type = 'string',
+        required = true,
+        description = 'the name of a variable, or an expression that names it',
+      },
       value = { type = 'string', required = true, description = 'in the language of the program' },
       frame_id = FRAME,
     }, inspect('set_variable'), false),

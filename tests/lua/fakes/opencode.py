@@ -14,7 +14,7 @@ options = parser.parse_args()
 
 
 class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
+    def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         with Path(options.record).open("a") as file:
             got = {
@@ -27,7 +27,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(options.answer.encode())
 
-    def log_message(self, *_):
+    def log_message(self, *_: object) -> None:
         pass
 
 
