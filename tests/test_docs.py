@@ -174,6 +174,26 @@ def _is_there(name: str) -> bool:
     return importlib.util.find_spec(module) is not None and hasattr(importlib.import_module(module), attribute)
 
 
+def test_the_code_map_has_every_package_and_names_modules_that_exist() -> None:
+    package = TOP / "src" / "lsp_mcp"
+    table = (TOP / "ARCHITECTURE.md").read_text("utf-8").partition("## Code map")[2].partition("\n## ")[0]
+    mapped, missing = set(), []
+    for names, text in re.findall(r"^\| (.*?) \| (.*) \|$", table, re.M):
+        packages = re.findall(r"`([\w/]+)`", names)
+        mapped |= {name.partition("/")[0] for name in packages}
+        missing += [name for name in packages if not _has(package, name)]
+        said = set(re.findall(r"`([a-z_]+)(?:\.py)?`", text)) - {"mcp"}
+        missing += [f"{names}: {name}" for name in said if not any(_has(package / one, name) for one in packages)]
+    assert missing == []
+    assert {path.stem for path in package.iterdir() if _has(package, path.stem)} - mapped == set()
+
+
+def _has(package: Path, name: str) -> bool:
+    """Whether `package` has a module or a package of this name."""
+    is_module = (package / f"{name}.py").is_file() or (package / name / "__init__.py").is_file()
+    return is_module and not name.startswith("__")
+
+
 def test_the_site_builds_without_a_broken_link_or_anchor(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="mkdocs: the dependency group `docs`")
     built = subprocess.run(
