@@ -18,7 +18,7 @@ from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.visible import quoted
 
-Format = Literal["json", "jsonc", "toml"]
+Format = Literal["json", "jsonc", "toml", "yaml"]
 ScopeName = Literal["project", "user", "local"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")

@@ -92,6 +92,16 @@ def servers(entry: dict[str, Any], key: str = "mcpServers") -> dict[str, Any]:
 
 
 CLINE = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+GOOSE = {
+    "enabled": True,
+    "type": "stdio",
+    "name": "lsp-mcp",
+    "description": "Semantic code navigation, editing and checking",
+    "cmd": PROGRAM,
+    "args": ARGUMENTS,
+    "envs": {},
+    "timeout": 120,
+}
 COPILOT = {"type": "stdio", **PLAIN, "tools": ["*"]}
 WRITTEN += [
     ("amp", "project", ".amp/settings.json", servers(PLAIN, "amp.mcpServers")),
@@ -102,6 +112,13 @@ WRITTEN += [
     ("continue", "project", ".continue/mcpServers/lsp-mcp.json", servers(IN_PROJECT)),
     ("copilot", "project", ".mcp.json", servers(COPILOT)),
     ("copilot", "user", ".copilot/mcp-config.json", servers(COPILOT)),
+    (
+        "vscode",
+        "user",
+        ".config/Code/User/mcp.json",
+        servers({"type": "stdio", "command": PROGRAM, "args": IN_PROJECT["args"]}, "servers"),
+    ),
+    ("goose", "user", ".config/goose/config.yaml", servers(GOOSE, "extensions")),
     ("gemini", "project", ".gemini/settings.json", servers(PLAIN)),
     ("gemini", "user", ".gemini/settings.json", servers(PLAIN)),
     ("junie", "project", ".junie/mcp/mcp.json", servers(IN_PROJECT)),
@@ -668,7 +685,7 @@ def test_every_clients_file_has_its_own_name_and_all_that_it_needs(name: str) ->
     ("change", "message"),
     [
         (("title =", "titel ="), "unknown field `titel`"),
-        (('format = "json"', 'format = "yaml"'), "Invalid enum value 'yaml'"),
+        (('format = "json"', 'format = "ini"'), "Invalid enum value 'ini'"),
         (("[scopes.project]", "[scopes.team]"), "Invalid enum value 'team'"),
         (("[[shapes]]", "[[shapes]"), "cannot be used"),
         (('name = "claude-code"', 'name = "claude-code"\ndefault_scope = "user"\nshapes = []\n[x]'), "cannot be used"),
@@ -744,3 +761,30 @@ def test_a_named_pipe_in_the_place_of_the_file_is_refused(project: Path, run: Ru
         result = run("setup", "claude-code", flag)
         assert result.exit_code == 2
         assert "it is not an ordinary file" in result.stderr
+
+
+def test_a_yaml_file_keeps_its_comments_quotes_and_order(project: Path, home: Path, run: Run) -> None:
+    file = home / ".config" / "goose" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    before = """# mine
+GOOSE_MODEL: 'gpt'  # the good one
+extensions:
+  # for files
+  developer:
+    enabled: true
+    args:
+      - "-x"
+    timeout: 300
+GOOSE_MODE: "auto"
+"""
+    file.write_text(before)
+    assert run("setup", "goose", "--write").exit_code == 0
+    after = file.read_text()
+    assert set(before.splitlines()) <= set(after.splitlines())
+    assert parse(after, "yaml")["extensions"]["lsp-mcp"]["args"] == ARGUMENTS
+    assert run("setup", "goose", "--remove").exit_code == 0
+    assert file.read_text() == before
+    for broken in ("a: [", "- 1\n", "extensions: 7\n"):
+        file.write_text(broken)
+        assert run("setup", "goose", "--write").exit_code == 2
+        assert file.read_text() == broken

@@ -1,8 +1,8 @@
 """One entry into the text of somebody else's configuration file, with the rest of that text as it is.
 
 JSON (with comments or without) is edited as text: the new member is put in, nothing else moves. TOML gets its new
-table at the end of the file. Either way the result is read again before it counts: it must hold what was there and
-the entry, and nothing else.
+table at the end of the file, YAML goes through ruamel.yaml. In each case the result is read again before it counts: it
+must hold what was there and the entry, and nothing else.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import tomlkit
@@ -40,6 +41,8 @@ def parse(text: str, form: Format) -> dict[str, Any]:
     try:
         if form == "toml":
             return tomllib.loads(text)
+        if form == "yaml":
+            return _table_of(_yaml().parsed(text))
         plain = text if form == "json" else _plain(text)
         config = json.loads(plain) if plain.strip() else {}
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
@@ -47,9 +50,20 @@ def parse(text: str, form: Format) -> dict[str, Any]:
         raise ConfigError(f"it is no {form.upper()}: {error}{hint}") from None
     except RecursionError:
         raise ConfigError("it is nested too deeply") from None
+    return _table_of(config)
+
+
+def _table_of(config: Any) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise ConfigError(f"it holds a {type(config).__name__}, not an object")
     return config
+
+
+def _yaml() -> ModuleType:
+    """The module for YAML; what it imports is loaded for the few clients that need it."""
+    from lsp_mcp.cli import yaml_text
+
+    return yaml_text
 
 
 def entry_at(config: dict[str, Any], path: tuple[str, ...]) -> Any:
@@ -79,7 +93,7 @@ def with_entry(text: str, form: Format, path: tuple[str, ...], entry: dict[str, 
     wanted = copy.deepcopy(before)
     _table(wanted, path[:-1])[path[-1]] = entry
     bom = BOM if text.startswith(BOM) else ""
-    edit = _toml_edits if form == "toml" else _json_edits
+    edit = {"toml": _toml_edits, "yaml": _yaml_edits}.get(form, _json_edits)
     for attempt in edit(text.removeprefix(BOM), path, entry, wanted):
         try:
             if parse(attempt, form) == wanted and not _comments(text, form) - _comments(attempt, form):
@@ -99,7 +113,13 @@ def without_entry(text: str, form: Format, path: tuple[str, ...]) -> str:
     del entry_at(wanted, path[:-1])[path[-1]]
     bom = BOM if text.startswith(BOM) else ""
     body = text.removeprefix(BOM)
-    after = _toml_removed(body, path) if form == "toml" else _json_removed(body, path)
+    after = (
+        _yaml().without_value(body, path)
+        if form == "yaml"
+        else _toml_removed(body, path)
+        if form == "toml"
+        else _json_removed(body, path)
+    )
     try:
         left = parse(after, form)
     except ConfigError:
@@ -120,6 +140,8 @@ def _pruned(config: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 def snippet(form: Format, config: dict[str, Any]) -> str:
     """`config` as a new file."""
+    if form == "yaml":
+        return str(_yaml().written(config))
     if form != "toml":
         return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     return tomlkit.dumps(_toml_tables(config))
@@ -129,6 +151,8 @@ def _comments(text: str, form: Format) -> Counter[str]:
     """The comments of `text`; for TOML at least as many things as it has comments."""
     if form == "toml":
         return Counter(re.findall("#", text))
+    if form == "yaml":
+        return Counter(_yaml().comments(text))
     return Counter(match[1] for match in _COMMENT.finditer(text) if match[1] is not None)
 
 
@@ -286,6 +310,10 @@ def _toml_edits(text: str, path: tuple[str, ...], entry: dict[str, Any], wanted:
     gap = newline * (1 if text.endswith("\n") else 2) if text else ""
     appended = text + gap + tomlkit.dumps(_toml_tables(table)).replace("\n", newline)
     return [appended, _toml_set(text, path, entry)]
+
+
+def _yaml_edits(text: str, path: tuple[str, ...], entry: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    return [_yaml().with_value(text, path, entry)]
 
 
 def _toml_set(text: str, path: tuple[str, ...], entry: dict[str, Any]) -> str:
