@@ -15,7 +15,7 @@ from graph import Graph, Symbol
 from language import Edit
 
 _SYSTEM = re.compile(r"_(windows|linux|darwin|unix|[a-z]+bsd|solaris|android|aix|plan9|js|wasm|amd64|arm64|386|arm)\b")
-_LINKED = 5  # one in so many checks links the tests
+_LINKED = 5  # one in so many checks builds and links
 
 
 class Go:
@@ -57,20 +57,19 @@ class Go:
         return ""
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
-        """See `Language`: what `go vet` says, which checks the types of everything; if not quick, also `go build`.
+        """See `Language`: what `go vet` says, which checks the types of all packages and tests.
 
-        Every fifth time the tests of changed packages are linked and begun, too (`go test -run XXX`), which takes
-        longer than all else. What is said of the code as it was published is not counted.
+        If not quick, everything is also built every fifth time, and the tests of changed packages are linked and begun
+        (`go test -run XXX`), which takes longer than all else. What is said of the code as published is not counted.
         """
-        self._times += 1
         # Not what it says of the style of literals: that names the type, so it is another sentence after a rename.
         said = _said_by(folder, "go", "vet", "-composites=false", "./...")
-        if not self._quick:
-            said |= _said_by(folder, "go", "build", "./...")
         if not self._quick and self._times % _LINKED == 0:
+            said |= _said_by(folder, "go", "build", "./...")
             packages = sorted({f"./{Path(file).parent.as_posix()}" for file in changed if file.endswith(".go")})
             if packages:
                 said |= _said_by(folder, "go", "test", "-vet=off", "-run", "XXX", *packages)
+        self._times += 1
         known = self._said.setdefault(folder.name, said)
         return "; ".join(sorted(said - known)[:5])
 

@@ -32,7 +32,10 @@ class Lexing(Data, frozen=True):
     comment: str
     string: str  # and whatever else holds words that name nothing
     naming: str = ""  # comments in which words do name symbols
-    macro: str = ""  # a definition of a macro
+    macro: str = ""  # a definition of a macro; the group `macro` is its name
+    # What stands right before a word, and right behind one, that is surely used there and not declared.
+    before_use: str = ""
+    after_use: str = ""
 
 
 class Language(Data, frozen=True):
@@ -231,6 +234,7 @@ class Symbols(Data, frozen=True):
 
     member_pattern: str = ""  # groups `owner` and `member`: a symbol named so belongs to its sibling `owner`
     workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol, None: no cap
+    narrow_query: str = ""  # a query for the symbols whose names end with {name}, and for few others
     knows_libraries: bool = False  # workspace/symbol gives those of the system's libraries too
     kinds: dict[str, str] = {}  # what it means by a kind of symbol, by LSP's name of that kind
     names_in_text: tuple[str, ...] = ()  # kinds that a call hierarchy gives another name than the text has there
@@ -316,8 +320,10 @@ class WordCheck(Data, frozen=True):
     id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
     alias_field: str = ""  # of such an element: matches `alias_pattern` if it is only another name for the others
     alias_pattern: str = ""
-    # What a place means is spelled there as where it is declared: if not, the server has misread the code at the place.
-    spelled_alike: bool = False
+    # Of such an element: the name of the symbol. A server that gives another one than the word at the place has misread
+    # the code there, unless the word is one of the language that stands for a symbol.
+    name_field: str = ""
+    standing_for: frozenset[str] = frozenset()
     by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
     grouped: bool = False  # the references of a method are those of all methods that it must be called like
     # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.

@@ -133,7 +133,7 @@ def _claim(node: Node, unsearched: frozenset[Path]) -> Claim:
     place = node.symbol.place
     sites = {(site.path, site.span.start) for child in node.children for site in child.sites}
     name = place.text.slice(place.span)
-    return Claim(name, _site(node), {*sites, _site(node)}, unsearched, counts=is_called)
+    return Claim(name, _site(node), {*sites, _site(node)}, unsearched, counts=is_called, in_macros=False)
 
 
 def _all(nodes: Iterable[Node]) -> Iterator[Node]:

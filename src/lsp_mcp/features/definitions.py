@@ -26,16 +26,27 @@ Site = tuple[Path, Point]
 
 @dataclass(frozen=True)
 class Symbol:
-    """One symbol that a place may mean: where it is declared and defined, and the server's own name for it, if any."""
+    """One symbol that a place may mean: where it is declared and defined.
+
+    `id` is what the server knows it by, `name` its name, each "" if the server does not say.
+    """
 
     sites: frozenset[Site]
     id: str = ""
+    name: str = ""
 
 
 Meaning = frozenset[Symbol]
 """What a place means; several symbols if one hands on the name of another, or it is not sure; none if nobody knows."""
 
 _AT_ONCE = 4  # requests in flight
+
+
+def misread(meaning: Meaning, word: str, rules: WordCheck) -> str:
+    """What the server takes `word` for, which has another name; "" if it may be right."""
+    names = sorted({symbol.name for symbol in meaning})
+    is_right = not all(names) or word in rules.standing_for or any(word in re.findall(r"\w+", name) for name in names)
+    return "" if is_right or not names else names[0]
 
 
 def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
@@ -80,17 +91,6 @@ class Definitions:
         if generation == self._backend.generation == self._generation:
             self._known[site] = found
         return found
-
-    async def has_name(self, meaning: Meaning, name: str) -> bool:
-        """Whether `name` is spelled where something of `meaning` is declared; so it is where nobody knows."""
-        prefixes = {prefix for language in self._backend.adapter.languages for prefix in language.name_prefixes}
-        spelled = (name, *(prefix + name for prefix in prefixes))
-        sites = {site for symbol in meaning for site in symbol.sites}
-        for path, point in sites:
-            text = await self._text(path)
-            if text is None or text.content.startswith(spelled, text.point_offset(point)):
-                return True
-        return not sites
 
     async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
         """Ask about all sites, a few groups at once and the groups in this order. Raises as `of`."""
@@ -144,7 +144,8 @@ class Definitions:
     async def _symbol(self, element: Any) -> Symbol:
         rules = self._backend.adapter.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
-        return Symbol(frozenset([await self._site(one) for one in there]), str(element.get(rules.id_field) or ""))
+        name = str(element.get(rules.name_field) or "")
+        return Symbol(frozenset([await self._site(one) for one in there]), str(element.get(rules.id_field) or ""), name)
 
     async def _site(self, location: Json) -> Site:
         path, start = uri_path(location["uri"]), location["range"]["start"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
@@ -12,6 +12,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import Container, Containers
+from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
 from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
@@ -19,6 +20,7 @@ from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count
 from lsp_mcp.text import Point
 
 _MOST_USES = 10_000
@@ -49,6 +51,18 @@ class Impact:
     exported: list[Symbol] = field(default_factory=list)
     through: list[Symbol] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    declared: frozenset[Site] = frozenset()  # where the symbol is declared and defined
+
+    @property
+    def sites(self) -> frozenset[Site]:
+        """Where the symbol stands, as far as the server knows."""
+        return self.declared.union((use.path, use.span.start) for use in self.uses)
+
+    def joined_by(self, places: Sequence[Place], in_code: Sequence[Place]) -> Impact:
+        """The same with the uses at `places`; callers are not followed from those `in_code`, which is not a macro's."""
+        text = f"callers not followed from {count(len(in_code), 'use')} that the server left out"
+        gap = Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in in_code)))
+        return replace(self, uses=[*self.uses, *places], gaps=[*self.gaps, *([gap] if in_code else [])])
 
 
 async def impact(backend: Backend, path: Path, point: Point, depth: int, most: int) -> Impact:
@@ -108,7 +122,7 @@ class _Impact:
             raise RefusedError("it sees no symbol there")
         declared = await self._declared(path, point)
         symbol = await self._symbol(path, point, declared)
-        told = Impact(symbol)
+        told = Impact(symbol, declared=frozenset(declared))
         if len(found.places) > _MOST_USES:
             told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]

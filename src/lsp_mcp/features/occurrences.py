@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
-from lsp_mcp.gaps import Gap
+from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point, Span
+from lsp_mcp.words.visibility import only_uses
 
 _READ_AT_ONCE = 8  # files
 _MANY = 500  # files
@@ -24,7 +25,8 @@ Value = TypeVar("Value")
 class Claim:
     """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`.
 
-    `counts` says of which places at all it should have said so.
+    `counts` says of which places at all it should have said so. `in_macros`: the definition of a macro, by which it
+    comes to stand where the macro is used, is such a place.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Claim:
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that it takes in all the same
     counts: Callable[[Place], bool] = lambda place: True
+    in_macros: bool = True
 
 
 async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:
@@ -110,6 +113,25 @@ async def occurrences(
     if within:
         found = [place for place in found if within[1].start <= place.span.start < within[1].end]
     return found, unread
+
+
+async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:
+    """What could hide a declaration called `name`: no file of a gap that surely only uses what is called so.
+
+    Raises:
+        UnavailableError: see `Backend.gaps`.
+    """
+    use = Use(name)
+    gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))
+    files = {file for gap in gaps for file in gap.files}
+    if len(files) > _MANY:
+        return use
+    using: set[Path] = set()
+    for path in files:
+        text = await text_or_none(backend, path) if backend.adapter.language_of(path) else None
+        if text and only_uses(text, name, backend.adapter.language_of(path)):
+            using.add(path)
+    return replace(use, files=frozenset(files - using)) if using else use
 
 
 def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Path]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
@@ -17,7 +18,7 @@ from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri
 
 _MOST_NAMES = 10_000  # looked at for clashes
@@ -29,6 +30,12 @@ class Doubt:
 
     place: Place
     what: str
+    by: str = ""  # the word by which the symbol is used there
+
+    @property
+    def site(self) -> Site:
+        """Where it begins."""
+        return self.place.path, self.place.span.start
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,11 @@ class Renaming:
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
     told: Gap | None = None  # what is lost with the old name
 
-    def joined_by(self, places: Iterable[Place], new_name: str) -> Renaming:
-        """The same with `new_name` at `places` too, which the plan does not touch."""
+    def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
+        """The same with `new_name` at `places` too, which the plan does not touch.
+
+        What is used `by_macros`, in whose definitions these places stand, is renamed with them.
+        """
         by_file: dict[Path, list[Place]] = {}
         for place in places:
             by_file.setdefault(place.path, []).append(place)
@@ -51,13 +61,15 @@ class Renaming:
             steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
         new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
         # A server's edit may go on to rename a file: until then it has its old name.
-        return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))))
+        doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
+        return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
 
     @property
-    def sites(self) -> frozenset[tuple[Path, Point]]:
-        """Where the plan changes text."""
+    def sites(self) -> frozenset[Site]:
+        """Where the plan changes text, and where the symbol is used by another word."""
         changes = (step for step in self.plan.steps if isinstance(step, FileChange))
-        return frozenset((step.path, change.span.start) for step in changes for change in step.changes)
+        changed = {(step.path, change.span.start) for step in changes for change in step.changes}
+        return frozenset(changed | {doubt.site for doubt in self.doubts if doubt.by})
 
 
 def _extended(step: FileChange, places: Iterable[Place], new_name: str) -> FileChange:
@@ -146,7 +158,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     ]
     lines = {(use.path, use.span.start.line) for use in missed}
     return [
-        *(Doubt(use, f"use by {use.text.slice(use.span)} not renamed") for use in missed),
+        *(Doubt(use, f"use by {word} not renamed", word) for use in missed if (word := use.text.slice(use.span))),
         *(
             Doubt(edit, "would be renamed, but is not a use of it")
             for edit in edits

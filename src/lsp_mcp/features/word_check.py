@@ -10,13 +10,15 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Scope, Use
-from lsp_mcp.features.definitions import Definitions, Site
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.definitions import Definitions, Site, misread
 from lsp_mcp.features.identity import Identity, identity, sites_of
+from lsp_mcp.features.macro_uses import explained_by_macros
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, hiding, news
@@ -37,16 +39,25 @@ class Verdicts:
     """What is known of occurrences that an answer lacks."""
 
     missing: tuple[Place, ...] = ()  # they are the symbol, says the server itself
+    others: tuple[Place, ...] = ()  # they are other symbols
     unknown: tuple[Place, ...] = ()  # it doesn't know what they are
     unasked: tuple[Place, ...] = ()  # there was no time to ask
+    in_macros: tuple[Place, ...] = ()  # those of `missing` that stand in definitions of macros
+    by_macros: frozenset[Site] = frozenset()  # where these macros are used
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too."""
+    """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too.
+
+    `in_code` are those of the places that do not stand in the definition of a macro, `by_macros` the places where the
+    macros are used in whose definitions the others stand: there code has the symbol by another word.
+    """
 
     missing: tuple[Place, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    in_code: tuple[Place, ...] = ()
+    by_macros: frozenset[Site] = frozenset()
 
 
 @dataclass
@@ -81,6 +92,18 @@ class WordCheck:
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
         self._learning: dict[object, _Learning] = {}  # by what is asked about
 
+    async def refuse_misread(self, name: str, at: Site) -> None:
+        """Ask what stands `at` a place, where the text has `name`.
+
+        Raises:
+            RefusedError: the server takes it for a symbol of another name.
+            UnavailableError: see `Backend.request`.
+        """
+        rules = self._backend.adapter.word_check
+        is_word = bool(rules.name_field) and name.isidentifier()
+        if is_word and (other := misread(await self._definitions.of(at), name, rules)):
+            raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
+
     async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
         """What the text says of `claim`, after at most `seconds` of asking, which goes on after that.
 
@@ -110,6 +133,9 @@ class WordCheck:
         await self._learn(claim, likeliest, max(seconds, _LIKELIEST_SECONDS))
         await self._learn(claim, found[:_MOST_ASKED], seconds)
         verdicts = await self._verdicts(claim, symbol, found)
+        if verdicts.unknown:
+            is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
+            verdicts = await self._in_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
         unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         if not is_exact:
@@ -128,7 +154,8 @@ class WordCheck:
             more = f" and {count(len(unread), 'more file')} with it" if unread else ""
             text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {asked:,} were looked at"
             gaps.append(news("unverified", text))
-        return Checked(verdicts.missing, tuple(gaps))
+        in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
+        return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros)
 
     async def possible(self, claim: Claim) -> list[Gap]:
         """What could hide uses of the symbol of `claim` from the server, which is not asked about any.
@@ -198,6 +225,7 @@ class WordCheck:
     async def _verdicts(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place]) -> Verdicts:
         sites = frozenset(claim.sites)
         missing: list[Place] = []
+        others: list[Place] = []
         unknown: list[Place] = []
         unasked: list[Place] = []
         for place in occurrences:
@@ -208,15 +236,31 @@ class WordCheck:
                 unknown.append(place)
             elif any(map(symbol.is_meant_by, meaning)):
                 # One of several that it may be, unless the others only hand the name on.
-                others = (other for other in meaning if not symbol.is_meant_by(other))
-                (missing if all(other.sites <= sites for other in others) else unknown).append(place)
+                rest = (other for other in meaning if not symbol.is_meant_by(other))
+                (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
             elif await self._is_grouped(sites_of(meaning) & sites):
                 missing.append(place)
-            elif self._backend.adapter.word_check.spelled_alike and not await self._definitions.has_name(
-                meaning, claim.name
-            ):
+            elif misread(meaning, claim.name, self._backend.adapter.word_check):
                 unknown.append(place)
-        return Verdicts(tuple(missing), tuple(unknown), tuple(unasked))
+            else:
+                others.append(place)
+        return Verdicts(tuple(missing), tuple(others), tuple(unknown), tuple(unasked))
+
+    async def _in_macros(
+        self, claim: Claim, symbol: Identity, verdicts: Verdicts, *, is_alone: bool, thorough: bool
+    ) -> Verdicts:
+        """`verdicts` with what macros say of what is unknown; `is_alone`: nothing else has the name."""
+        sure, named = await explained_by_macros(self._backend, verdicts.unknown, {*claim.sites}, symbol.sites)
+        if not claim.in_macros:
+            return replace(verdicts, unknown=sure.unknown)
+        # A macro may mean several symbols: to change its word would rename the others, too.
+        are_joined = is_alone or not thorough
+        joined = (*(sure.theirs if are_joined else ()), *(named.theirs if is_alone else ()))
+        left = (*(() if are_joined else sure.theirs), *(() if is_alone else named.theirs))
+        return replace(
+            verdicts, missing=(*verdicts.missing, *joined), unknown=(*sure.unknown, *left), in_macros=joined,
+            by_macros=sure.used if are_joined else frozenset(),
+        )  # fmt: skip
 
     async def _is_grouped(self, declared: Iterable[Site]) -> bool:
         """Whether one of `declared`, which the answer has, is the declaration of what the server takes for the same."""

@@ -32,6 +32,7 @@ class Found:
     total: int
     dropped: int
     capped: bool  # the server gave the most that it ever gives: there may be more
+    alike_capped: bool = False  # there may be more, but none whose name ends with what was asked for
     unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
 
 
@@ -52,7 +53,12 @@ async def workspace_symbols(
     separator = backend.adapter.symbols.scope_separator
     asked = separator.join(_parts(name)) if separator else name
     result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
-    capped = len(result) == backend.adapter.symbols.workspace_symbol_cap
+    most, narrow = backend.adapter.symbols.workspace_symbol_cap, backend.adapter.symbols.narrow_query
+    capped, alike_capped = len(result) == most, False
+    if capped and narrow:
+        ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", asked)}) or []
+        capped, alike_capped = len(ending) == most, True
+        result += ending
     if folder:
         result = [item for item in result if _is_in_package(item, folder, parts)]
         name = ".".join(parts[1:]) or name
@@ -82,7 +88,7 @@ async def workspace_symbols(
     if hover:
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
-    return Found(symbols, len(found) - dropped, dropped, capped, unsearched)
+    return Found(symbols, len(found) - dropped, dropped, capped, alike_capped, unsearched)
 
 
 def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:

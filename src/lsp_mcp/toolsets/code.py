@@ -13,6 +13,7 @@ from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.features import references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.containers import enclosed
+from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.roles import Role, in_role
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
@@ -111,7 +112,7 @@ class CodeTools(AnchorToolset):
         root = self._sessions.workspace.root
         check = PlacesCheck[tuple[references.References, Overrides]](
             sites=lambda found: found[0].sites,
-            joined=lambda found, more: (found[0].joined_by(more, root), found[1]),
+            joined=lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
             searched=lambda found: found[0].searched,
         )
         answered = await self._questions.about_symbol(
@@ -189,18 +190,21 @@ class CodeTools(AnchorToolset):
             RefusedError: it found nothing because it knows nothing: the workspace cannot be loaded.
         """
 
-        async def ask() -> workspace_symbol.Found:
-            return await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
-
         # Of a qualified name, the part that a definition spells.
         words = re.findall(r"\w+", name)
-        use = Use(words[-1]) if words else None
+
+        async def ask() -> tuple[workspace_symbol.Found, Use | None]:
+            found = await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
+            return found, await that_may_declare(backend, words[-1], found.unsearched) if words else None
+
         answered = await answer(
-            backend, ask, lambda found: Scope(use=use, unsearched=found.unsearched), report=call.report
+            backend, ask, lambda found: Scope(use=found[1], unsearched=found[0].unsearched), report=call.report
         )
-        gaps = [*answered.gaps, *dropped(answered.value.dropped)]
-        if answered.value.capped:
-            most = backend.adapter.symbols.workspace_symbol_cap
-            text = f"{backend.name} gives at most {most} names for one search; there may be more: be more specific"
-            gaps.append(Gap("capped", text))
-        return Answered(answered.value, tuple(gaps))
+        found, _ = answered.value
+        gaps = [*answered.gaps, *dropped(found.dropped)]
+        most = f"{backend.name} gives at most {backend.adapter.symbols.workspace_symbol_cap} names for one search"
+        if found.capped:
+            gaps.append(Gap("capped", f"{most}; there may be more: be more specific"))
+        elif found.alike_capped:
+            gaps.append(news("capped", f"{most}; there may be more that are spelled only like {name}"))
+        return Answered(found, tuple(gaps))

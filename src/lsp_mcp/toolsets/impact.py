@@ -22,6 +22,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImpactReport, UnusedList
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped
+from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.test_commands import commands
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -79,7 +80,10 @@ class ImpactTools(AnchorToolset):
             async def ask(target: SymbolTarget) -> Impact:
                 return await impact(target.backend, target.path, target.identifier.start, depth, _MOST_SEEN)
 
-            answered = await self._questions.about_symbol(call, symbol, ask, places=_places)
+            check = PlacesCheck[Impact](
+                lambda told: told.sites, lambda told, checked: told.joined_by(checked.missing, checked.in_code)
+            )
+            answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
             backends.append(answered.target.backend)
             gaps += [gap for gap in (*answered.gaps, *answered.value.gaps) if gap not in gaps]

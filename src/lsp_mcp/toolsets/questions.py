@@ -15,7 +15,7 @@ from lsp_mcp.features.asking import settled
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.word_check import WordCheck, added
+from lsp_mcp.features.word_check import Checked, WordCheck, added
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
@@ -59,12 +59,12 @@ class Check(Protocol[Value]):
 class PlacesCheck(Generic[Value]):
     """The check of an answer that consists of places of the symbol: see `features.word_check`.
 
-    `sites` are the places that it has, `joined` the same answer with those that it lacks. `searched` are files that it
-    takes in though the build leaves them out.
+    `sites` are the places that it has, `joined` the same answer with those that are `missing` in it.
+    `searched` are files that it takes in though the build leaves them out.
     """
 
     sites: Callable[[Value], Collection[Site]]
-    joined: Callable[[Value, Sequence[Place]], Value]
+    joined: Callable[[Value, Checked], Value]
     thorough: bool = False
     searched: Callable[[Value], frozenset[Path]] = _nothing
 
@@ -76,7 +76,7 @@ class PlacesCheck(Generic[Value]):
         claim = Claim(target.name, at, self.sites(value), target.unsearched, self.searched(value))
         checked = await word_check.check(claim, seconds, thorough=self.thorough)
         if checked.missing:
-            value = self.joined(value, checked.missing)
+            value = self.joined(value, checked)
         return value, [*checked.gaps, *added(target.backend, checked.missing)]
 
 
@@ -138,6 +138,8 @@ class Questions:
             began = time.monotonic()
             try:
                 value = await ask(target)
+                word_check = self._targets.sessions.word_checks.of(target.backend)
+                await word_check.refuse_misread(target.name, (target.path, target.identifier.start))
             except RefusedError as error:
                 raise await self.refused(target, error) from None
             if reach != "workspace":

@@ -120,7 +120,10 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
 
     check = PlacesCheck[rename.Renaming](
         sites=lambda renaming: renaming.sites,
-        joined=lambda renaming, places: renaming.joined_by(places, new_name.rpartition("/")[2]),  # of a path its last
+        # Of a path its last part.
+        joined=lambda renaming, checked: renaming.joined_by(
+            checked.missing, new_name.rpartition("/")[2], checked.by_macros
+        ),
         thorough=True,
         searched=lambda renaming: renaming.searched,
     )

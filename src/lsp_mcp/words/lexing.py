@@ -55,6 +55,16 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
     return Occurrences(spans, frozenset(span for span, region in zip(spans, macros, strict=True) if region))
 
 
+def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
+    """The name of the macro whose definition `span` lies in; None if it lies in none."""
+    rules = language.lexing if language else None
+    if rules is None or not rules.macro:
+        return None
+    place = text.point_offset(span.start), text.point_offset(span.end)
+    (region,) = _regions(_compiled(rules.macro), text.content, [place])
+    return text.offsets_span(*region.span("macro")) if region else None
+
+
 def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[tuple[int, int]]:
     """Those of the places `found` that no comment or string covers."""
     pattern = _compiled(f"(?P<naming>{rules.naming or '(?!)'})|{rules.comment}|{rules.string}")

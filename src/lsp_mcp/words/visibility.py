@@ -15,7 +15,7 @@ from typing import Literal
 
 from lsp_mcp.adapters import Language, Visibility
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.text import Text
+from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.packages import Imports, Packages
 
@@ -65,13 +65,34 @@ def seeing(
 
 
 def may_declare(text: Text, name: str, language: Language | None) -> bool:
-    """Whether `text` may declare `name` at all: it stands somewhere that is no use of a member or of a scope."""
-    content = text.content
-    for span in occurrences(text, name, language):
-        start = text.point_offset(span.start)
-        if not content[max(0, start - _BEFORE) : start].rstrip().endswith(_MEMBER):
-            return True
-    return False
+    """Whether `text` may declare `name` at all: it stands somewhere that is not surely a use."""
+    return any(not is_used(text, span, language) for span in occurrences(text, name, language))
+
+
+def is_used(text: Text, span: Span, language: Language | None) -> bool:
+    """Whether what stands at `span` of `text` is surely used there and not declared, by what stands beside it."""
+    rules = language.lexing if language else None
+    if is_member(text, span):
+        return True
+    start, end = text.point_offset(span.start), text.point_offset(span.end)
+    before, after = text.content[max(0, start - _BEFORE) : start], text.content[end : end + _BEFORE]
+    return bool(
+        (rules and rules.before_use and re.search(rules.before_use, before))
+        or (rules and rules.after_use and re.match(rules.after_use, after))
+    )
+
+
+def only_uses(text: Text, name: str, language: Language | None) -> bool:
+    """Whether `text` surely declares nothing in whose name `name` is, whatever the case of its letters."""
+    if re.search(rf"\w{re.escape(name)}|{re.escape(name)}\w", text.content, re.IGNORECASE):
+        return False
+    return not may_declare(text, name, language)
+
+
+def is_member(text: Text, span: Span) -> bool:
+    """Whether what stands at `span` of `text` is a use of a member, or of what a scope has."""
+    start = text.point_offset(span.start)
+    return text.content[max(0, start - _BEFORE) : start].rstrip().endswith(_MEMBER)
 
 
 def _may_be_type(symbol: Symbol, rules: Visibility) -> bool:

@@ -1,0 +1,146 @@
+"""What a word in the definition of a macro means, by the uses of the macro: `MacroUses`.
+
+A server says nothing of such a word, since the preprocessor has replaced the macro before anything is parsed; and it
+gives what the word means as a use where the macro is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.features.definitions import Site
+from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.references import references
+from lsp_mcp.text import Span
+from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.visibility import is_member
+
+_MOST = 60  # macros of one question
+_DEEPEST = 8  # macros used by macros
+_BESIDE = 20  # characters beside a word that are looked at
+_BLANK = " \t\\\r\n"
+
+
+class MacroUses:
+    """Where macros are used, asked once for each."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._known: dict[Site, frozenset[Site] | None] = {}
+
+    async def name_around(self, place: Place) -> Place | None:
+        """The name of the macro whose definition `place` stands in; None if it stands in none."""
+        span = macro_at(place.text, place.span, self.backend.adapter.language_of(place.path))
+        return place._replace(span=span) if span else None
+
+    async def of(self, macro: Place) -> frozenset[Site] | None:
+        """Where code uses `macro`, also by way of other macros; None if that is not known.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        return await self._of(macro.path, macro.span, macro.text.slice(macro.span), _DEEPEST)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _of(self, path: Path, span: Span, name: str, depth: int) -> frozenset[Site] | None:
+        site = path, span.start
+        if site in self._known:
+            return self._known[site]
+        if not depth or len(self._known) >= _MOST:
+            return None
+        self._known[site] = frozenset()  # for a macro that uses itself by way of another
+        self._known[site] = found = await self._asked(path, span, name, depth)
+        return found
+
+    async def _asked(self, path: Path, span: Span, name: str, depth: int) -> frozenset[Site] | None:
+        try:
+            places = (await references(self.backend, path, span.start)).places
+        except LspMcpError:
+            return None
+        if (path, span) not in {(place.path, place.span) for place in places}:
+            return None  # the server does not know this definition, as where the preprocessor leaves it out
+        found: set[Site] = set()
+        for place in places:
+            if place.text.slice(place.span) != name:
+                continue
+            around = await self.name_around(place)
+            if around is None:
+                found.add((place.path, place.span.start))
+            elif around.span != place.span:
+                above = await self._of(place.path, around.span, around.text.slice(around.span), depth - 1)
+                if above is None:
+                    return None
+                found |= above
+        return frozenset(found)
+
+
+@dataclass(frozen=True)
+class InMacros:
+    """Which places of a name mean the symbol that an answer is about, and of which nobody knows."""
+
+    theirs: tuple[Place, ...] = ()
+    unknown: tuple[Place, ...] = ()
+    used: frozenset[Site] = frozenset()  # where the macros of `theirs` are used
+
+
+async def explained_by_macros(
+    backend: Backend, places: Sequence[Place], sites: Collection[Site], declared: Collection[Site]
+) -> tuple[InMacros, InMacros]:
+    """What the uses of macros, and the name alone, say of `places`, of which the server knows nothing.
+
+    The symbol stands in `sites` and is declared at `declared`. A word in the definition of a macro means it if it
+    stands where the macro is used; otherwise it does not. Of a macro that nobody uses only the name speaks for it:
+    such places are the second of the pair, with nothing unknown. What is in no definition stays unknown.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    uses = MacroUses(backend)
+    if not places or await _is_macro(uses, declared):
+        return InMacros(unknown=tuple(places)), InMacros()
+    theirs: list[Place] = []
+    unused: list[Place] = []
+    unknown: list[Place] = []
+    everywhere: set[Site] = set()
+    for place in places:
+        macro = await uses.name_around(place)
+        if macro and (macro.span == place.span or _is_parameter(place, macro)):
+            continue
+        used = await uses.of(macro) if macro and not _is_pasted(place) else None
+        if used is None:
+            unknown.append(place)
+        elif not used:
+            # A member may be that of a library's type.
+            (unknown if is_member(place.text, place.span) else unused).append(place)
+        elif not used.isdisjoint(sites):
+            theirs.append(place)
+            everywhere |= used
+    return InMacros(tuple(theirs), tuple(unknown), frozenset(everywhere)), InMacros(tuple(unused))
+
+
+async def _is_macro(uses: MacroUses, declared: Collection[Site]) -> bool:
+    for path, point in declared:
+        text = await text_or_none(uses.backend, path)
+        span = text.identifier_at(point) if text else None
+        if text and span and (macro := await uses.name_around(Place(path, span, text))) and macro.span == span:
+            return True
+    return False
+
+
+def _is_parameter(place: Place, macro: Place) -> bool:
+    """Whether the macro has a parameter of that name."""
+    found = re.compile(r"\(([^()]*)\)").match(place.text.content, place.text.point_offset(macro.span.end))
+    return bool(found) and place.text.slice(place.span) in re.findall(r"\w+", found[1] if found else "")
+
+
+def _is_pasted(place: Place) -> bool:
+    """Whether `#` or `##` makes another word, or a string, of it."""
+    content, offset = place.text.content, place.text.point_offset
+    before, after = content[: offset(place.span.start)][-_BESIDE:], content[offset(place.span.end) :][:_BESIDE]
+    return before.rstrip(_BLANK).endswith("#") or after.lstrip(_BLANK).startswith("##")
