@@ -623,9 +623,9 @@ def test_an_unknown_client_and_scope_are_named_with_those_that_there_are(project
         f"lsp-mcp: unknown client 'emacs'; available: {', '.join(client_names())}; "
         "for another one: lsp-mcp setup print\n"
     )
-    scope = run("setup", "vscode", "--scope", "user", "--write")
+    scope = run("setup", "roo", "--scope", "user", "--write")
     assert scope.exit_code == 2
-    assert "VS Code has no scope 'user' that lsp-mcp can use; it has: project" in scope.stderr
+    assert "Roo Code has no scope 'user' that lsp-mcp can use; it has: project" in scope.stderr
 
 
 def test_variables_of_the_environment_move_the_users_files(
