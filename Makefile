@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check linters test test-fast coverage fix golden demo bench truth faults docs reference recording package
+.PHONY: help env tools check linters test test-fast coverage fix lock golden demo bench truth faults docs reference recording package
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 STAMP := .venv/.installed
@@ -58,6 +58,10 @@ test-fast: env ## run the tests of the pure parts, which need no other program: 
 # The floor is for the modules that need no other program; branches count.
 coverage: env ## measure what the tests of the pure parts cover: fails below the floor
 	.venv/bin/pytest -n 2 $(FAST) tests/edits --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+lock: env ## rewrite constraints.txt: the newest versions that pyproject.toml allows, which `make env LOCKED=true` installs
+	.venv/bin/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --upgrade --strip-extras \
+	  --no-header --no-annotate --no-emit-index-url --quiet --output-file constraints.txt
 
 golden: tools ## run the tests and rewrite the expected answers: read the diff
 	.venv/bin/pytest --update $(ARGS)

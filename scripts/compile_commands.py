@@ -34,7 +34,7 @@ def write(folder: Path, *flags: str) -> Path:
         raise FileNotFoundError(f"there is no C or C++ source in {folder}")
     database = folder / NAME
     text = json.dumps(commands, indent=2, ensure_ascii=False) + "\n"
-    # Written anew, it would be read anew by every server that watches it.
+    # If it were rewritten, it would be read again by every server that watches it.
     if not database.is_file() or database.read_text("utf-8") != text:
         database.write_text(text, "utf-8")
     return database

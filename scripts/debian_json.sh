@@ -44,7 +44,7 @@ finds_libraries() {
   return "$found"
 }
 
-# Made anew after this list of programs has changed.
+# Made again after this list of programs has changed.
 if [ ! "$tree/include" -nt scripts/debian_json.sh ]; then make_tree; fi
 flags=()
 if ! finds_libraries; then

@@ -49,7 +49,7 @@ END
   fi
 }
 
-# debian_unpack SUITE FOLDER PACKAGE...   unpack packages of a suite of Debian into FOLDER, which is made anew
+# debian_unpack SUITE FOLDER PACKAGE...   unpack packages of a suite of Debian into FOLDER, replacing what is there
 #
 # Each package comes with everything that it depends on, down to the C library; one that is spelled =PACKAGE comes alone.
 debian_unpack() {

@@ -128,7 +128,7 @@ async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
 
 
 async def _through_neovim(screen: Screen) -> None:
-    from demo_nvim import demo  # it needs what only the tests need besides
+    from demo_nvim import demo  # it also needs what only the tests need
 
     await demo(screen)
 
@@ -180,7 +180,7 @@ async def _hierarchies(asker: Asker, adapter: Adapter, root: Path, function: Spo
 
 
 async def _tools_of_its_own(asker: Asker, root: Path, tools: Iterable[Tool]) -> None:
-    """The tools that this server has besides, as far as lsp-mcp offers them."""
+    """The further tools of this server, as far as lsp-mcp offers them."""
     offered = {tool.name for tool in (await asker.client.list_tools()).tools}
     for tool in tools:
         if tool.name in offered:
@@ -223,7 +223,7 @@ async def _connected(screen: Screen, backend: str, root: Path) -> AsyncIterator[
 def _example(backend: str) -> Example:
     examples = msgspec.toml.decode(_EXAMPLES.read_bytes(), type=dict[str, Example])
     if backend not in examples:
-        raise DemoError(f"there is no demo for {backend}; there is one for: {', '.join(examples)}")
+        raise DemoError(f"no demo for {backend}; available: {', '.join(examples)}")
     return examples[backend]
 
 

@@ -53,7 +53,7 @@ async def _work(screen: Screen, person: httpx.AsyncClient, one: Asker, two: Aske
     asked = json.loads(
         await one.ask(
             "ask_user",
-            question="What shall Find return for an unknown id?",
+            question="What should Find return for an unknown id?",
             options=[{"id": "error", "label": "An error"}, {"id": "empty", "label": "An empty string"}],
             taskId=claimed["id"],
             priority="high",
@@ -80,7 +80,7 @@ async def _work(screen: Screen, person: httpx.AsyncClient, one: Asker, two: Aske
 
 @asynccontextmanager
 async def _board(folder: Path) -> AsyncIterator[str]:
-    """The link to the page of a board that runs meanwhile."""
+    """The link to the page of a board that runs until the context ends."""
     words = ("board", "--workspace-root", str(folder), "--port", "0", "--no-open")
     process = await asyncio.create_subprocess_exec(str(_PROGRAM), *words, stdout=asyncio.subprocess.PIPE)
     assert process.stdout

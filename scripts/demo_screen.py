@@ -41,7 +41,7 @@ class Screen:
         self.say(f"\n{text}\n", "bold cyan")
 
     def lines(self, lines: Iterable[str], most: int, style: Any = None) -> None:
-        """Print the first `most` lines, and how many there are besides; `style(line)` is a line's style."""
+        """Print the first `most` lines, and how many more there are; `style(line)` is a line's style."""
         every = list(lines)
         # One line alone is not worth hiding.
         first = every if len(every) <= most + 1 else every[:most]

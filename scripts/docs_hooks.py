@@ -18,7 +18,7 @@ PAGES = {
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
 }
-"""What lies at the top of the repository, and the page that it becomes."""
+"""The files at the top of the repository, and the page of each."""
 
 # A link in Markdown or a source in HTML: what is before the address, the address without its anchor.
 _LINK = re.compile(r"""(\]\(|(?:src|srcset|href)=")([^)"#\s]+)""")

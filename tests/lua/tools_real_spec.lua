@@ -97,17 +97,13 @@ local function has_symbols(wanted, answer)
     local found = vim.tbl_filter(function(symbol)
       return symbol.name == one.name
     end, answer.symbols)[1]
-    equal(
-      one,
-      found
-        and {
-          name = found.name,
-          kind = found.kind,
-          line = found.line,
-          character = found.character,
-          container = found.container,
-        }
-    )
+    equal(one, found and {
+      name = found.name,
+      kind = found.kind,
+      line = found.line,
+      character = found.character,
+      container = found.container,
+    })
   end
 end
 

@@ -128,6 +128,7 @@ export class State extends EventTarget {
 }
 
 function cardOf(task) {
+  /** @type {Record<string, any>} */
   const card = { ...USUAL };
   for (const name of KEPT) if (task[name] !== undefined) card[name] = task[name];
   return card;
