@@ -29,6 +29,9 @@ def problems(tag: str, url: str, top: Path = TOP) -> list[str]:
         )
     if not notes(tag, top):
         found.append(f"CHANGELOG.md has no section [{tag.removeprefix('v')}]: rename [Unreleased] and date it")
+    plugin = json.loads((top / "claude/.claude-plugin/plugin.json").read_text("utf-8"))
+    if plugin["version"] != version[1]:
+        found.append(f"claude/.claude-plugin/plugin.json has the version {plugin['version']}")
     if entry["version"] != version[1] or entry["repository"]["url"] != named:
         found.append("server.json is not up to date: run `make reference`")
     return found

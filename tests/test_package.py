@@ -12,11 +12,13 @@ import tomllib
 import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
 import lsp_mcp
+from lsp_mcp import installed
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -136,7 +138,13 @@ def test_the_wheel_works_where_nothing_else_is(packages: dict[str, Path], tmp_pa
 
 
 def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path: Path) -> None:
-    for name in ("pyproject.toml", "server.json", "CHANGELOG.md", "src/lsp_mcp/__init__.py"):
+    for name in (
+        "pyproject.toml",
+        "server.json",
+        "CHANGELOG.md",
+        "src/lsp_mcp/__init__.py",
+        "claude/.claude-plugin/plugin.json",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     url = PROJECT["urls"]["Repository"]
@@ -149,3 +157,41 @@ def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path:
     assert release.notes(tag, tmp_path).startswith("### Added")
     assert release.problems("v9.9.9", url, tmp_path)[0].startswith("the tag is v9.9.9, ")
     assert "[project.urls]" in release.problems(tag, "https://example.com/another", tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "origin", "install", "upgrade"),
+    [
+        (["pipx_metadata.json"], None, "pipx install --force 'lsp-mcp[board]'", "pipx upgrade lsp-mcp"),
+        (["uv-receipt.toml"], None, "uv tool install --force 'lsp-mcp[board]'", "uv tool upgrade lsp-mcp"),
+        (["pipx_metadata.json"], {}, "pipx install --force '{folder}[board]'", "pipx upgrade lsp-mcp"),
+        ([], None, "/py -m pip install 'lsp-mcp[board]'", "/py -m pip install --upgrade lsp-mcp"),
+        (
+            [],
+            {"editable": True},
+            "/py -m pip install --editable '{folder}[board]'",
+            "/py -m pip install --upgrade --editable {folder}",
+        ),
+    ],
+)
+def test_errors_name_the_command_that_fits_how_it_was_installed(
+    files: list[str],
+    origin: dict[str, bool] | None,
+    install: str,
+    upgrade: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in files:
+        (tmp_path / name).touch()
+    noted = None if origin is None else json.dumps({"url": tmp_path.as_uri(), "dir_info": origin})
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/py")
+    monkeypatch.setattr(installed, "distribution", lambda _: SimpleNamespace(read_text=lambda _: noted))
+    assert installed.install_command("board") == install.format(folder=tmp_path)
+    assert installed.upgrade_command() == upgrade.format(folder=tmp_path)
+
+
+def test_every_place_has_the_same_version() -> None:
+    for name in ("server.json", "claude/.claude-plugin/plugin.json"):
+        assert json.loads((ROOT / name).read_text("utf-8"))["version"] == lsp_mcp.__version__, name

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from lsp_mcp.board import tables
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.installed import upgrade_command
 
 _VERSION_TABLE = "board_version"
 SCHEMA = sa.table(_VERSION_TABLE, sa.column("version_num", sa.String))
@@ -94,6 +95,6 @@ def _is_newest(connection: Connection, scripts: ScriptDirectory) -> bool:
         scripts.get_revision(found)
     except CommandError:
         raise ConfigError(
-            f"it is of a newer version of lsp-mcp (board version {found}); update lsp-mcp: pipx upgrade lsp-mcp"
+            f"it is of a newer version of lsp-mcp (board version {found}); update lsp-mcp: {upgrade_command()}"
         ) from None
     return found == scripts.get_current_head()

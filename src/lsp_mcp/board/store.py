@@ -25,6 +25,7 @@ from lsp_mcp.board.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_
 from lsp_mcp.board.migrating import SCHEMA, VERSION, migrate
 from lsp_mcp.board.transaction import PERSON, Actor, Transaction, Work, together
 from lsp_mcp.errors import ConfigError, UnavailableError
+from lsp_mcp.installed import upgrade_command
 from lsp_mcp.private_files import open_private
 
 __all__ = ["CHANNEL", "CONNECT", "OUR_FOLDERS", "PERSON", "Actor", "Store", "Transaction", "Work"]
@@ -311,7 +312,7 @@ class Store:
     def _of_another_release(self) -> UnavailableError:
         return UnavailableError(
             f"the board {self.shown} has the tables of another release of lsp-mcp by now (this one knows version "
-            f"{self._schema}). Nothing was changed: update lsp-mcp (pipx upgrade lsp-mcp) and start it again."
+            f"{self._schema}). Nothing was changed: update lsp-mcp ({upgrade_command()}) and start it again."
         )
 
     def _rescue(self, error: SQLAlchemyError) -> str:

@@ -13,6 +13,7 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError
+from lsp_mcp.installed import install_command
 
 if TYPE_CHECKING:
     from lsp_mcp.board.exchange.importing import Imported
@@ -81,7 +82,7 @@ def opened(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
         from lsp_mcp.board.place import store_url
         from lsp_mcp.board.store import Store
     except ModuleNotFoundError as error:
-        raise ConfigError(f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'") from None
+        raise ConfigError(f"the board needs {error.name}; install it with: {install_command('board')}") from None
 
     root = flags.workspace().root
     url = store_url(root, flags.store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.installed import install_command
 from lsp_mcp.toolsets.part import Joined
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def _open(workspace: Workspace, store: str | None) -> BoardHost:
         from lsp_mcp.board.place import store_url
         from lsp_mcp.board.store import Store
     except ModuleNotFoundError as error:
-        raise ConfigError(f"the board needs {error.name}; get it with: pipx install --force 'lsp-mcp[board]'") from None
+        raise ConfigError(f"the board needs {error.name}; install it with: {install_command('board')}") from None
     return BoardHost(Board(Store(store_url(workspace.root, store))), workspace)
 
 
