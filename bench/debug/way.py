@@ -6,6 +6,7 @@
 - `debuggers`: by debugger, values for the calls of that language.
 - `operations`: by name, calls as `[TOOL, ARGUMENTS]`. `{name}` stands for a value; an argument without a value is left
   out. An operation without calls is answered by the last answer; one that is missing is not offered.
+- `sessions`: the name of the session that an operation begins, where answers do not say it.
 - `settle`: a call that is repeated until its answer matches `settled`, where `"settle"` stands among the calls.
 - `facts`: patterns that find a fact in the text of an answer; a fact that `Seen` does not have is a value for later
   calls. `states`: its words for `stopped`, `running`, `ended`.
@@ -22,11 +23,11 @@ import sys
 import tomllib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import TextContent
 
 WAYS = Path(__file__).with_name("ways")
@@ -54,6 +55,7 @@ class Way:
     states: Mapping[str, str] = field(default_factory=dict)
     hunts: list[Mapping[str, Any]] = field(default_factory=list)
     folder: str = ""
+    sessions: Mapping[str, str] = field(default_factory=dict)
     settle: list[Any] = field(default_factory=list)
     settled: str = ""
 
@@ -96,7 +98,7 @@ class Hand:
     def __init__(self, way: Way, client: Client, root: Path, debugger: str) -> None:
         self.way = way
         self._client = client
-        self._values: dict[str, Any] = {**way.debuggers[debugger], "root": str(root)}
+        self._values: dict[str, Any] = {**filled(way.debuggers[debugger], {"root": str(root)}), "root": str(root)}
         self._last = Seen("")
         self.root = root
         self.sessions: set[str] = set()  # that it has begun
@@ -114,6 +116,8 @@ class Hand:
             raise NotOfferedError(operation)
         if calls:
             self._last = await self.run(calls, values)
+            if operation in self.way.sessions and self._last.state not in ("", "ended"):
+                self._last = replace(self._last, session=self.way.sessions[operation])
         return self._last
 
     async def run(self, calls: list[Any], values: Mapping[str, Any]) -> Seen:
@@ -157,10 +161,14 @@ class Hand:
     async def _call(self, call: list[Any], values: Mapping[str, Any]) -> tuple[str, bool]:
         tool, template = call
         arguments = filled(template, {**self._values, **values})
-        async with asyncio.timeout(_CALL):
-            result = await self._client.call_tool(tool, arguments)
-        text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
         self.calls += 1
+        try:
+            async with asyncio.timeout(_CALL):
+                result = await self._client.call_tool(tool, arguments)
+        except MCPError as error:
+            self.said += len(str(error).encode())
+            return str(error), True
+        text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
         self.said += len(text.encode())
         return text, bool(result.is_error) or bool(self._found("refused", text))
 

@@ -510,6 +510,14 @@ client:request('textDocument/references', params, function(err, result)
 end, 0)
 """
 
+FREED = """
+return vim.wait(20000, function()
+  return not vim.iter(pairs(_G.lsp_mcp or {})):any(function(channel)
+    return vim.api.nvim_get_chan_info(channel).id ~= nil
+  end)
+end)
+"""
+
 
 @kinds
 @pytest.mark.parametrize("how", ["kill -9", "end of input"])
@@ -537,6 +545,8 @@ async def test_after_this_program_is_gone_the_users_own_questions_are_about_the_
                 await gone(server.process.pid)
         finally:
             await asyncio.to_thread(server.kill)
+        # Neovim hears of the end of a connection in its loop, and frees its channel some turns later.
+        assert await nv.lua(FREED)
         # clangd reads a file that nobody has open when it is opened; gopls when a document of it is closed.
         if kind is C:
             await nv.open(user)
