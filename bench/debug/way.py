@@ -122,7 +122,7 @@ class Hand:
 
     async def run(self, calls: list[Any], values: Mapping[str, Any]) -> Seen:
         """The same of calls that are no operation."""
-        texts, refused = [], False
+        texts, refused = [], None
         for one in calls:
             if values.get("session"):
                 self._values["id"] = values["session"]
@@ -130,7 +130,7 @@ class Hand:
             for name in self.way.facts.keys() - Seen.__dataclass_fields__.keys():
                 if found := self._found(name, text):
                     self._values[name] = int(found) if found.isdecimal() else found
-            refused |= failed
+            refused = failed if refused is None else refused  # what follows the first call only looks
             texts.append(text)
         text = "\n".join(texts)
         facts = {name: self._found(name, text) for name in ("state", "at", "function", "code", "signal", "session")}
@@ -139,7 +139,7 @@ class Hand:
         facts["session"] = facts["session"] or self._values.get("id", "")
         if facts["session"]:
             self.sessions.add(facts["session"])
-        return Seen(text, state, refused=refused, **facts)
+        return Seen(text, state, refused=bool(refused), **facts)
 
     def _found(self, fact: str, text: str) -> str:
         found = re.findall(self.way.facts.get(fact, "(?!)"), text)

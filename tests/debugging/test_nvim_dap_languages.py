@@ -111,6 +111,16 @@ async def test_a_condition_stops_only_where_it_is_true(at: Debugger, language: L
     assert (await at.go_on())["state"] == "terminated"
 
 
+@alone
+async def test_a_condition_that_cannot_be_evaluated_is_told_where_it_stops(at: Debugger) -> None:
+    for language in (PYTHON, CPP):
+        await at.call("set_breakpoint", filename=language.source, line=language.inner, condition="nosuchname == 80")
+        stop = await at.run(language)
+        assert stop["at"] == language.at(language.inner)
+        assert "the condition nosuchname == 80 cannot be evaluated" in stop["note"]
+        await at.anew()
+
+
 @on_desk
 async def test_a_hit_condition_counts(at: Debugger, language: Language) -> None:
     await at.call("set_breakpoint", filename=language.source, line=language.inner, hit_condition=language.hits)

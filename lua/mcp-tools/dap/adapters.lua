@@ -8,6 +8,9 @@
 ---             working directory, `{program_dir}` the program's directory. `env` is merged
 ---   address   the key that holds `host` and `port` of an attach request as one table
 ---   remote    an attach request with a port and these keys means a debugger that serves at that address
+---   pid       a pattern of the process in a session's name, for a debugger that tells it nowhere else, and that says that
+---             a program has ended while it still runs
+---   setup     requests after `initialized`, each with its arguments
 ---   executable  as defaults, where nvim-dap starts the adapter itself and speaks with it by its output
 ---   exceptions  the adapter's filters by what `break_on_exceptions` may say: uncaught, raised, user
 ---   scopes    patterns of the scopes whose variables are shown at a stop; else the locals alone
@@ -35,6 +38,8 @@ return {
     },
     -- nvim-dap would start a second adapter for a child, which waits for ever: children run without a debugger then.
     executable = { launch = { subProcess = false } },
+    -- By default a condition that raises counts as false, without a word.
+    setup = { { 'setDebuggerProperty', { skipSuspendOnBreakpointException = {} } } },
     terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'raised' }, user = { 'userUnhandled' } },
     address = 'connect',
@@ -127,6 +132,7 @@ return {
     scopes = { '^Block', '^Local', '^Closure' },
     hidden = { '^this$' },
     exit = { 'Process exited with code (%-?%d+)' },
+    pid = '%s*%[(%d+)%]$',
     not_it = { '/node_modules/', '<node_internals>' },
     example = "require('dap').adapters['pwa-node'] = { type = 'server', host = 'localhost', port = '${port}', "
       .. "executable = { command = 'node', args = { '/PATH/TO/js-debug/src/dapDebugServer.js', '${port}' } } }",

@@ -168,6 +168,13 @@ function M.all()
   return found
 end
 
+--- The condition of the breakpoint at a line; nil if there is none.
+function M.condition_at(path, line)
+  local buffer = buffers.existing(path)
+  local breakpoint = buffer and at_line(buffer, line)
+  return breakpoint and given(breakpoint.condition)
+end
+
 --- What became of the breakpoints of a program that has ended: those that the adapter did not bind, if it never stopped,
 --- and those that were bound and never reached, or whose condition was never true. Lists; nil if empty.
 function M.unused(record)

@@ -10,12 +10,24 @@ local M = {}
 local ENDS_WITHIN = 8000 -- milliseconds; nvim-dap itself closes after 3 s without an answer
 local QUIET_FOR = 1000 -- milliseconds after the end in which adapters die
 
+-- The process that a record's name says, if the program of that name still has it.
+local function named_pid(record)
+  local file = record.named_pid and io.open(('/proc/%d/cmdline'):format(record.named_pid), 'rb')
+  if not file then
+    return nil
+  end
+  local command = file:read('*a') or ''
+  file:close()
+  local program = vim.fs.basename((record.name:gsub('%s*%[%d+%]$', '')))
+  return command:find(program, 1, true) and record.named_pid
+end
+
 --- Kill the programs that were launched for a tool and whose debugger went without a word: when Neovim quits, nvim-dap
 --- gives it 0.1 s and then kills it, and a program that was running would run on for ever.
 function M.kill_left(records)
   for _, record in ipairs(records) do
-    local pid = record.family.members[1].ours and record.pid
-    record.pid = nil
+    local pid = record.family.members[1].ours and (record.pid or named_pid(record))
+    record.pid, record.named_pid = nil, nil
     if pid and sessions.is_over(record) then
       pcall(vim.uv.kill, pid, 'sigkill')
     end
@@ -75,7 +87,9 @@ end
 function M.disconnect(record, args, call)
   local answer = end_it(record, call, function(session)
     if not args.terminate_debuggee then
-      sessions.of(session).pid = nil -- it is meant to run on
+      for _, member in ipairs(record.family.members) do
+        member.pid, member.named_pid = nil, nil -- it is meant to run on
+      end
     end
     session:disconnect({ terminateDebuggee = args.terminate_debuggee })
   end)

@@ -189,6 +189,12 @@ local BEFORE = {
   event_stopped = on_stopped,
   event_output = on_output,
   event_breakpoint = on_breakpoint,
+  event_initialized = function(session)
+    local record = sessions.of(session)
+    for _, one in ipairs(debuggers.known(record.type, record.adapter).setup or {}) do
+      session:request(one[1], one[2], function() end)
+    end
+  end,
   event_continued = function(session, body)
     local record = sessions.of(session)
     local stop = record.stop

@@ -3,10 +3,12 @@
 ---
 --- A record: id, name, type, request, session (nil after the end), family, state, stop, exit_code, error, output, and
 --- ended, its number in the order in which they ended, and
---- pid, the process of a program that was launched, while it is not known to have ended.
+--- pid, the process of a program that was launched, while it is not known to have ended; named_pid, the process that the
+--- session's name says.
 --- States: initializing, running, stopped, terminated, failed.
 --- A family is a session with those that it starts; their stops are numbered together, so a wait sees whichever comes.
 --- Its `hits` are the places of stops, PATH:LINE, as keys.
+local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 
 local M = {}
@@ -96,6 +98,8 @@ function M.of(session)
     bound = {}, -- by path, by requested line: what the adapter made of the breakpoint
     quiet = parent and parent.quiet or false, -- whether its stops leave the user's windows alone
   }
+  local pattern = debuggers.known(record.type, record.adapter).pid
+  record.named_pid = pattern and tonumber(tostring(record.name):match(pattern)) or nil
   table.insert(record.family.members, record)
   table.insert(records, record)
   by_id[record.id] = record

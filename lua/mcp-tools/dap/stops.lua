@@ -120,6 +120,20 @@ local function note_on(record, answer)
   end
 end
 
+-- What is wrong with the condition of the breakpoint where a program stands: adapters stop there without saying why.
+local function broken_condition(record, call)
+  local top = record.stop.top
+  local path = top and top.source and top.source.path
+  local condition = path and record.stop.reason ~= 'step' and breakpoints.condition_at(path, top.line)
+  if not condition then
+    return nil
+  end
+  local context = debuggers.known(record.type, record.adapter).context or 'repl'
+  local arguments = { expression = condition, frameId = top.id, context = context }
+  local _, problem, late = asking.ask(record, 'evaluate', arguments, call)
+  return problem and not late and ('the condition %s cannot be evaluated: %s'):format(condition, problem) or nil
+end
+
 local function more_than_one()
   return #sessions.live() > 1 or nil
 end
@@ -162,7 +176,7 @@ function M.stopped(record, call, context)
   local left_out
   answer.variables, left_out = M.variables(record, frame, call)
   answer.variables_left_out = left_out > 0 and left_out or nil
-  answer.note = note_on(record, answer)
+  answer.note = broken_condition(record, call) or note_on(record, answer)
   if stop.reason == 'exception' then
     drop_repeated(answer)
     answer.output = last_output(record, FEW_LINES, LONGEST_VALUE) -- some runtimes print the reason
