@@ -141,6 +141,27 @@ async def test_a_syntax_error_that_neovim_knew_before_may_hide_uses(tmp_path: Pa
             assert ("use.go", 5) in found and HIDES not in status
 
 
+# --- a person's own settings of a server -----------------------------------------------------------
+
+ADD = "package m\n\n// Add is also what packages of GOROOT declare.\nfunc Add(a, b int) int { return a + b }\n"
+USES_ADD = 'package m\n\nimport "math/bits"\n\nvar low, _ = bits.Add(1, 2, 0)\nvar sum = Add(1, 2)\n'
+
+
+@pytest.mark.parametrize("style", ["Dynamic", "Full"])
+@bounded
+async def test_names_of_goroot_are_no_results_whatever_a_person_told_gopls(style: str, tmp_path: Path) -> None:
+    own = f"settings = {{ gopls = {{ symbolScope = 'all', symbolStyle = '{style}', staticcheck = true }} }}"
+    for name, text in {"go.mod": "module example.com/m\n\ngo 1.25\n", "add.go": ADD, "uses.go": USES_ADD}.items():
+        write(tmp_path / name, text)
+    async with desk(tmp_path, "uses.go", extra_lua=f"vim.lsp.config('gopls', {{ {own} }})") as at:
+        assert "all" in await at.nv.lua("return vim.lsp.get_clients()[1].settings.gopls.symbolScope")
+        answer = (await at.call("find_symbol_definitions_by_name", symbol_name="Add")).json
+        assert [one["anchor"] for one in answer["definitions"]] == ["go://add.go#4:6"]
+        answer = (await at.call("find_symbol_references_by_anchor", symbol_anchor="Add")).json
+        assert [one["anchor"] for one in answer["references"]] == ["go://add.go#4:6", "go://uses.go#6:11"]
+        assert answer["status"] == "complete; Add is go://add.go#4:6"
+
+
 # --- files that change on disk under an unmodified buffer ------------------------------------------
 
 SETTINGS = {

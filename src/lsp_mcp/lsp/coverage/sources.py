@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -69,14 +70,22 @@ class Sources:
         found = self._plain[project.folder]
         return Path(found) if found else None
 
-    def folders(self) -> dict[Path, list[Path]]:
-        """The folders with sources, by the folder of the project that they belong to; sorted."""
+    async def folders(self, project_of: ProjectOf, keep: Callable[[Path], bool]) -> dict[Path, list[Path]]:
+        """The folders with sources that `keep` keeps, by the folder of their project; sorted.
+
+        Worked out in a thread: of 50,000 files it takes half a second.
+        """
+        return await asyncio.to_thread(self._folders, list(self._paths()), project_of, keep)
+
+    def _folders(
+        self, paths: Iterable[str], project_of: ProjectOf, keep: Callable[[Path], bool]
+    ) -> dict[Path, list[Path]]:
         by_project: dict[Path, list[Path]] = {}
-        folders = {_folder(path) for path in self._paths() if self._is_source(path)}
+        folders = {_folder(path) for path in paths if self._is_source(path)}
         for folder in sorted(folders, key=_parts):
             path = Path(folder)
             # As if a file in it were asked about.
-            if project := self._project_of(path / "file"):
+            if (project := project_of(path / "file")) and keep(path):
                 by_project.setdefault(project.folder, []).append(path)
         return by_project
 

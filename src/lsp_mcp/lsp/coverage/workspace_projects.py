@@ -79,12 +79,14 @@ class WorkspaceProjects:
             else None
         )
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
+        self._changes = 0  # how often files changed
 
     def changed(self, paths: Sequence[Path]) -> None:
         """Forget what `paths` may have changed: who has which word, and if they say so what the projects are."""
         rules = self._rules
         if not rules:
             return
+        self._changes += 1
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
         self._words.changed(map(str, sources))
         if self._imports:
@@ -302,7 +304,8 @@ class WorkspaceProjects:
 
     async def _check(self, rules: Projects, folder: Path) -> str:
         """Why the project in `folder` cannot be loaded; empty when it can."""
-        command = [word.replace("{folder}", self._source_folder(folder)) for word in rules.check_command]
+        source_folder = await self._source_folder(folder)
+        command = [word.replace("{folder}", source_folder) for word in rules.check_command]
         try:
             code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT, env=self.env)
         except UnavailableError as error:
@@ -312,9 +315,9 @@ class WorkspaceProjects:
         reason = " ".join(line.strip() for line in output.split("\n") if line.strip())
         return f"`{shlex.join(command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
 
-    def _source_folder(self, folder: Path) -> str:
+    async def _source_folder(self, folder: Path) -> str:
         """A folder with sources of the project in `folder`, as seen from there; that one if it has none."""
-        folders = self._source_folders().get(folder, ())
+        folders = (await self._source_folders()).get(folder, ())
         highest = min(folders, key=lambda one: len(one.parts), default=folder)
         inside = highest.relative_to(folder).as_posix()
         return "." if inside == "." else f"./{inside}"
@@ -396,18 +399,21 @@ class WorkspaceProjects:
     async def _excluded_files(self, project: Project) -> tuple[str, ...]:
         if not self._excluded:
             return ()
-        return await self._excluded.below(project.folder, self._source_folders().get(project.folder, ()))
+        folders = await self._source_folders()
+        return await self._excluded.below(project.folder, folders.get(project.folder, ()))
 
-    def _source_folders(self) -> Mapping[Path, Sequence[Path]]:
+    async def _source_folders(self) -> Mapping[Path, Sequence[Path]]:
         """The folders with sources, by the folder of the project that they belong to; sorted."""
-        if self._folders_by_project is None:
-            assert self._rules
-            marker, rules = self._rules.marker, self._rules
-            self._folders_by_project = {
-                project: [folder for folder in folders if not rules.ignores(folder / marker, self._root)]
-                for project, folders in self._sources.folders().items()
-            }
-        return self._folders_by_project
+        if self._folders_by_project is not None:
+            return self._folders_by_project
+        assert self._rules
+        marker, rules, root, changes = self._rules.marker, self._rules, self._root, self._changes
+        found = await self._sources.folders(
+            self._projects().of, lambda folder: not rules.ignores(folder / marker, root)
+        )
+        if changes == self._changes:  # what changed since then is asked about once more anyway
+            self._folders_by_project = found
+        return found
 
 
 def _content(file: Path) -> str:
