@@ -27,7 +27,7 @@ class Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
 
 
 class Lexing(Data, frozen=True):
-    """What of a text in a language is no code, as patterns of Python's `re` with MULTILINE; their groups have names."""
+    """What is not code in a text, as patterns of Python's `re` with MULTILINE and named groups."""
 
     comment: str
     string: str  # and whatever else holds words that name nothing
@@ -45,7 +45,7 @@ class Language(Data, frozen=True):
     name: str  # for people
     scheme: str  # of its anchors
     extensions: tuple[str, ...]  # with the dot
-    keywords: frozenset[str] = frozenset()  # words that are no identifiers
+    keywords: frozenset[str] = frozenset()  # words that cannot be identifiers
     name_prefixes: str = ""  # characters that servers take for the beginning of a name: an anchor may stand on one
     line_comment: str = ""  # what begins a comment that ends with its line
     block_comment: tuple[str, ...] = ()  # what begins and what ends one that may have several lines
@@ -62,7 +62,7 @@ class Requirement(Data, frozen=True):
 
 
 class Workspace(Data, frozen=True):
-    """What lies in a workspace of this server."""
+    """What a workspace of this server contains."""
 
     root_markers: tuple[str, ...] = ()  # files that make a folder a workspace of this server: it is then chosen
     ignored_folders: tuple[str, ...] = (".git",)  # names of folders that are not watched
@@ -139,7 +139,7 @@ class Projects(Data, frozen=True):
     open_to_load: bool = False  # the server knows a project only while one of its files is open
 
     def ignores(self, file: Path, root: Path) -> bool:
-        """Whether `file` lies in a folder below `root` that holds no project."""
+        """Whether `file` is in a folder below `root` that holds no project."""
         if not file.is_relative_to(root):
             return False
         folders = file.relative_to(root).parts[:-1]
@@ -172,7 +172,7 @@ class Changes(Data, frozen=True):
     """What the server doesn't do by itself when it is told that source files were created or changed."""
 
     load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
-    load_most: int = 0  # of more files at once than this, all is loaded anew
+    load_most: int = 0  # if more files than this change at once, everything is loaded again
     settle_request: str = ""  # asked then, so that the server loads what depends on those packages too
     settle_params: dict[str, Any] = {}
     goes_by_mtime: bool = False  # of a file that is not open, a text with the old one's time is not read
@@ -209,7 +209,7 @@ class Ready(Data, frozen=True):
     progress_title: str = ""  # of the `$/progress` that must have begun and ended; empty: ready when initialized
     incomplete_pattern: str = ""  # on stderr: group 1 is a file that it could not index whole
     unusable_pattern: str = ""  # on stderr: group 1 is a file that it could not begin to index, for its flags
-    unusable_hint: str = ""  # how a person mends that
+    unusable_hint: str = ""  # how a person fixes that
     harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
 
 
@@ -354,7 +354,7 @@ class Passthrough(Data, frozen=True):
     """The methods that a caller may send as they are."""
 
     methods: tuple[str, ...] = _READ_ONLY
-    extensions: tuple[str, ...] = ()  # of the server's own, besides
+    extensions: tuple[str, ...] = ()  # methods of the server's own, in addition
 
 
 class Install(Data, frozen=True):
@@ -363,11 +363,11 @@ class Install(Data, frozen=True):
     version: str
     command: tuple[str, ...]
     env: dict[str, str] = {}
-    program: str = ""  # where it then lies in {folder}, if not on top under its own name
+    program: str = ""  # its path in {folder}, if it is not at the top under its own name
 
 
 class Adapter(Data, frozen=True):
-    """All that this program knows of one language server."""
+    """Everything that is special about one language server."""
 
     name: str  # of the backend, as in `--backend NAME`; the same as that of the file
     title: str  # for people
@@ -375,7 +375,7 @@ class Adapter(Data, frozen=True):
     languages: tuple[Language, ...]
     version_command: tuple[str, ...] = ()  # prints the version; the first word is replaced by the program found
     extra_paths: tuple[str, ...] = ()  # folders to look in after PATH; ~ and ${VARIABLE} are expanded
-    package_program: str = ""  # where the program lies if it came as a Python package: PACKAGE/…
+    package_program: str = ""  # its path if it was installed as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
     projects: Projects | None = None
@@ -434,7 +434,7 @@ class Adapter(Data, frozen=True):
 
 Kind = Literal["lsp", "dap"]
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-_TAKEN = ("nvim", "dap")  # name backends that are no adapters
+_TAKEN = ("nvim", "dap")  # backends without an adapter
 
 
 def adapter_names(kind: Kind = "lsp") -> list[str]:
@@ -445,7 +445,7 @@ def adapter_names(kind: Kind = "lsp") -> list[str]:
 def user_folder() -> Path:
     """The folder of the user's own adapters, `$XDG_CONFIG_HOME/lsp-mcp/adapters`; it need not exist.
 
-    There is none in a workspace: what lies in a repository must never say which programs run.
+    There is none in a workspace: a repository must never say which programs run.
     """
     return platformdirs.user_config_path("lsp-mcp") / "adapters"
 
@@ -484,7 +484,7 @@ def read_adapter(path: Path) -> Adapter:
     """The adapter in the file `path`.
 
     Raises:
-        ConfigError: the file is no TOML, or a key is unknown, missing or of the wrong type; the message names it.
+        ConfigError: the file is not TOML, or a key is unknown, missing or of the wrong type; the message names it.
     """
     try:
         adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)

@@ -53,7 +53,7 @@ class Scope(_Data):
 
 
 class Client(_Data):
-    """All that this program knows of one MCP client."""
+    """Everything that is special about one MCP client."""
 
     name: str
     title: str
@@ -104,7 +104,7 @@ def read_client(path: Path) -> Client:
     """The client in the file `path`.
 
     Raises:
-        ConfigError: the file is no TOML, or a key is unknown, missing or of the wrong type; the message names it.
+        ConfigError: the file is not TOML, or a key is unknown, missing or of the wrong type; the message names it.
     """
     try:
         client = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Client)

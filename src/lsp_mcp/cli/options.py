@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lsp_mcp.sessions.neovims import Neovims
     from lsp_mcp.sessions.running import Part
 
-_NVIM = "nvim"  # the backend that is no adapter
-_DAP = "dap"  # the backend that is no language server: debugging alone
+_NVIM = "nvim"  # the backend without an adapter
+_DAP = "dap"  # the backend without a language server: debugging alone
 _DEBUG = "debug"  # a toolset that is over no backend, as those of the parts are
 _MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
 _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
@@ -355,7 +355,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--backend": (
             {"multiple": True, "metavar": "NAME"},
             f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim, or dap to debug "
-            "without any. Default: by what lies in the workspace root.",
+            "without any. Default: what the files in the workspace root call for.",
         ),
         "--socket": (
             {"metavar": "PATH"},
@@ -371,7 +371,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--request-timeout": (
             {"type": Seconds(min=0.1), "default": 60.0, **seconds},
-            "Longest wait for servers in one call. A server that does nothing meanwhile is replaced.",
+            "Longest wait for servers in one call. A server that does nothing in that time is replaced.",
         ),
         "--idle-timeout": (
             {"type": Seconds(min=0), "default": 1800.0, **seconds},
@@ -397,7 +397,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
         "--allow-method": (
             {"multiple": True, "metavar": "METHOD"},
-            "LSP method that may be passed through besides the read-only ones, repeatable.",
+            "LSP method to pass through in addition to the read-only ones, repeatable.",
         ),
         "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do in Neovim what its user can."),
         "--allow-protected-edits": (

@@ -75,7 +75,7 @@ class Variables(Data, frozen=True):
 
 
 class DebugAdapter(Data, frozen=True):
-    """All that this program knows of one debugger."""
+    """Everything that is special about one debugger."""
 
     name: str
     title: str
@@ -167,7 +167,7 @@ def read_debugger(path: Path) -> DebugAdapter:
     """The debugger in the file `path`.
 
     Raises:
-        ConfigError: the file is no TOML, or a key is unknown, missing or of the wrong type; the message names it.
+        ConfigError: the file is not TOML, or a key is unknown, missing or of the wrong type; the message names it.
     """
     try:
         adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), DebugAdapter)
