@@ -116,7 +116,7 @@ async def hunted(server: Server, way: Way, hunt: Any) -> str:
 async def step_cost(root: Path, debugger: str, program: Program) -> tuple[float, float, float]:
     """Milliseconds of a step by the bare client and through the tools, and the median of what the tools take longer.
 
-    Two runs of the same loop step in turns: what the machine does besides hits both.
+    Two runs of the same loop step in turns: other load on the machine hits both.
     """
     folder = program.file if debugger in ("debugpy", "js-debug") else load("direct").debuggers[debugger]["program"]
     plan = plan_start(Wish(program=folder, args=["loop"]), root)

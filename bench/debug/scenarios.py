@@ -311,7 +311,7 @@ async def _refuses_an_unknown_name(t: Try) -> None:
 
 
 @scenario
-async def _a_letter_is_no_command(t: Try) -> None:
+async def _a_letter_is_not_a_command(t: Try) -> None:
     await t.at_inner()
     await t.hand.do("evaluate", expression="c")
     assert (await t.do("where")).at.endswith(t.p.place)

@@ -121,7 +121,7 @@ class Hand:
         return self._last
 
     async def run(self, calls: list[Any], values: Mapping[str, Any]) -> Seen:
-        """The same of calls that are no operation."""
+        """The same of calls that do not belong to an operation."""
         texts, refused = [], None
         for one in calls:
             if values.get("session"):

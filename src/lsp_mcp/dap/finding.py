@@ -1,4 +1,4 @@
-"""Which debugger fits a program, and where it lies on this machine."""
+"""Which debugger fits a program, and where it is on this machine."""
 
 from __future__ import annotations
 

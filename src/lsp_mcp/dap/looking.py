@@ -1,4 +1,4 @@
-"""What is to be seen where a program stands: `View`, of one `Stop`."""
+"""The state of a program where it stands: `View`, of one `Stop`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class View:
 
 
 async def look(session: DebugSession, stop: Stop, frame: int | None = None, *, root: Path) -> View:
-    """What is to be seen at `stop`, of the frame with this index, or of that which says most.
+    """The view at `stop`, of the frame with this index, or of the most telling one.
 
     Raises:
         CallerError: there is no such frame.

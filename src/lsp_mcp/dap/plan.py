@@ -1,4 +1,4 @@
-"""What is to be debugged and how: `Plan`, made of what a caller says and what is known of the debugger."""
+"""The program to debug and how: `Plan`, made of the caller's arguments and the facts about the debugger."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _test(wish: Wish, test: str, root: Path) -> Plan:
         return plan
     known = "; ".join(f"{one.name}: {', '.join(run.pattern for run in one.tests)}" for one in able if one.tests)
     raise CallerError(
-        f"no test is called {test[:120]!r}, and it is no command that a debugger here knows. Pass a test's name, "
+        f"no test is called {test[:120]!r}, and it is not a command that a debugger here knows. Pass a test's name, "
         f"FILE::NAME, or what find_impact names. Known are {known}"
     )
 

@@ -148,7 +148,7 @@ class DebugTools(Toolset):
         if to is not None:
             where = await self._places.find(call, to)
             if where.path is None:
-                raise CallerError(f"{quoted(to)} is no line: pass FILE:LINE or FILE:TEXT OF THE LINE.")
+                raise CallerError(f"{quoted(to)} is not a line: pass FILE:LINE or FILE:TEXT OF THE LINE.")
             aim = self._debug.breakpoints.add_line(where.path, where.line, once=True)
             await one.send_breakpoints([where.path])
         after = one.stop.number if one.stop and one.stop.number <= one.shown else one.shown
@@ -452,7 +452,7 @@ class DebugTools(Toolset):
             gone = [found] if number is not None and (found := ours.get(number)) else []
             if not gone:
                 listed = ", ".join(str(one.id) for one in ours) or "none"
-                raise CallerError(f"there is no breakpoint {number}; there are: {listed}.")
+                raise CallerError(f"unknown breakpoint {number}; available: {listed}.")
         ours.remove(gone)
         return gone
 

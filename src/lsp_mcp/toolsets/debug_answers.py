@@ -138,7 +138,7 @@ class Answers:
                 self._workspace.allow(frame.path)
 
     def _notes(self, session: DebugSession, answer: Json) -> list[str]:
-        """What is to be known besides, each told once."""
+        """Further notes, each told once."""
         said = session.remarks[:]
         session.remarks.clear()
         text = json.dumps([answer.get(key, "") for key in ("exception", "text", "description")])
