@@ -225,7 +225,7 @@ def test_a_link_in_a_circle_and_one_to_nowhere(server: Connected) -> None:
 @pytest.mark.parametrize("name", ["", " ", "\n"])
 def test_an_empty_name(server: Connected, name: str) -> None:
     says(server.error(FIND, symbol_name=name), "symbol_name is empty; pass a name")
-    says(server.error(LIST, file_path=name), "is no file name; pass a path relative to the workspace root")
+    says(server.error(LIST, file_path=name), "is not a file name; pass a path relative to the workspace root")
 
 
 @pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0"])
@@ -273,7 +273,7 @@ def test_the_limits_that_are_possible(server: Connected) -> None:
         ("testdata/pipe.go", ["pipe.go is no regular file"]),
         ("missing.go", ["missing.go does not exist", "Beside it: a.go"]),
         ("a.go/b.go", ["a.go/b.go does not exist"]),
-        ("a.go\0", ["no file name"]),
+        ("a.go\0", ["not a file name"]),
         ("x" * 300 + ".go", ["cannot be read: File name too long"]),
         ("/etc/passwd", ["/etc/passwd is outside the workspace root"]),
         ("../outside/outside.go", ["outside the workspace root"]),

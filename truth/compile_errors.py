@@ -1,4 +1,8 @@
-"""In which files of a C or C++ tree clang finds errors, whichever unit shows them: `CompileErrors`."""
+"""In which files of a C or C++ tree clang finds errors, whichever unit shows them: `CompileErrors`.
+
+Versions of clang differ: libclang of PyPI is 18, and clangd 22 mends more by guessing what was meant. Where both
+disagree, clang-tidy of clangd's version has the last word, if it is on the PATH.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,19 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import shlex
-from concurrent.futures import ProcessPoolExecutor
+import shutil
+import subprocess
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from clang.cindex import Diagnostic, Index
 from cpp_oracle import builtin_headers
+
+_ONE_CHECK = "misc-new-delete-overloads"  # a cheap one: without any, nothing is compiled
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,19 @@ class CompileErrors:
             self._known[entry, self._key(entry, contents)] = read
         return {file for entry in self._entries for file in self._known[entry, self._key(entry, contents)].broken}
 
+    def newest(self, disputed: set[str]) -> set[str] | None:
+        """Those of `disputed` that have errors by clang-tidy; None if it is not installed."""
+        if not (program := shutil.which("clang-tidy")):
+            return None
+        concerned = [
+            entry
+            for entry in self._entries
+            if disputed & {entry.file.relative_to(self._folder).as_posix(), *self._includes.get(entry, ())}
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as executor:
+            found = executor.map(lambda entry: _tidied(program, entry, self._folder), concerned)
+            return disputed & set[str]().union(*found)
+
     def compiled(self) -> set[str]:
         """Every file that a unit is made of, as far as is known."""
         own = {entry.file.relative_to(self._folder).as_posix() for entry in self._entries}
@@ -107,6 +129,15 @@ def _read(entry: _Entry, folder: Path) -> _Read:
     broken = {_relative(folder, entry.folder, one.location.file.name) for one in errors if one.location.file}
     includes = {_relative(folder, entry.folder, one.include.name) for one in unit.get_includes()}
     return _Read(tuple(sorted(includes - {""})), frozenset(broken - {""}))
+
+
+def _tidied(program: str, entry: _Entry, folder: Path) -> set[str]:
+    """The files in which clang-tidy finds errors when it compiles `entry`."""
+    options = [option for option in entry.options if not option.startswith("-isystem")]
+    command = [program, "--quiet", f"--checks=-*,{_ONE_CHECK}", str(entry.file), "--", *options]
+    said = subprocess.run(command, cwd=entry.folder, capture_output=True, text=True, check=False)
+    errors = re.findall(r"^(.+?):\d+:\d+: (?:fatal )?error: ", said.stdout, re.MULTILINE)
+    return {_relative(folder, entry.folder, file) for file in errors} - {""}
 
 
 def _relative(folder: Path, directory: str, name: str) -> str:

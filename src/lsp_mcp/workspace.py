@@ -56,7 +56,9 @@ class Workspace:
             PathError: it does not exist, is no file, or lies outside the workspace and its dependencies.
         """
         if not name.strip() or not _can_be_a_name(name):
-            raise PathError(f"{quoted(name)} is no file name; pass a path relative to the workspace root {self.root}")
+            raise PathError(
+                f"{quoted(name)} is not a file name; pass a path relative to the workspace root {self.root}"
+            )
         path = self._without_folder_links(Path(os.path.normpath(self.root / name)))
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):

@@ -72,5 +72,5 @@ def test_what_is_no_regular_file_is_never_opened(tmp_path: Path, what: str) -> N
     with pytest.raises(OSError, match="no regular file"):
         content(path)
     assert content_or_nothing(path) == b""
-    with pytest.raises(PathError, match="no regular file"):
+    with pytest.raises(PathError, match="not a regular file"):
         Files().text(path)

@@ -252,8 +252,8 @@ def test_a_folder_a_fifo_and_a_device_are_refused_without_waiting(root: Path) ->
     (root / "folder").mkdir()
     os.mkfifo(root / "fifo")
     (root / "zero").symlink_to("/dev/zero")
-    refused(root, change(root / "folder", "", "new"), match="no regular file")
-    refused(root, change(root / "fifo", "", "new"), match="no regular file")
+    refused(root, change(root / "folder", "", "new"), match="not a regular file")
+    refused(root, change(root / "fifo", "", "new"), match="not a regular file")
     refused(root, change(root / "zero", "", "new"), match="outside the workspace")
 
 

@@ -57,7 +57,7 @@ class Files:
         """
         signature = Signature.of(path)
         if signature is None:
-            raise PathError(f"{path} is gone, or is no regular file")
+            raise PathError(f"{path} is gone, or is not a regular file")
         known = self._texts.get(path)
         if known and known[0] == signature:
             self._texts.move_to_end(path)

@@ -46,7 +46,7 @@ def apply_plan(checked: CheckedPlan) -> AppliedEdit:
 
     Raises:
         EditError: nothing changed, because a path leads to where the policy lets nothing happen; a file no
-            longer holds the plan's `before`, is not UTF-8, is no regular file or is read-only (no write bit for
+            longer holds the plan's `before`, is not UTF-8, is not a regular file or is read-only (no write bit for
             its owner, even if this user is root); a step's options forbid it; or the system refused. If undoing
             failed as well, the message names each file that is not as it was, and where its old content lies.
             It also names temporary files that could not be removed.
@@ -79,7 +79,7 @@ def apply_plan(checked: CheckedPlan) -> AppliedEdit:
 
 
 class _Undo(NamedTuple):
-    """How to take one step back, and what is the case as long as that isn't done."""
+    """How to undo one step, and the state of the disk until that is done."""
 
     state: str
     run: Callable[[], object]
@@ -172,7 +172,7 @@ def _put_back(backup: Path, target: Path) -> None:
 
 
 def _undo(journal: list[_Undo]) -> list[str]:
-    """Takes the journal back, last step first. Returns what is the case where that failed, and why."""
+    """Undo the journal, last step first. Returns the state of the disk and the reason where that failed."""
     stuck = []
     for undo in reversed(journal):
         try:

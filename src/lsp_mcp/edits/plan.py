@@ -302,7 +302,7 @@ def _operation(change: Json) -> _TextEdits | CreateFile | RenameFile | DeleteFil
 def _text_edit(edit: Json) -> _TextEdit:
     new_text: Any = edit["newText"]
     if not isinstance(new_text, str):
-        raise TypeError("newText is no string")
+        raise TypeError("newText is not a string")
     return {edge: _position(edit["range"][edge]) for edge in ("start", "end")}, new_text
 
 

@@ -1,4 +1,4 @@
-"""`EditPolicy`: what an edit may touch, whoever asks for it. Only what it lets pass, a `CheckedPlan`, can be applied.
+"""`EditPolicy`: what an edit may touch, for every tool and server. Only its `CheckedPlan`s can be applied.
 
 A plan is judged by the names in it, before anything is done, and `survey` judges the places that they lead to on the
 disk once more when it is carried out. Hard links are not looked for: no edit makes one, and of a file with several

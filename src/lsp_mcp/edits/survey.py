@@ -171,7 +171,7 @@ def _file(path: Path, work: Work) -> Rewrite | Create:
     if target not in work.rewrites:
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):  # asked before it is opened: opening a fifo waits
-            raise EditError(f"{path} is no regular file.")
+            raise EditError(f"{path} is not a regular file.")
         _check_writable(target)
         content = target.read_bytes()
         mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)

@@ -151,7 +151,7 @@ class Checking:
         gaps = []
         if looked.hidden:
             named = first_few([self._display_path(path) for path in sorted(looked.hidden)])
-            text = f"the errors told may hide others in {named}; mend those and check again"
+            text = f"the errors told may hide others in {named}; fix those and check again"
             gaps.append(Gap("syntax_error", text, tuple(sorted(looked.hidden))))
         if looked.unread:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])

@@ -121,7 +121,7 @@ class Check(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Change(Answer):
-    """Of `edit_symbol` and `refactor`: what changes, and the problems that it makes or mends."""
+    """Of `edit_symbol` and `refactor`: the changes, and the problems that they cause or fix."""
 
     plan: EditPlan
     delta: Delta

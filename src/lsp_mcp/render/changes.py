@@ -1,4 +1,4 @@
-"""What an edit changes, as short text: the lines that go and those that come."""
+"""An edit as short text: removed and added lines."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def counted(problems: Sequence[Problem], which: str = "") -> str:
 
 
 def delta_message(delta: Delta, *, compared: bool) -> str:
-    """What a check found, in one sentence; not `compared`: there is no state of before."""
+    """The result of a check in one sentence; not `compared`: without an earlier state."""
     files = count(len({one.place.path for one in delta.new}), "file")
     if not compared:
         return f"{_capital(counted(delta.new))}{f' in {files}' if delta.new else ''}; no baseline: all are shown."

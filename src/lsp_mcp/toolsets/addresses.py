@@ -1,6 +1,6 @@
 """Addresses: what callers write for a place or a symbol, as data (`Address`). Pure.
 
-An anchor is one form. The others are those that people and programs write: `FILE:LINE`, `FILE:LINE:COL`,
+An anchor is one form. People and programs write others: `FILE:LINE`, `FILE:LINE:COL`,
 `FILE:LINE:WORD`, `FILE:Symbol`, `FILE#LINE`, `FILE#LINE:CHAR`, a URI, and the lines that compilers, grep and stack
 traces print. What is none of them is a name, which `bare_name` frees of what stands around it.
 """

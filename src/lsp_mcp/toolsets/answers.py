@@ -38,7 +38,7 @@ SymbolAnchor = Annotated[
 
 
 class AnchorToolset(Toolset):
-    """Tools over whatever backends are running, whose answers hold anchors."""
+    """Tools over all running backends whose answers contain anchors."""
 
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
@@ -54,7 +54,7 @@ class AnchorToolset(Toolset):
         """
         workspace = self._sessions.workspace
         if "\0" in path:
-            raise PathError(f"{quoted(path)} is no file name; pass a file or folder relative to {workspace.root}.")
+            raise PathError(f"{quoted(path)} is not a file name; pass a file or folder relative to {workspace.root}.")
         there = Path(os.path.normpath(workspace.root / path))
         if not os.path.exists(there):  # noqa: PTH110 (nor does a name that no system takes)
             raise PathError(f"{quoted(path)} does not exist in {workspace.root}.")
@@ -89,7 +89,7 @@ class AnchorToolset(Toolset):
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
 
     def _render(self, call: Call, answer: Answer) -> str:
-        # Now that somebody has an answer: what comes after it may be an edit.
+        # The caller may edit next: the baseline must be taken before that.
         self._sessions.begin_baselines()
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
         told = replace(answer, gaps=gaps, known=known)
@@ -100,7 +100,7 @@ class AnchorToolset(Toolset):
 
 
 def found(number: int, noun: str, gaps: Sequence[Gap]) -> str:
-    """`Found 3 references`; with gaps, none found is no statement that there are none."""
+    """`Found 3 references`; with gaps, an empty result does not mean that there are none."""
     if number:
         return f"Found {count(number, noun)}"
     return f"Not known yet whether there are {noun}s: none found" if hiding(gaps) else f"No {noun}s found"

@@ -27,7 +27,7 @@ _MOST_SEEN = 3_000  # functions that are looked at for a way
 
 
 class CallTools(AnchorToolset):
-    """Who calls what, under the names that the language gives to functions."""
+    """Call hierarchies, with the names that the language gives to functions."""
 
     @tool(title="Find calls", read_only=True)
     async def find_calls(
@@ -71,7 +71,7 @@ class CallTools(AnchorToolset):
             ask,
             places=lambda found: node_places(found[0].found),
             check=check,
-            # What a function calls stands in its own body, whatever other projects say.
+            # The calls of a function are in its own body, so other projects do not matter.
             reach="file" if direction == "callees" else "workspace",
             prefer="functions",
         )
@@ -126,7 +126,7 @@ class CallTools(AnchorToolset):
 
 
 async def _told(asked: Awaitable[Value]) -> Value:
-    """What is `asked` about calls; of what is no function, which tool knows more."""
+    """The answer to `asked`; a refusal also names the tools for symbols that are not functions."""
     try:
         return await asked
     except RefusedError as error:

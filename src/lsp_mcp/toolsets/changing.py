@@ -23,7 +23,7 @@ from lsp_mcp.toolsets.tool import Call
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a change makes wrong, and what of that is not known."""
+    """The errors that a change causes, and the gaps in that knowledge."""
 
     delta: Delta
     gaps: tuple[Gap, ...] = ()
@@ -61,7 +61,7 @@ class ChangingToolset(AnchorToolset):
             outcome = tried or await self._trial(backend, plan, before)
         delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
         delta = limited(delta, None, "error")
-        if apply:  # what was wrong in a file before the edit is no reason to doubt it after that
+        if apply:  # errors from before the edit are no reason to doubt its result
             broken = {one.place.path for one in (*delta.new, *delta.remaining)}
             gaps = [gap for gap in gaps if gap.kind != "syntax_error" or not broken.isdisjoint(gap.files)]
         self._targets.hand_out_readable(one.place for one in delta.new if apply)

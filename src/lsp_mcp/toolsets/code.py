@@ -30,7 +30,7 @@ _WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
 
 
 class CodeTools(AnchorToolset):
-    """Symbols by name, their uses and their names, over whatever backends are running."""
+    """Symbols by name and their uses, over all running backends."""
 
     @tool(title="Find definitions by name", read_only=True)
     async def find_symbol_definitions_by_name(
@@ -184,7 +184,7 @@ class CodeTools(AnchorToolset):
     async def _search(
         self, call: Call, backend: Backend, name: str, limit: int, keep: workspace_symbol.Keep, *, include_hover: bool
     ) -> Answered[workspace_symbol.Found]:
-        """What one backend finds by `name`, and what makes that incomplete.
+        """Search one backend for `name`: its results and their gaps.
 
         Raises:
             RefusedError: it found nothing because it knows nothing: the workspace cannot be loaded.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
-"""Called with a symbol's file, place and name; a line for whoever asks about it."""
+"""Called with a symbol's file, place and name; a line for the caller who asks about it."""
 
 
 class Links(Protocol):
@@ -46,7 +46,7 @@ class ToolContext:
     links: Sequence[Links] = ()  # of the parts that are wanted
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
-        """What the parts tell whoever asks about that symbol; see `Links`."""
+        """The remarks of the parts on that symbol; see `Links`."""
         lines = [line for one in self.links if (line := await one.tasks_on(path, point, name))]
         return "\n".join(lines) or None
 

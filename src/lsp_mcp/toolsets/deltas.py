@@ -1,4 +1,4 @@
-"""What is new among what is wrong, for every tool that says so: `look`, `compared_with`, `with_fixes`."""
+"""New problems, for every tool that reports them: `look`, `compared_with`, `with_fixes`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Looked = tuple[list[Problem], Checked]
 
 
 async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answered[Looked]:
-    """What is wrong now, of one state of the workspace. Raises as `features.asking.answer`."""
+    """The problems in one state of the workspace. Raises as `features.asking.answer`."""
 
     async def ask() -> Looked:
         checked = await backend.check(also)
@@ -51,12 +51,12 @@ def remembered(
 
 
 def compared_with(found: Sequence[Problem], checked: Checked, before: Known | None) -> Delta:
-    """What is new since `before`; all of it if nobody had looked."""
+    """The changes since `before`; without it, all problems are new."""
     return Delta(found) if before is None else compare(found, checked.covers, before)
 
 
 def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
-    """What of `delta` lies `below` a folder, or in a file, and is as bad as `severity` at least."""
+    """The part of `delta` that is `below` a folder, or in a file, and at least as bad as `severity`."""
     shown = SEVERITIES[: SEVERITIES.index(severity) + 1]
 
     def fits_kind(kind: Kind) -> bool:
@@ -87,7 +87,7 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     for one in delta.new:
         if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):
             firsts.setdefault(one.message, one)
-    # What breaks many files is mended by no quick fix, and to look closely at them takes a server long.
+    # No quick fix repairs an edit that breaks many files, and looking closely at them is slow.
     if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
         return delta
     said = await _said(backend, {one.place.path for one in firsts.values()})
@@ -120,7 +120,7 @@ async def _said(backend: Backend, paths: Collection[Path]) -> list[Problem]:
 
 
 def undated_gaps(sessions: Sessions, delta: Delta | None) -> list[Gap]:
-    """The gap of files of whose problems nobody knows whether they are new."""
+    """The gap for files without an earlier look: their problems may be old."""
     if delta is None or not delta.undated:
         return []
     named = first_few([sessions.workspace.display_path(path) for path in delta.undated])
@@ -129,7 +129,7 @@ def undated_gaps(sessions: Sessions, delta: Delta | None) -> list[Gap]:
 
 
 def joined(deltas: Sequence[Delta]) -> Delta:
-    """What several backends found."""
+    """The deltas of several backends as one."""
     return Delta(
         [one for delta in deltas for one in delta.new],
         [one for delta in deltas for one in delta.remaining],

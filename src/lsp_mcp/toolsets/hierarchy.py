@@ -112,7 +112,7 @@ class HierarchyTools(AnchorToolset):
             symbol_anchor,
             ask,
             places=lambda trees: node_places(node for tree in trees.values() for node in tree.found),
-            # What a function calls stands in its own body, whatever other projects say.
+            # The calls of a function are in its own body, so other projects do not matter.
             reach="file" if "callees" in walks else "workspace",
             check=check,
             prefer="types" if is_about_types else "functions",

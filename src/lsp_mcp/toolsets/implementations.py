@@ -95,7 +95,7 @@ class ImplementationTools(AnchorToolset):
 
 
 def _others(outside: Sequence[Implementation]) -> str:
-    """How many lie in which dependencies."""
+    """The number of results in each dependency."""
     if not outside:
         return ""
     folders = Counter("/".join(one.symbol.place.path.parent.parts[-2:]) for one in outside)
@@ -108,6 +108,6 @@ def _dependency_names(backend: Backend) -> frozenset[str]:
 
 
 def _is_own(one: Implementation, workspace: Workspace, names: frozenset[str]) -> bool:
-    """Whether it lies in the workspace, and is no copy of a dependency there."""
+    """Whether it is in the workspace, but not in a copy of a dependency there."""
     path = one.symbol.place.path
     return path.is_relative_to(workspace.root) and names.isdisjoint(path.relative_to(workspace.root).parts)

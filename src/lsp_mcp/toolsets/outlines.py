@@ -59,7 +59,7 @@ class OutlineTools(AnchorToolset):
             symbols, total = document_symbol.page(outline, offset, limit)
             return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
 
-        # An outline comes from the text alone, whatever the server still has to load.
+        # An outline depends on the text alone, not on what the server still has to load.
         reach: Reach = "file" if include_hover else "text"
         report = call.report if include_hover else None
         answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)

@@ -1,4 +1,4 @@
-"""How a part of the program that is no language server joins it: `Joined`."""
+"""How a part of the program other than a language server joins it: `Joined`."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Passing:
         """The `file:` URI of the file that a caller names by a URI or a path, relative to the root or not.
 
         Raises:
-            PathError: it is no such file, or lies outside the workspace and its dependencies.
+            PathError: there is no such file, or it is outside the workspace and its dependencies.
         """
         try:
             path = str(uri_path(name)) if _URI.match(name) else name
@@ -124,7 +124,7 @@ class Passing:
                 out[field] = {**holder, "uri": await self.uri(holder["uri"], f"params.{field}.uri")}
         if isinstance(out.get("uri"), str):
             out["uri"] = await self.uri(out["uri"], "params.uri")
-        for uri in documents(out, None):  # wherever they are named, no other file shall be looked into
+        for uri in documents(out, None):  # no other file may be read, wherever its name appears
             await self.uri(uri, "params")
         return out
 
@@ -187,7 +187,7 @@ class Passing:
         """The same with no more of it than a reader can take, and a gap that says so.
 
         Raises:
-            RefusedError: it is no list whose first elements could be given.
+            RefusedError: it is not a list, so it cannot be shortened.
         """
         result = passed.result
         if _fits(result) or (total := _size(result)) <= MOST_CHARACTERS:
@@ -262,11 +262,11 @@ def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-metho
     if method in allowed:
         return
     if not re.fullmatch(r"[$\w]+(/[\w.$]+)*", method):
-        raise CallerError(f"method: {method[:80]!r} is no LSP method name, such as textDocument/hover.")
+        raise CallerError(f"method: {method[:80]!r} is not an LSP method name such as textDocument/hover.")
     close = difflib.get_close_matches(method, allowed, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     hint = f" (use {_TOOL_FOR[method]})" if method in _TOOL_FOR else hint
     raise CallerError(
-        f"{method} is none of the methods that may be sent{hint}: {', '.join(allowed)}. "
+        f"{method} is not an allowed method{hint}: {', '.join(allowed)}. "
         f"A person can add it by starting lsp-mcp with {flag} {method}."
     )

@@ -26,7 +26,7 @@ from lsp_mcp.waiting import within
 
 Value = TypeVar("Value")
 _MOST_CHECKING = 5.0  # seconds, for an answer that took as long itself
-_SHARE = 0.75  # of the time that a call has left: what nobody could explain is told, not a timeout
+_SHARE = 0.75  # of the time left in a call: unexplained occurrences are reported instead of a timeout
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Check(Protocol[Value]):
     async def __call__(
         self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
     ) -> tuple[Value, Sequence[Gap]]:
-        """`value`, which may take `seconds` more, with what it lacks by the text, and the gaps that are left."""
+        """`value` with the places that the text adds, found in at most `seconds`, and the remaining gaps."""
 
     @property
     def thorough(self) -> bool:

@@ -13,7 +13,7 @@ class ToolSettings:
 
     base: Base = 1  # from which lines and characters count, but for anchors: those count from 1
     request_timeout: float | None = None  # seconds that one call may wait for servers; None: any time
-    allowed_methods: tuple[str, ...] = ()  # that may be passed through, besides those of the adapters
+    allowed_methods: tuple[str, ...] = ()  # allowed in addition to those of the adapters
     allow_exec_lua: bool = False
-    toolsets: tuple[str, ...] = ()  # besides those that fit the backends
+    toolsets: tuple[str, ...] = ()  # in addition to those that fit the backends
     without_toolsets: tuple[str, ...] = ()

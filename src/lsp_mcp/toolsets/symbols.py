@@ -91,7 +91,7 @@ class Targets:
 
         Raises:
             AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
-            PathError: its file is missing, outside the workspace, or nobody answers for it.
+            PathError: its file is missing, outside the workspace, or of no running server.
         """
         check_name(symbol_anchor)
         if is_anchor(symbol_anchor):

@@ -65,10 +65,10 @@ class Call:
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
     client: Client = Client()
     idempotency: Any = None  # what it is known by if it comes again; the toolset's own
-    remarks: list[str] = field(default_factory=list)  # what a reader should know besides the answer
+    remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
 
     def remark(self, text: str) -> None:
-        """Say something besides the answer, whose form is published."""
+        """Add a remark next to the answer, whose form is fixed."""
         self.remarks.append(visible_lines(text))
 
 
