@@ -38,14 +38,14 @@ def test_all_is_well(project: Path, go: Programs, run: Run, monkeypatch: pytest.
     assert "has go.mod (gopls)" in result.stdout
     assert f"✓ gopls           {PINNED}" in result.stdout
     assert "✓ go (for gopls)  1.27.1" in result.stdout
-    assert "To put it right" not in result.stdout
+    assert "To fix it" not in result.stdout
 
 
 def test_a_missing_server_comes_with_the_command_that_gets_it(project: Path, go: Programs, run: Run) -> None:
     result = run("doctor")
     assert result.exit_code == 1
     assert "✗ gopls           missing\n" in result.stdout
-    assert "gopls is missing. To put it right:\n  lsp-mcp install gopls\n" in result.stdout
+    assert "gopls is missing. To fix it:\n  lsp-mcp install gopls\n" in result.stdout
 
 
 def test_a_missing_program_that_the_server_needs_comes_with_how_to_get_it(
@@ -54,16 +54,16 @@ def test_a_missing_program_that_the_server_needs_comes_with_how_to_get_it(
     programs("gopls", f"echo v{PINNED}")
     result = run("doctor")
     assert result.exit_code == 1
-    assert f"go (for gopls) is missing. To put it right:\n  {GOPLS.requires[0].get}\n" in result.stdout
+    assert f"go (for gopls) is missing. To fix it:\n  {GOPLS.requires[0].get}\n" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("script", "note"),
     [
         ("echo Illegal instruction >&2; exit 132", "exit status 132: Illegal instruction"),
-        ("echo lorem ipsum; echo dolor", "it says no version: lorem ipsum"),
-        ("exit 0", "it says no version"),
-        (r"printf '\377\376\000\001'", "it says no version: "),
+        ("echo lorem ipsum; echo dolor", "it prints no version: lorem ipsum"),
+        ("exit 0", "it prints no version"),
+        (r"printf '\377\376\000\001'", "it prints no version: "),
     ],
 )
 def test_a_server_that_says_no_version_is_broken(script: str, note: str, project: Path, go: Programs, run: Run) -> None:
@@ -111,7 +111,7 @@ def test_another_version_than_the_pinned_one_is_well_but_noted(project: Path, go
     assert result.exit_code == 0
     found = checks(result)["gopls"]
     assert (found["state"], found["version"]) == ("ok", "0.1.0-pre.1")
-    assert found["note"] == f"lsp-mcp is made for {PINNED}"
+    assert found["note"] == f"lsp-mcp is tested with {PINNED}"
 
 
 def test_a_path_that_the_user_names_is_what_is_looked_at(project: Path, go: Programs, run: Run, tmp_path: Path) -> None:

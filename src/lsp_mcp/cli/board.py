@@ -35,7 +35,7 @@ def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, 
     """Serve the page and agents until a signal comes. Does not return.
 
     Raises:
-        ConfigError: the database cannot be used, or no port or no token can be had.
+        ConfigError: the database cannot be used, or there is no free port or no token.
     """
     flags = alone(flags)
     secret = token(given_token)

@@ -35,7 +35,7 @@ def parse(text: str, form: Format) -> dict[str, Any]:
     """What `text` holds; nothing for an empty text.
 
     Raises:
-        ConfigError: it is broken, or no table; the message says where.
+        ConfigError: it is broken, or not a table; the message says where.
     """
     text = text.removeprefix(BOM)
     try:
@@ -47,7 +47,7 @@ def parse(text: str, form: Format) -> dict[str, Any]:
         config = json.loads(plain) if plain.strip() else {}
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
         hint = " (comments are not allowed in this file)" if form == "json" and _without_comments(text) != text else ""
-        raise ConfigError(f"it is no {form.upper()}: {error}{hint}") from None
+        raise ConfigError(f"it is not {form.upper()}: {error}{hint}") from None
     except RecursionError:
         raise ConfigError("it is nested too deeply") from None
     return _table_of(config)
@@ -70,12 +70,12 @@ def entry_at(config: dict[str, Any], path: tuple[str, ...]) -> Any:
     """What is at the key path `path`; None if nothing is.
 
     Raises:
-        ConfigError: something on the way is no table.
+        ConfigError: something on the way is not a table.
     """
     value: Any = config
     for depth, key in enumerate(path):
         if not isinstance(value, dict):
-            raise ConfigError(f"its {'.'.join(path[:depth])!r} is no table")
+            raise ConfigError(f"its {'.'.join(path[:depth])!r} is not a table")
         if key not in value:
             return None
         value = value[key]

@@ -33,7 +33,7 @@ def show(*, as_json: bool) -> None:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
         return
     if not found:
-        click.echo("no daemon runs; the next session or call starts one")
+        click.echo("no daemon is running; the next session or call starts one")
     for one in found:
         _print(one)
 

@@ -51,11 +51,11 @@ class Check:
 
     name: str
     state: State
-    needed: bool  # whether anything but "ok" and "low" is a failure
+    needed: bool  # whether any state but "ok" and "low" is a failure
     version: str = ""
     path: str = ""
     note: str = ""  # what else a person wants to know
-    get: str = ""  # what puts it right: a command, or a sentence that begins with a verb
+    get: str = ""  # the fix: a command, or a sentence that begins with a verb
     advised: bool = False  # without it answers lack much: `get` is shown, though nothing has failed
 
     @property
@@ -114,7 +114,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
     """The debugger, and what it needs itself."""
     get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
-    note = "nobody has tried it with lsp-mcp" if adapter.untested else ""
+    note = "not tested with lsp-mcp" if adapter.untested else ""
     needs = [await _requirement(adapter, need, needed) for need in adapter.requires]
     try:
         program = found_program(adapter, flags.workspace().root)
@@ -137,7 +137,7 @@ def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
     except ConfigError as error:
         return [Check(rules.database, "missing", True, note=str(error))]
     if file is None:
-        note = f"{adapter.name} knows only files that were asked about, with guessed flags"
+        note = f"{adapter.name} answers only about files that were asked about, with guessed compile flags"
         return [Check(rules.database, "missing", False, note=note, get=rules.how_to_get, advised=True)]
     problem = read_database(file, Path(root.path)).problem if file.name == rules.database else ""
     if problem:
@@ -149,7 +149,7 @@ def _shared() -> Check:
     """Whether sessions can share language servers here, and how many do."""
     home = folder()
     if home is None:
-        note = "each session starts language servers of its own: there is no private folder for sockets"
+        note = "there is no private folder for sockets, so each session starts its own language servers"
         get = "set XDG_RUNTIME_DIR to a folder of yours with mode 0700"
         return Check("shared servers", "low", False, note=note, get=get)
     about = [about for _, about in daemons(home, {"tell": "status"})]
@@ -209,7 +209,7 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
     markers = [(adapter, marker) for adapter in fitting if (marker := _marker(adapter, root))]
     found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
     by_files = ", ".join(adapter.name for adapter in fitting)
-    note = f"has {found}" if found else "" if chosen else f"has no root marker, but files for {by_files}"
+    note = f"has {found}" if found else "" if chosen else f"no root marker, but files for {by_files}"
     return Check(name, "ok", True, path=str(root), note=note), fitting
 
 
@@ -259,7 +259,7 @@ async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
     if problem:
         get = f"{get} --force" if ours else get
         return Check(adapter.name, "broken", needed, path=program, note=problem, get=get)
-    note = f"lsp-mcp is made for {pinned}" if pinned and version != pinned else ""
+    note = f"lsp-mcp is tested with {pinned}" if pinned and version != pinned else ""
     return Check(adapter.name, "ok", needed, version, program, note)
 
 
@@ -284,7 +284,7 @@ async def _version(command: Sequence[str]) -> tuple[str, str]:
     if status:
         return "", f"exit status {status}{first}"
     found = _VERSION.search(output)
-    return (found[0], "") if found else ("", f"it says no version{first}")
+    return (found[0], "") if found else ("", f"it prints no version{first}")
 
 
 def _inotify() -> list[Check]:
@@ -297,7 +297,7 @@ def _inotify() -> list[Check]:
     low = [name for name, value in values.items() if value < _INOTIFY_LOW[name]]
     if not low:
         return [Check("inotify", "ok", False, version)]
-    note = "changes in a large workspace cannot all be watched; looking for them takes longer then"
+    note = "too few for a large workspace: changes there are then found by slower scans"
     get = f"sudo sysctl {' '.join(f'fs.inotify.{name}={_INOTIFY_GOOD[name]}' for name in low)}"
     return [Check("inotify", "low", False, version, note=note, get=get)]
 
@@ -342,7 +342,7 @@ def _show(checks: Sequence[Check]) -> None:
             shown.print(textwrap.indent(note, " " * (width + 4)), style="dim")
     for check in checks:
         if check.get and (check.failed or check.state == "low" or check.advised):
-            shown.print(f"\n{check.name} is {check.state}. To put it right:", style="bold")
+            shown.print(f"\n{check.name} is {check.state}. To fix it:", style="bold")
             for way in check.get.split("; "):
                 shown.print(f"  {way}")
 

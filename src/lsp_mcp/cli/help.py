@@ -55,7 +55,7 @@ class Commands(OrderedGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Exit status 2 if the arguments are wrong, 130 after an interrupt, 1 for any other failure."""
         if os.environ.get("NO_COLOR"):
-            ctx.color = False  # click does not heed it
+            ctx.color = False  # click ignores it
         try:
             return super().invoke(ctx)
         except LspMcpError as error:
@@ -80,7 +80,7 @@ class Commands(OrderedGroup):
 
 
 def console(*, stderr: bool = False, **options: Any) -> Any:
-    """A console of rich that heeds NO_COLOR as click does here: no escape sequences for bold or dim text either."""
+    """A rich console that respects NO_COLOR as click does here: no escape sequences for bold or dim text either."""
     from rich.console import Console
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto", **options)

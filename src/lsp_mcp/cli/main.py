@@ -104,7 +104,7 @@ main.add_command(board)
 
 @main.group()
 def daemon() -> None:
-    """See and end the daemons that sessions and calls share.
+    """Show and stop the daemons that sessions and calls share.
 
     One runs for each workspace root that is in use, and ends by itself half an hour after its last client.
     """
@@ -123,7 +123,7 @@ def daemon_status(as_json: bool) -> None:
 @click.argument("root", required=False, shell_complete=of_names(daemon_roots))
 @json_flag
 def daemon_stop(root: str | None, as_json: bool) -> None:
-    """End all daemons, or the one for the workspace ROOT.
+    """Stop all daemons, or the one for the workspace ROOT.
 
     Open sessions start another with their next call.
     """
@@ -170,7 +170,7 @@ def plugin(as_json: bool) -> None:
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=tool_arguments)
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
 @_shared
-@click.option("--all", "every", is_flag=True, help="List also the tools that cannot run here, and what they need.")
+@click.option("--all", "every", is_flag=True, help="Also list the tools that cannot run here, and what they need.")
 @click.option("--batch", is_flag=True, help="Read calls from stdin, a line each: TOOL KEY=VALUE ..., or JSON.")
 @server_flags()
 @click.pass_context
@@ -230,11 +230,11 @@ def hook(flags: ServerFlags, within: float) -> None:
 @server_flags("--backend", "--workspace-root", "--compile-commands", "--ready-timeout", "--*-path")
 @click.pass_context
 def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
-    """Build ahead what answers need and what can be kept.
+    """Build indexes and caches ahead of the first question.
 
-    The servers' indexes and caches and the index of words, for an image or the cache of a CI. What is kept is of
-    files as they are at their place: a checkout that is moved is read again. LSP_MCP_CACHE says where it is kept. Exit
-    status 1 if something could not be built whole.
+    The servers' own and the index of words, for a container image or a CI cache. They are for files at their present
+    place: a checkout that is moved is read again. LSP_MCP_CACHE names the folder. Exit status 1 if something could not
+    be built completely.
     """
     from lsp_mcp.cli.warm import warm as build
 
@@ -248,10 +248,10 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")
 @click.pass_context
 def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
-    """See what is installed, and how to get what is missing.
+    """Check what is installed, and how to get what is missing.
 
-    Looks for the SERVERs named, else for those that would run in the workspace root. Exit status 1 if something
-    that is needed is missing or broken.
+    Checks the SERVERs named, else those that would run in the workspace root. Exit status 1 if something that is
+    needed is missing or broken.
     """
     from lsp_mcp.cli.doctor import diagnose
 
@@ -261,10 +261,10 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
-@click.option("--force", is_flag=True, help="Install again what is there already.")
+@click.option("--force", is_flag=True, help="Install again even if it is there already.")
 @json_flag
 def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Get language SERVERs, into a folder of lsp-mcp's own.
+    """Install language SERVERs and debuggers, into a private folder of lsp-mcp.
 
     Without a SERVER: list what can be installed. The variable LSP_MCP_SERVERS names another folder.
     """
@@ -283,10 +283,10 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 @click.option(
     "--scope",
     type=click.Choice(["project", "user", "local"]),
-    help="Whose configuration: the project's, yours, or yours for this project. Default: as the client has it.",
+    help="Whose configuration: the project's, yours, or yours for this project. Default: depends on the client.",
 )
 @click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
-@click.option("--force", is_flag=True, help="Replace a server of that name that is set up otherwise.")
+@click.option("--force", is_flag=True, help="Replace a server of that name that has other settings.")
 @click.option(
     "--agents-md", is_flag=True, help="Instead of a client: the paragraph in AGENTS.md that teaches agents the tools."
 )

@@ -46,7 +46,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING
 
 
 class _VisibleFormatter(logging.Formatter):
-    """What other programs say, and names of files, do nothing to a terminal."""
+    """Escapes control characters, which messages of other programs and file names may have."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""
@@ -55,7 +55,7 @@ class _VisibleFormatter(logging.Formatter):
 
 @dataclass(frozen=True)
 class ServerFlags:
-    """What the user said of the servers to run."""
+    """The user's choice of servers, and of how they run."""
 
     backends: tuple[str, ...]
     workspace_root: str
@@ -363,11 +363,12 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--workspace-root": (
             {"default": ".", "show_default": True, "metavar": "FOLDER"},
-            "The code to answer about.",
+            "The project folder.",
         ),
         "--ready-timeout": (
             {"type": Seconds(min=0), "default": 30.0, **seconds},
-            "Longest wait for a server to know the workspace, on top of --request-timeout; answers before that say so.",
+            "Longest wait for a server to load the workspace, on top of --request-timeout; then answers are partial, "
+            "and their status says so.",
         ),
         "--request-timeout": (
             {"type": Seconds(min=0.1), "default": 60.0, **seconds},
@@ -375,12 +376,12 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--idle-timeout": (
             {"type": Seconds(min=0), "default": 1800.0, **seconds},
-            "How long shared language servers stay without a question, and their daemon without a session.",
+            "How long shared language servers stay idle before they end, and their daemon without a session.",
         ),
         "--memory-limit": (
             {"type": click.IntRange(min=1), "metavar": "MIB"},
-            "How much memory all shared language servers may take: those asked least recently are ended, and start "
-            "again when asked. Default: half of the machine's.",
+            "Memory for all shared language servers together: beyond it, those asked least recently are ended, and "
+            "start again when asked. Default: half of the machine's.",
         ),
         "--compile-commands": (
             {"metavar": "FILE"},
@@ -388,7 +389,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--shared-index": (
             {"is_flag": True},
-            "Keep the index where an editor's language server does, instead of a private one.",
+            "Share the index with your editor's language server, instead of a private one.",
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME"},
@@ -399,10 +400,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             {"multiple": True, "metavar": "METHOD"},
             "LSP method to pass through in addition to the read-only ones, repeatable.",
         ),
-        "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do in Neovim what its user can."),
+        "--allow-exec-lua": ({"is_flag": True}, "Offer exec_lua, which can do everything in Neovim that its user can."),
         "--allow-protected-edits": (
             {"is_flag": True},
-            "Let edits change what can make programs run: .git, hooks, editors' and agents' configuration.",
+            "Let edits change files that can make programs run: .git, hooks, the configuration of editors and agents.",
         ),
         "--store": (
             {"metavar": "URL"},
@@ -410,7 +411,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},
-            "From which number lines and characters count; anchors always from 1.",
+            "Whether lines and characters count from 0 or 1; anchors always count from 1.",
         ),
         "--format": (
             {"type": click.Choice(["json", "compact"]), "default": "json", "show_default": True},

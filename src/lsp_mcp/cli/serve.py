@@ -30,7 +30,7 @@ _SWITCH_INTERVAL = 0.0002  # seconds that an import may compute while the event 
 def serve(flags: ServerFlags) -> None:
     """Run on stdio until stdin ends or a signal comes. Does not return.
 
-    With flags that cannot be used it runs as well: every tool then says what is wrong with them.
+    It also runs with flags that cannot be used: every tool then says what is wrong with them.
     """
     try:
         running = flags.running()
@@ -107,7 +107,7 @@ def importing() -> Iterator[None]:
 
 async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
-    # The SDK takes most of a second to import: meanwhile the servers load, and the loop answers them.
+    # The SDK takes most of a second to import; in that time the servers load, and the loop answers them.
     with importing():
         serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
     await serving.serve_stdio(serving.Served(running, flags.settings(), flags.form, flags.response_format))

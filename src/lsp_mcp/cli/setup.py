@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to come into which file."""
+    """The entry, and the file for it."""
 
     client: Client
     scope_name: ScopeName
@@ -117,7 +117,7 @@ def write_setup(
 ) -> None:
     """Merge the entry into the client's configuration file; all else in the file stays as it is.
 
-    An entry that is there with our settings, whatever it has besides, is left alone. One that differs is
+    An entry with our settings is left alone, whatever else it has. One that differs is
     replaced with `force` only.
 
     Raises:

@@ -33,7 +33,7 @@ class _Batch:
 
 
 class Batches:
-    """The batches of one connection. What it returns as text is to be sent, unless it is empty."""
+    """The batches of one connection. Text that its methods return must be sent, unless it is empty."""
 
     def __init__(self) -> None:
         self._agreed = False
@@ -45,7 +45,7 @@ class Batches:
         self._introduction = initialize.id
 
     def opened(self, found: Sequence[Read]) -> tuple[list[JSONRPCMessage], str]:
-        """What is to be handled of a batch, and what is to be sent at once."""
+        """The messages of a batch to handle, and the text to send at once."""
         if not self._agreed:
             told = f"batches exist only in protocol {_WITH_BATCHES}; send one message per line"
             ids: list[RequestId | None] = [one.id for one in found if isinstance(one, JSONRPCRequest)]
@@ -64,7 +64,7 @@ class Batches:
         return handled, batch.text
 
     def answered(self, answer: JSONRPCResponse | JSONRPCError, text: str) -> str:
-        """What is to be sent for `answer`, which is `text` by itself."""
+        """The text to send for `answer`, which is `text` by itself."""
         if self._introduction is not None and answer.id == self._introduction:
             self._introduction = None
             self._agreed = isinstance(answer, JSONRPCResponse) and answer.result.get("protocolVersion") == _WITH_BATCHES
@@ -75,7 +75,7 @@ class Batches:
         return batch.text
 
     def cancelled(self, notification: JSONRPCNotification) -> str:
-        """What is to be sent now that a request may be cancelled, and so never be answered."""
+        """The text to send now that a request may be cancelled, and so never be answered."""
         id_ = (notification.params or {}).get("requestId") if notification.method == "notifications/cancelled" else None
         if not isinstance(id_, str | int) or (batch := self._open.pop(id_, None)) is None:
             return ""

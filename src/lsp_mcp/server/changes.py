@@ -1,4 +1,4 @@
-"""Telling clients that the lists of tools and resources are others now, in both protocol eras: `Changes`."""
+"""Telling clients that the lists of tools and resources have changed, in both protocol eras: `Changes`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 64  # clients that are told
 
 
 class Changes:
-    """`settled` is awaited before a list is given: what is coming at the start shall be in the first one."""
+    """`settled` is awaited before a list is given, so that the first one has what comes at the start."""
 
     def __init__(self, settled: Callable[[], Awaitable[None]]) -> None:
         self.bus = InMemorySubscriptionBus()

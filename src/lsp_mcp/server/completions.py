@@ -39,7 +39,7 @@ class Completions:
             elif name == PATH:
                 values = [*self._paths(value)]
         except (LspMcpError, OSError, ValueError):
-            pass  # whoever types on loses nothing, and the prompt or the resource itself says what is wrong
+            pass  # a suggestion less; the prompt or the resource itself says what is wrong
         return CompleteResult(
             completion=Completion(values=values[:_MOST], total=len(values), has_more=len(values) > _MOST)
         )

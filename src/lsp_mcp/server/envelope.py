@@ -31,7 +31,7 @@ _MOST_ERROR = 4_000  # characters
 
 def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
     """The result that carries `texts`, the logical answer and what is remarked on it, in the chosen channels."""
-    # What is no Unicode would end the whole connection (SDK 2.3).
+    # Text that is not valid Unicode would end the whole connection (SDK 2.3).
     texts = [readable(text) for text in texts]
     structured = {"blocks": [{"type": "text", "text": text} for text in texts]}
     return CallToolResult(

@@ -82,7 +82,7 @@ async def serve_app(
     waits = [serving, asyncio.create_task(stop.wait()), *([over] if over else [])]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     status = 1 if serving.done() else 0
-    # That it cancels what is under way is no news.
+    # It reports that it cancels running requests, which is expected.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     http.should_exit = True
     await asyncio.wait([serving], timeout=_GRACE + 1)

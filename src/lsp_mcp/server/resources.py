@@ -1,4 +1,4 @@
-"""What connected Neovims are and have, as MCP resources: `Resources` (docs/contracts/nvim.md)."""
+"""Connected Neovims, their diagnostics and tools, as MCP resources: `Resources` (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,17 @@ _TEMPLATES = (
         "Neovim connection",
         "Address, folder, process and version of a connected Neovim",
     ),
-    (f"{_DIAGNOSTICS}{{connection_id}}/workspace", "Workspace diagnostics", "What is wrong in all buffers of a Neovim"),
-    (f"{_DIAGNOSTICS}{{connection_id}}/buffer/{{buffer_id}}", "Buffer diagnostics", "What is wrong in one buffer"),
-    (f"{_TOOLS}{{connection_id}}", "Tools of a Neovim", "The tools that work through this connection"),
+    (
+        f"{_DIAGNOSTICS}{{connection_id}}/workspace",
+        "Workspace diagnostics",
+        "Errors and warnings in all buffers of a Neovim",
+    ),
+    (
+        f"{_DIAGNOSTICS}{{connection_id}}/buffer/{{buffer_id}}",
+        "Buffer diagnostics",
+        "Errors and warnings in one buffer",
+    ),
+    (f"{_TOOLS}{{connection_id}}", "Tools of a Neovim", "The tools of this connection"),
 )
 _ONE = re.compile(r"(?P<scheme>nvim-\w+://)(?P<id>[^/]*)(?:/(?P<rest>.*?))?/?")
 
@@ -52,13 +60,13 @@ class Resources:
         self._diagnostics = NvimDiagnostics(neovims, base)
 
     async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        """Those that there are now."""
+        """The present resources."""
         refuse_cursor(params)
         await self._neovims.begun()
         listed = [
             (_CONNECTIONS, "Active Neovim Connections", "The Neovims that are connected"),
-            (_DIAGNOSTICS, "Diagnostics", "What is wrong in all buffers of all connected Neovims"),
-            (_TOOLS, "Tools", "The tools that work through connected Neovims"),
+            (_DIAGNOSTICS, "Diagnostics", "Errors and warnings in all buffers of all connected Neovims"),
+            (_TOOLS, "Tools", "The tools of connected Neovims"),
         ]
         for connection in self._connected:
             where = f"{connection.name} in {connection.cwd}"
@@ -67,9 +75,9 @@ class Resources:
                 (
                     f"{_DIAGNOSTICS}{connection.id}/workspace",
                     f"Diagnostics of {where}",
-                    "What is wrong in all its buffers",
+                    "Errors and warnings in all its buffers",
                 ),
-                (f"{_TOOLS}{connection.id}", f"Tools of {where}", "The tools that work through it"),
+                (f"{_TOOLS}{connection.id}", f"Tools of {where}", "The tools of this connection"),
             ]
         return ListResourcesResult(
             resources=[Resource(uri=uri, name=name, description=about, mime_type=_JSON) for uri, name, about in listed]
@@ -88,7 +96,7 @@ class Resources:
         )
 
     async def read(self, context: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """One of them; what the reader should know besides is a second content."""
+        """One of them; a remark on it is a second content."""
 
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, message)

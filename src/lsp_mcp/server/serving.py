@@ -67,7 +67,7 @@ def client_session(served: Served, greeting: str) -> ClientSession:
     """A session of what is served; its first answer says `greeting` too, unless that is empty.
 
     Raises:
-        ConfigError: a toolset was asked for that cannot be had.
+        ConfigError: a toolset was asked for that is not available.
     """
     tools = offered_tools(tool_context(served.running, served.settings))
     return ClientSession(
@@ -79,7 +79,7 @@ async def serve_http(served: Served, listening: socket.socket, token: str) -> No
     """Serve on HTTP, to who sends `token`. Does not return.
 
     Raises:
-        ConfigError: a toolset was asked for that cannot be had.
+        ConfigError: a toolset was asked for that is not available.
     """
     server, running = server_of(served), served.running
     running.begin()
@@ -115,7 +115,7 @@ def server_of(served: Served, root: str | None = None, greeting: str = "", at_on
     """The MCP server over what is running; `root` is told to be its folder.
 
     Raises:
-        ConfigError: a toolset was asked for that cannot be had.
+        ConfigError: a toolset was asked for that is not available.
     """
     running = served.running
     neovims, sessions = running.neovims, running.code

@@ -31,8 +31,8 @@ _FIRST_WORD = 30.0  # seconds in which a client that is not known yet must send 
 _AGENT = "lsp-mcp/agent"  # in `_meta` of the parameters of `initialize`: the `agentToken` of an earlier answer
 
 Introduce = Callable[[str, str, str | None], Awaitable[dict[str, Any]]]
-"""Called with a connection's key, its client's name and the token that it comes back with, if any; what the answer to
-`initialize` has besides."""
+"""Called with a connection's key, its client's name and the token that it comes back with, if any; returns
+additions to the answer to `initialize`."""
 
 
 async def serve_websocket(
