@@ -31,7 +31,7 @@ _MOST_MORE = 1_000  # callers of one that was found in the text
 async def checked_callers(
     word_check: WordCheck, backend: Backend, tree: Tree, depth: int, unsearched: frozenset[Path], seconds: float
 ) -> tuple[Tree, list[Gap]]:
-    """`tree`, callers up to `depth` calls away, with those that the text has besides, and what it lacks for all that.
+    """`tree`, callers up to `depth` calls away, with those that only the text has, and what it still lacks.
 
     The nearest functions are checked first; what cannot be checked in `seconds` is said.
 

@@ -21,7 +21,7 @@ from lsp_mcp.uris import path_uri, uri_path
 
 @dataclass(frozen=True)
 class MoreUses:
-    """`Location`s besides those that the server gives when it is asked where the caller points, and what is unsure."""
+    """`Location`s that the server does not give when it is asked where the caller points, and what is unsure."""
 
     locations: tuple[Json, ...] = ()
     gaps: tuple[Gap, ...] = ()

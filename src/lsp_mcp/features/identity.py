@@ -1,4 +1,4 @@
-"""What a symbol is for whoever looks for its name in texts: `identity`."""
+"""What a symbol is for code that looks for its name in texts: `identity`."""
 
 from __future__ import annotations
 

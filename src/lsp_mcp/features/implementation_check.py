@@ -43,7 +43,7 @@ async def checked_implementations(
     word_check: WordCheck, backend: Backend, found: Implementations, unsearched: frozenset[Path], seconds: float,
     *, below: bool, above: bool,
 ) -> tuple[Implementations, list[Gap]]:  # fmt: skip
-    """`found`, asked `below` and `above`, with those that the text has besides, and what it lacks for all that.
+    """`found`, asked `below` and `above`, with those that only the text has, and what it still lacks.
 
     Raises:
         UnavailableError: see `Backend.request`.

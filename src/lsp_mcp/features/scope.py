@@ -17,7 +17,7 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
     """What a use of the symbol at `point` in another file looks like; None if there can be none.
 
     A local variable or a parameter is in nobody's outline. What is at the top of one is used elsewhere by
-    importing it from its folder; a member may be used by whoever has a value. If in doubt, any use counts.
+    importing it from its folder; a member may be used by any code that has a value. If in doubt, any use counts.
     """
     anywhere = Use(identifier)
     try:

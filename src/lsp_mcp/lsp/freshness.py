@@ -89,7 +89,7 @@ class Freshness:
 
     @asynccontextmanager
     async def exclusively(self) -> AsyncIterator[None]:
-        """Nobody else's answer counts that the server gives during the block: whoever asked asks again."""
+        """Nobody else's answer counts that the server gives during the block: anyone who asked asks again."""
         async with self._syncing:
             try:
                 yield
@@ -119,7 +119,7 @@ class Freshness:
                 return await self._reloading.load_word(word, part=part)
 
     async def _announce(self, connection: Connection) -> Connection:
-        """Find out what changed, and tell everybody; the connection to whoever is told."""
+        """Find out what changed, and tell everybody; the connection of the server that is told."""
         self._feed.watch_also(connection.notifications.watched.outside_folders())
         if not self._workspace.root.is_dir():
             raise PathError(
@@ -181,7 +181,7 @@ class Freshness:
         return replaced
 
     async def _count(self, *, replaced: bool) -> None:
-        """What the server has loaded meanwhile counts too: an answer from before lacks it."""
+        """What the server has loaded in the meantime counts too: an answer from before lacks it."""
         connection = await self._lifetime.live()
         loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
         self.generation += bool(replaced or loaded != self._loaded)
@@ -193,7 +193,7 @@ class Freshness:
         if self._host is None:
             return set()
         seen, now = self._host_seen, await self._host.buffers.sync([*changes.created, *changes.changed])
-        # Everything up to this generation is looked at, whoever asks next.
+        # Everything up to this generation is looked at, no matter who asks next.
         self._host_seen = now
         changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
         edited = {path for path in changed if self._adapter.language_of(path)}

@@ -68,7 +68,7 @@ class Walker:
     texts: Mapping[str, Text | None]
     """The texts that the server has, by the URIs that `documents` found.
 
-    Without one, positions in it are moved by the base only: units are taken for characters. Whoever says to a
+    Without one, positions in it are moved by the base only: units are taken for characters. Anyone who says to a
     reader that characters are characters has to name the ones that are missing here.
     """
     encoding: PositionEncoding

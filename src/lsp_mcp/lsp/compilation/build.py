@@ -65,7 +65,7 @@ class Build:
     # --- for the start of a server -----------------------------------------------------------------
 
     def arguments(self) -> list[str]:
-        """What the server's command gets besides; takes the folder for its index."""
+        """What is added to the server's command; takes the folder for its index."""
         file = self._database.find()
         if file is None:
             return []
@@ -82,7 +82,7 @@ class Build:
         """Read the database, and take what is stale out of the index. Before the server looks at either."""
         includes = Includes(self._rules.include_pattern)
         await asyncio.to_thread(self._prepare, includes)
-        # Whoever looked meanwhile saw the ones before.
+        # Anyone who looked in the meantime saw the ones before.
         used = self._database.used
         self.files.replace(includes, used.commands if used else ())
 
@@ -121,7 +121,7 @@ class Build:
         """Whether there is another database than the server has, or it says something else."""
         if self._database.may_be_other(changed):
             await asyncio.to_thread(self._database.look_again)
-        # Looked at each time: whoever was told of it before may have been cancelled.
+        # Looked at each time: anyone who was told of it before may have been cancelled.
         return self._database.differs()
 
     def is_configured_by(self, changed: Iterable[Path]) -> bool:

@@ -15,7 +15,7 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)")
 
 
 def has_conditions(content: bytes) -> bool:
-    """Whether there is an `#if` in `content` besides the guard that a header begins with."""
+    """Whether there is an `#if` in `content` other than the guard that a header begins with."""
     found = list(_IF.finditer(content))
     return len(found) > 1 or (len(found) == 1 and not _GUARD.match(content, found[0].start()))
 

@@ -52,7 +52,7 @@ class BuildFiles:
         self._words = WordSearch()
 
     def changed(self, paths: Iterable[Path]) -> None:
-        """Look at these anew: they came, changed or went."""
+        """Look at these again: they came, changed or went."""
         paths = list(paths)
         self._changed.update(paths)
         self._stamp += 1
@@ -140,7 +140,7 @@ class BuildFiles:
     async def conditional_with(self, word: str) -> list[Path]:
         """The files, but for headers of the build, in which `word` stands where the preprocessor may leave it out."""
         conditional = (await self.view()).conditional
-        known = self._conditional  # replaced when something changes meanwhile
+        known = self._conditional  # replaced when something changes in the meantime
         if word not in known:
             files = await self._words.files_with(word, "conditional", conditional)
             known[word] = await asyncio.to_thread(_conditional, word, files)

@@ -33,13 +33,13 @@ class Includes:
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern.encode(), re.MULTILINE)
-        self.forced: Mapping[Path, Iterable[str]] = {}  # what the command of a file makes it include besides
+        self.forced: Mapping[Path, Iterable[str]] = {}  # what the command of a file also makes it include
         self.known: dict[Path, Scan] = {}
         self._unfound: set[str] = set()  # no known file ends so: maybe a link leads to one that ends otherwise
         self._includers: dict[str, set[Path]] | None = None  # by the last part of what they spell
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Read these anew: they came, changed or went."""
+        """Read these again: they came, changed or went."""
         for path in paths:
             if self.known.pop(path, None) is not None:
                 self._includers = None

@@ -1,7 +1,7 @@
 """The folder that a server keeps its index of one checkout in: `IndexFolder`.
 
 It is ours, so that an editor's server and this one never write the same files; each process has one of its own,
-so that two of ours don't either. The index outlives the process. What changed on disk meanwhile the server
+so that two of ours don't either. The index outlives the process. What changed on disk in the meantime the server
 notices only in part (clangd 22 indexes one of the files again that include a changed header, not all): a list of
 the files as they were when it last began says what is to be taken out of the index before it begins again.
 """

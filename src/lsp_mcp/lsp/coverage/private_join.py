@@ -54,7 +54,7 @@ class PrivateJoin:
             return {}
         file = Path(os.path.realpath(value))
         folders = folders_named_in(file, content_or_nothing(file).decode("utf-8", "replace"))
-        # It counts for whoever starts in the root, wherever the file lies.
+        # It counts for any program that starts in the root, wherever the file is.
         return {self._root: frozenset(Path(os.path.realpath(folder)) for folder in folders)}
 
     async def update(self, projects: ProjectMap) -> bool:

@@ -36,7 +36,7 @@ class WordSearch:
         """These came, changed or went; spelled as in the questions about them."""
         self._changes += files
         if len(self._changes) > _MOST_CHANGES:
-            # Replaced, not emptied: a search that goes on meanwhile must not be remembered.
+            # Replaced, not emptied: a search that goes on in the meantime must not be remembered.
             self._answers, self._changes = {}, []
 
     async def files_with(

@@ -285,7 +285,7 @@ class WorkspaceProjects:
                 await asyncio.gather(*map(asyncio.shield, pending), return_exceptions=True)
             if not any(check.cancelled() for check in checks):
                 return [problem for check in checks if (problem := check.result())]
-            # Another caller saw the projects change meanwhile: they are checked again.
+            # Another caller saw the projects change in the meantime: they are checked again.
 
     def _reason(self, folder: Path) -> str:
         """Why the project in `folder` cannot be loaded, as far as that is known."""

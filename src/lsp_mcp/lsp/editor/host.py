@@ -186,7 +186,7 @@ class Owner(Protocol):
         """A buffer has taken over a document that we had open."""
 
     def opened_by_editor(self, path: Path) -> None:
-        """The editor has opened a document, maybe again: its versions begin anew."""
+        """The editor has opened a document, maybe again: its versions begin again."""
 
     def reread_by_editor(self, path: Path, wire_version: int, version: int) -> None:
         """The editor told `wire_version`, one that we asked it for, to the server, after its own `version`."""

@@ -303,7 +303,7 @@ class Documents:
     # --- from one server to the next ---------------------------------------------------------------
 
     def reopen_all(self) -> None:
-        """Open everything again, for a server that was started anew; what cannot be read any more is left out."""
+        """Open everything again, for a server that was started again; what cannot be read any more is left out."""
         self._editor_versions.clear()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
@@ -312,7 +312,7 @@ class Documents:
             try:
                 self.open(path, pinned=document.pinned)
             except PathError:
-                continue  # gone while the server was down; whoever asks about it is told so
+                continue  # gone while the server was down; anyone who asks about it is told so
 
     @property
     def pinned(self) -> list[Path]:

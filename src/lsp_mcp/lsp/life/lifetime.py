@@ -63,7 +63,7 @@ class Lifetime:
     def spawn(self) -> None:
         """Start the server's process now, before any event loop: it loads while this program still imports.
 
-        A missing program is not an error yet: whoever asks is told, and it may have been installed by then.
+        A missing program is not an error yet: anyone who asks is told, and it may have been installed by then.
         """
         try:
             self._launcher.spawn()

@@ -64,7 +64,7 @@ class Progress:
         before.set()
 
     def expect(self, title: str) -> None:
-        """The work `title` is about to begin anew."""
+        """The work `title` is about to begin again."""
         self._ended.pop(title, None)
 
     def pending(self, title: str) -> Work | None:

@@ -13,7 +13,7 @@ from lsp_mcp.errors import LspMcpError, UnavailableError
 
 log = logging.getLogger(__name__)
 
-# Half of the processors at most: a question that is asked meanwhile needs one of its own.
+# Half of the processors at most: a question that is asked in the meantime needs one of its own.
 _AT_ONCE = max(1, min(4, (os.cpu_count() or 1) // 2))
 
 

@@ -194,7 +194,7 @@ class PackageRequests:
     async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> None:
         requests = (connection.request(method, one, timeout=within(self._timeout)) for one in params)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
-            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started anew.
+            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started again.
             # One that did not answer has not loaded it, and must be asked again before anything else.
             if isinstance(outcome, LspMcpError) and not isinstance(outcome, SilentError):
                 log.debug("%s: %s: %s", self._adapter.name, method, outcome)

@@ -56,12 +56,12 @@ class UnitErrors:
         self.due: set[Path] = set()  # what the server has read, and not all that it includes
 
     def forget(self) -> None:
-        """Everything is indexed anew; the index says which files have errors."""
+        """Everything is indexed again; the index says which files have errors."""
         self.found.clear()
         self.due.clear()
 
     def read(self, paths: Collection[Path]) -> None:
-        """The server has read these anew, as documents."""
+        """The server has read these again, as documents."""
         for path in paths:
             self.found.pop(path, None)
             if self.is_unit(path):
@@ -73,7 +73,7 @@ class UnitErrors:
 
     @property
     def hidden(self) -> set[Path]:
-        """The files that may have errors besides those that are told."""
+        """The files that may have errors other than those that are told."""
         known = {file for found in self.found.values() for file in (*found.files, *found.clear)}
         return {file for found in self.found.values() for file in found.hidden} - known
 
@@ -113,7 +113,7 @@ class UnitErrors:
             try:
                 found = await self._found(path, connection, apart=apart)
             except PathError:
-                found = Found([], frozenset(), frozenset(), apart=apart)  # no text: whoever opens it is told so
+                found = Found([], frozenset(), frozenset(), apart=apart)  # no text: anyone who opens it is told so
             except BaseException:
                 self._documents.refresh([path])
                 raise
