@@ -57,7 +57,7 @@ def test_escaped_and_plain_spellings_name_the_same_file(spelled: str, file: str)
      "go://a.go#0:1", "go://a.go#1:0", "go://a.go#x:1", "://a.go#1:1", "a.go#1:1", "go://a%FF.go#1:1",
      "go://a.go#1:1:1", "go://a.go#9999999999:1"],
 )  # fmt: skip
-def test_what_is_no_anchor_is_refused_with_the_form_of_one(spelled: str) -> None:
+def test_what_is_not_an_anchor_is_refused_with_the_form_of_one(spelled: str) -> None:
     with pytest.raises(AnchorError, match=r"SCHEME://FILE#LINE:CHAR|counts from 0|percent"):
         parse_anchor(spelled)
 

@@ -417,7 +417,7 @@ def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])
-def test_a_root_that_is_no_module(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_root_that_is_not_a_module(tmp_path: Path, files: dict[str, str]) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(content)

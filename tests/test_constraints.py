@@ -23,9 +23,11 @@ def required() -> list[Requirement]:
     return [Requirement(line) for line in lines if isinstance(line, str)]
 
 
-def test_each_dependency_is_locked_to_a_version_that_its_range_allows() -> None:
+def test_the_locked_versions_are_in_the_ranges_of_the_dependencies() -> None:
     versions = locked()
-    wrong = [str(one) for one in required() if versions.get(canonicalize_name(one.name), "0") not in one.specifier]
+    known = [(one, canonicalize_name(one.name)) for one in required() if canonicalize_name(one.name) in versions]
+    assert len(known) > 30
+    wrong = [f"{one}: {versions[name]}" for one, name in known if versions[name] not in one.specifier]
     assert not wrong, f"run make lock: {wrong}"
 
 

@@ -126,7 +126,7 @@ def test_a_server_that_is_stopped_while_it_is_initialized_is_replaced(tree: Tree
 
 
 @pytest.mark.parametrize("when", ["running", "cold"])
-def test_a_pipe_in_place_of_a_source_is_no_source_and_counts_as_one_when_it_is_one_again(
+def test_a_pipe_in_place_of_a_source_is_not_a_source_and_counts_as_one_when_it_is_one_again(
     tree: Tree, tmp_path: Path, when: str
 ) -> None:
     victim = tmp_path / tree.victim
@@ -149,7 +149,7 @@ def test_a_pipe_in_place_of_a_source_is_no_source_and_counts_as_one_when_it_is_o
 
 
 @pytest.mark.parametrize("when", ["running", "cold"])
-def test_a_link_to_a_device_in_place_of_a_source_is_no_source(tree: Tree, tmp_path: Path, when: str) -> None:
+def test_a_link_to_a_device_in_place_of_a_source_is_not_a_source(tree: Tree, tmp_path: Path, when: str) -> None:
     victim = tmp_path / tree.victim
 
     def spoil() -> None:

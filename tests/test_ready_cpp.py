@@ -102,7 +102,7 @@ def test_the_first_answer_is_complete_or_says_what_is_missing(
         assert any(message.startswith("clangd: indexing ") for message in told)
 
 
-def test_the_index_lies_in_the_programs_own_folder_and_each_checkout_has_its_own(tmp_path: Path) -> None:
+def test_the_index_is_in_the_programs_own_folder_and_each_checkout_has_its_own(tmp_path: Path) -> None:
     cache = Path(os.environ["LSP_MCP_CACHE"])
     before = set(cache.glob("indexes/*/clangd/*"))
 

@@ -290,7 +290,7 @@ def test_http_on_all_addresses_still_wants_the_token_and_a_local_name(tmp_path: 
         assert status("localhost", bearer) not in (401, 403, 421)
 
 
-def test_a_long_line_that_is_no_json_is_refused_with_its_id() -> None:
+def test_a_long_line_that_is_not_json_is_refused_with_its_id() -> None:
     """The id is looked for in one pass: a search that goes back at each quote would take hours here."""
     found = read_message(b'{"id": 3, "a": "' + b'\\"' * 500_000 + b'\xff"}', None)
     assert isinstance(found, Refusal)

@@ -131,7 +131,7 @@ def test_a_real_connection_whose_other_end_is_closed_is_nobodys(ends: tuple[sock
     assert connection.peer_uid() is None
 
 
-def test_a_socket_that_is_closed_or_not_tcp_is_no_connection(ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_socket_that_is_closed_or_not_tcp_is_not_a_connection(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, _ = ends
     ours.close()
     assert Connection.of(ours) is None

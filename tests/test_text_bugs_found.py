@@ -36,5 +36,5 @@ def test_a_word_spelled_with_combining_marks_is_one_identifier(word: str) -> Non
     assert [text.slice(span) for span in text.identifiers(1)] == ["x", word]
 
 
-def test_a_mark_that_follows_no_word_is_no_identifier() -> None:
+def test_a_mark_that_follows_no_word_is_not_an_identifier() -> None:
     assert Text("❤️ \u0301 = 1").identifiers(1) == []

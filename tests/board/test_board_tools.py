@@ -591,7 +591,7 @@ def test_each_version_of_the_protocol_is_spoken(board: Running, version: str) ->
         ("[" * 100_000, -32700, "nested deeper"),
     ],
 )
-def test_a_frame_that_is_no_message_is_answered_and_the_connection_goes_on(
+def test_a_frame_that_is_not_a_message_is_answered_and_the_connection_goes_on(
     board: Running, frame: str, code: int, words: str
 ) -> None:
     with websocket(board) as one:

@@ -18,7 +18,7 @@ from lsp_mcp.board.board import Board, Event, Listener
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Actor, Store
 
-BOUND = 20  # seconds for whatever is waited for: a hang, not a measurement
+BOUND = 60  # seconds for whatever is waited for: a hang, not a measurement
 
 
 @asynccontextmanager

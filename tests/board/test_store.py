@@ -119,7 +119,7 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(store_url: s
     assert contents(store_url) == before
 
 
-def test_other_tables_beside_the_boards_are_no_matter(store_url: str) -> None:
+def test_other_tables_beside_the_boards_do_not_matter(store_url: str) -> None:
     if store_url.startswith("sqlite"):
         Path(store_url.removeprefix("sqlite:///")).parent.mkdir()
     execute(store_url, "CREATE TABLE alembic_version (version_num TEXT)", "CREATE TABLE users (id INTEGER)")
@@ -163,7 +163,7 @@ def test_a_truncated_file_is_refused_with_what_rescues_it(file: Path, size: int)
     assert file.read_bytes() == broken
 
 
-def test_a_file_that_is_no_database_is_refused(file: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(file: Path) -> None:
     for broken in (b"\x00\xff" * 5_000, b"# Notes\n" * 1_000, bytes(range(256)) * 100):
         file.write_bytes(broken)
         assert "cannot be opened: file is not a database. It was left as it is; what is" in refusal(f"sqlite:///{file}")
@@ -220,7 +220,7 @@ def test_what_is_readable_of_a_truncated_file_is_rescued(file: Path) -> None:
             world.get(one["id"])
 
 
-def test_what_is_no_database_cannot_be_rescued_and_says_so(file: Path) -> None:
+def test_what_is_not_a_database_cannot_be_rescued_and_says_so(file: Path) -> None:
     assert main(["x"]) == 2
     assert main([str(file.with_name("nothing")), "x"]) == 1
     file.write_bytes(b"x" * 10_000)
@@ -307,7 +307,7 @@ def test_all_worktrees_of_a_checkout_share_one_board(tmp_path: Path) -> None:
     assert urls == {f"sqlite:///{main}/.git/lsp-mcp/board.sqlite3"}
 
 
-def test_a_store_that_is_no_url_is_refused_without_its_password(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_url_is_refused_without_its_password(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         place(tmp_path, "mysql://me:secret@host/db")
     assert "secret" not in str(caught.value)

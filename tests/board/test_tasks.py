@@ -168,7 +168,7 @@ def test_whatever_is_typed_for_an_id_is_read_without_a_crash(typed: str) -> None
     assert isinstance(read_id("t", typed), str)
 
 
-def test_an_id_that_is_taken_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_taken_id_is_replaced_by_another(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     made = iter(["t-00001", "t-00001", "t-00002", "q-00001", "q-00001", "q-00002", "a-00001", "a-00001", "a-00002"])
     for module in (tasks, talk, agents):
         monkeypatch.setattr(module, "new_id", lambda _: next(made))
@@ -571,7 +571,7 @@ def test_there_is_always_room_before_a_task(world: World) -> None:
     assert len(set(positions)) == 4
 
 
-def test_who_shows_a_stage_is_told_when_its_positions_are_spread_anew(world: World) -> None:
+def test_who_shows_a_stage_is_told_when_its_positions_are_spread_again(world: World) -> None:
     first, last, moved = world.task("first"), world.task("last"), world.task("moved")
     with world.store._engine.begin() as connection:
         for id_, position in ((first, 1.0), (last, 1.0 + 2**-52)):

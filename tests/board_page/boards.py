@@ -34,7 +34,7 @@ from lsp_mcp.board.place import store_url
 from lsp_mcp.board.store import Store, Transaction
 from lsp_mcp.errors import MissingProgramError
 
-BOUND = 20  # seconds for whatever is waited for: a hang, not a measurement
+BOUND = 60  # seconds for whatever is waited for: a hang, not a measurement
 expect.set_options(timeout=BOUND * 1000)
 PROGRAMS = ("chromium", "google-chrome", "chromium-browser", "google-chrome-stable")
 

@@ -60,7 +60,7 @@ def test_a_socket_whose_path_is_too_long_for_one_is_refused_with_a_way_out(proje
 
 @pytest.mark.parametrize("port", ["70000", "-1", "x", "1.5", ""])
 @pytest.mark.parametrize("how", ["flag", "environment", "transport"])
-def test_what_is_no_port_is_refused(
+def test_what_is_not_a_port_is_refused(
     project: Path, run: Run, monkeypatch: pytest.MonkeyPatch, port: str, how: str
 ) -> None:
     if how == "environment":

@@ -43,7 +43,7 @@ def test_an_unknown_tool_starts_no_server(project: Path, run: Run) -> None:
     assert result.stderr.startswith("lsp-mcp: unknown tool 'list_symbols'; did you mean")
 
 
-def test_a_word_that_is_no_argument_is_refused_with_those_that_there_are(project: Path, run: Run) -> None:
+def test_a_word_that_is_not_an_argument_is_refused_with_those_that_there_are(project: Path, run: Run) -> None:
     result = run("call", TOOL, "a.go")
     assert result.exit_code == 2
     assert result.stderr.startswith(f"lsp-mcp: 'a.go' is not KEY=VALUE; {TOOL} takes: file_path [limit]")

@@ -82,7 +82,7 @@ def test_a_server_that_hangs_is_broken(project: Path, go: Programs, run: Run, mo
     assert (found["state"], found["note"]) == ("broken", f"{path} version was still running after 0.5 s")
 
 
-def test_a_file_that_is_no_program_is_broken(project: Path, go: Programs, run: Run) -> None:
+def test_a_file_that_is_not_a_program_is_broken(project: Path, go: Programs, run: Run) -> None:
     go("gopls", "").write_bytes(b"\x7fELF nothing that runs here")
     result = run("doctor", "--json")
     assert result.exit_code == 1
@@ -168,7 +168,7 @@ def test_a_workspace_root_that_is_not_there_is_missing(go: Programs, run: Run, t
     assert checks(result)["workspace root"]["state"] == "missing"
 
 
-def test_low_limits_of_the_kernel_are_shown_and_are_no_failure(
+def test_low_limits_of_the_kernel_are_shown_and_are_not_a_failure(
     project: Path, go: Programs, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go("gopls", "echo v1.2.3")

@@ -104,7 +104,7 @@ def test_a_client_that_ends_while_its_daemon_starts_gets_an_answer_to_each_quest
         Played(listening).close()
 
 
-def test_what_is_no_message_reaches_the_daemon_when_it_serves(
+def test_what_is_not_a_message_reaches_the_daemon_when_it_serves(
     place: tuple[Desk, socket.socket, dict[str, Any]],
 ) -> None:
     desk, listening, _ = place

@@ -97,7 +97,7 @@ def test_no_daemon_is_started_for_a_hook(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("event", ["", "no JSON", "[" * 100_000])
-def test_what_is_not_json_is_said_and_is_no_refusal_of_a_tool(desk: Desk, event: str) -> None:
+def test_what_is_not_json_is_said_and_is_not_a_refusal_of_a_tool(desk: Desk, event: str) -> None:
     found = hook(desk, event, *LONG_ENOUGH)
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith("lsp-mcp: the hook's input on stdin is not JSON")

@@ -259,7 +259,7 @@ def test_every_flag_is_of_a_client_or_of_what_runs(monkeypatch: pytest.MonkeyPat
         *(["--backend", "nvim"], ["--toolset", "board"], ["--no-shared"], ["--workspace-root"], ["call", "x", "--all"]),
     ],
 )
-def test_what_is_no_session_and_no_call_of_a_language_server_is_left_to_the_program(
+def test_what_is_not_a_session_and_not_a_call_of_a_language_server_is_left_to_the_program(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LSP_MCP_SHARED", "1")

@@ -61,7 +61,7 @@ async def test_a_pipe_that_nobody_reads_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["pipe", "device", "folder"])
-def test_what_is_no_regular_file_is_never_opened(tmp_path: Path, what: str) -> None:
+def test_what_is_not_a_regular_file_is_never_opened(tmp_path: Path, what: str) -> None:
     path = tmp_path / "a.go"
     if what == "pipe":
         os.mkfifo(path)

@@ -146,7 +146,7 @@ for number, _ in enumerate(sys.stdin):
     assert missed == []
 
 
-def test_a_name_that_is_no_text_is_a_name_like_others(open_watch: Open, root: Path) -> None:
+def test_a_name_that_is_not_text_is_a_name_like_others(open_watch: Open, root: Path) -> None:
     watch = open_watch(root)
     path = root / os.fsdecode(b"caf\xe9.go")
     try:

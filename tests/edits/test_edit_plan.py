@@ -342,7 +342,7 @@ def test_a_malformed_edit_is_refused_as_such(edit: Json) -> None:
         plan(edit, {A: "a"})
 
 
-def test_an_edit_of_something_that_is_no_file_is_refused_by_name() -> None:
+def test_an_edit_of_something_that_is_not_a_file_is_refused_by_name() -> None:
     with pytest.raises(EditError, match="jdt://contents/x"):
         plan({"changes": {"jdt://contents/x": []}}, {})
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-BOUND = 30  # seconds for a whole test: a hang, not a measurement
+BOUND = 120  # seconds for a whole test: a hang, not a measurement
 
 
 def bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:

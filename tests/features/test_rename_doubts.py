@@ -104,7 +104,7 @@ async def test_what_is_added_or_written_otherwise_is_none_of_that(renames: Renam
 
 
 @bounded
-async def test_of_a_place_that_is_no_word_every_edit_counts(renames: Renames) -> None:
+async def test_of_a_place_that_is_not_a_word_every_edit_counts(renames: Renames) -> None:
     # An import's path stands for the package: what is renamed is spelled elsewhere.
     renames.write("a.txt", '"path/old" old\n')
     renames.edits(renames.range("a.txt", "old", 2))

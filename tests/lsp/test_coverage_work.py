@@ -102,7 +102,7 @@ async def test_after_an_edit_only_the_edited_file_is_read_again(two: FakeWorkspa
 
 
 @bounded
-async def test_a_file_counts_for_the_project_that_it_lies_in_now(two: FakeWorkspace) -> None:
+async def test_a_file_counts_for_the_project_that_it_is_in_now(two: FakeWorkspace) -> None:
     path = two.root / "a/a.txt"
     async with two.session(RULES) as session:
         await session.sync()

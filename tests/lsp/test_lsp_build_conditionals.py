@@ -70,5 +70,5 @@ def test_words_are_looked_for_as_they_are_not_as_patterns() -> None:
     assert not stands_in_condition("w.rd", "#if A\nword\n#endif\n")
 
 
-def test_bytes_that_are_no_text_are_no_obstacle() -> None:
+def test_bytes_that_are_not_text_are_not_an_obstacle() -> None:
     assert has_conditions(b"\xff\n#if A\n\xe9\n#endif\n")

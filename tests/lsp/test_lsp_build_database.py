@@ -88,7 +88,7 @@ def test_above_the_root_only_folders_count_where_the_server_looks_itself(tmp_pat
     assert find_database(root, RULES) is None
 
 
-def test_a_folder_and_a_link_to_nothing_are_no_database(tmp_path: Path) -> None:
+def test_a_folder_and_a_link_to_nothing_are_not_a_database(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / NAME).symlink_to(tmp_path / "nowhere.json")
@@ -162,7 +162,7 @@ def test_an_empty_list_is_a_database_of_nothing(tmp_path: Path) -> None:
     assert (database.commands, database.problem) == ({}, "")
 
 
-def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_not_a_problem(tmp_path: Path) -> None:
     text = json.dumps([{"directory": ".", "file": "a.cpp", "command": "c++"}])
     assert read_database(put(tmp_path, f"\ufeff{text}")).commands
 
@@ -289,7 +289,7 @@ def test_what_cannot_be_used_is_a_problem_in_words(tmp_path: Path, content: str,
     assert database.commands == {}
 
 
-def test_bytes_that_are_no_text_are_a_problem_in_words(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_a_problem_in_words(tmp_path: Path) -> None:
     file = put(tmp_path)
     file.write_bytes(b'["\xff"]')
     assert read_database(file).problem.startswith("is no JSON: ")

@@ -71,7 +71,7 @@ def test_a_source_reaches_whatever_it_includes_through_others_too(tmp_path: Path
     assert tree.reached() == set()
 
 
-def test_files_that_include_each_other_are_no_endless_way(tmp_path: Path) -> None:
+def test_files_that_include_each_other_are_not_followed_endlessly(tmp_path: Path) -> None:
     tree = Tree(tmp_path, {"a.h": '#include "b.h"', "b.h": '#include "a.h"', "c.h": '#include "c.h"'})
     assert tree.affected("a.h") == tree.reached("a.h") == {"a.h", "b.h"}
     assert tree.affected("c.h") == tree.reached("c.h") == {"c.h"}
@@ -198,7 +198,7 @@ def test_a_file_is_read_again_when_it_is_forgotten_and_only_then(tmp_path: Path)
     assert tree.affected("b.h") == {"b.h", "a.cpp", "new.h", "other.cpp"}
 
 
-def test_bytes_that_are_no_text_are_no_obstacle(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_not_an_obstacle(tmp_path: Path) -> None:
     (tmp_path / "b\udcff.h").write_text("")
     (tmp_path / "a.cpp").write_bytes(b'\xfe\x00\n#include "b\xff.h"\n')
     tree = Tree(tmp_path, {})

@@ -104,7 +104,7 @@ ALL = {"lib.h", "mid.h", "a.cpp", "b.cpp", "c.cpp"}
 # --- whose folder ------------------------------------------------------------------------------------
 
 
-def test_it_lies_where_the_environment_says_by_root_and_server(checkout: Checkout, tmp_path: Path) -> None:
+def test_it_is_where_the_environment_says_by_root_and_server(checkout: Checkout, tmp_path: Path) -> None:
     folder = checkout.open().folder
     assert cache_folder() == tmp_path / "cache"
     assert re.fullmatch(r"indexes/root-[0-9a-f]{12}/clangd/0", str(folder.relative_to(tmp_path / "cache")))
@@ -113,7 +113,7 @@ def test_it_lies_where_the_environment_says_by_root_and_server(checkout: Checkou
     other.close()
 
 
-def test_without_that_it_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_that_it_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LSP_MCP_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_folder() == tmp_path / "xdg" / "lsp-mcp"
@@ -322,7 +322,7 @@ def test_without_a_list_of_the_files_as_they_were_the_whole_index_goes(checkout:
     assert checkout.prepare(folder) == ALL
 
 
-def test_files_in_the_index_that_are_no_shards_are_left_alone(checkout: Checkout) -> None:
+def test_files_in_the_index_that_are_not_shards_are_left_alone(checkout: Checkout) -> None:
     folder = checkout.open()
     checkout.prepare(folder)
     other = folder.index / "lib.h"
@@ -332,7 +332,7 @@ def test_files_in_the_index_that_are_no_shards_are_left_alone(checkout: Checkout
     assert other.exists()
 
 
-def test_names_that_are_no_text_are_no_obstacle(checkout: Checkout) -> None:
+def test_names_that_are_not_text_are_not_an_obstacle(checkout: Checkout) -> None:
     checkout.write("d\udcff.h", "")
     (checkout.root / "d.cpp").write_bytes(b'#include "d\xff.h"\n// \xe9t\xe9\n')
     checkout.flags["d.cpp"] = "-O2"

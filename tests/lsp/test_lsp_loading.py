@@ -331,7 +331,7 @@ async def test_a_file_that_the_build_leaves_out_is_not_opened_because_it_changed
 
 
 @bounded
-async def test_a_document_that_somebody_asks_about_meanwhile_stays_open(fake: ReadingWorkspace) -> None:
+async def test_a_document_that_somebody_asks_about_in_the_meantime_stays_open(fake: ReadingWorkspace) -> None:
     path = fake.write("a.txt", "one")
     fake.build("a.txt")
     fifo = fake.silent_about("a.txt")

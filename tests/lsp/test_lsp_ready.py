@@ -248,7 +248,7 @@ def test_messages_about_unknown_work_are_passed_over() -> None:
     assert there.last_words("Other") == ""
 
 
-def test_work_that_is_expected_anew_is_pending_again() -> None:
+def test_work_that_is_expected_again_is_pending_again() -> None:
     there = Progress()
     there.update(1, {"kind": "begin", "title": "Indexing"})
     there.update(1, {"kind": "end"})

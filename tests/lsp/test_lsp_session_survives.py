@@ -132,7 +132,7 @@ async def test_a_lower_case_header_or_another_odd_one_is_understood(fake: FakeWo
 
 
 @bounded
-async def test_lines_on_stdout_that_are_no_message_are_passed_over(fake: FakeWorkspace) -> None:
+async def test_lines_on_stdout_that_are_not_messages_are_passed_over(fake: FakeWorkspace) -> None:
     fake.script({"at_start": [["raw", "fake server 1.0\nlistening on stdio\n"]]})
     async with fake.session() as session:
         answer = await session.request("fake/do", do(["raw", "debug: " + "x" * 1000 + "\n"], ["answer", "fine"]))
@@ -140,7 +140,7 @@ async def test_lines_on_stdout_that_are_no_message_are_passed_over(fake: FakeWor
 
 
 @bounded
-async def test_output_that_is_no_protocol_at_all_ends_the_server_and_says_so(fake: FakeWorkspace) -> None:
+async def test_output_that_is_not_a_protocol_at_all_ends_the_server_and_says_so(fake: FakeWorkspace) -> None:
     fake.script({"at_start": [["raw", "usage: fake [options]\n" * 5000], ["stall"]]})
     async with fake.session() as session:
         with pytest.raises(UnavailableError, match=r"in 4 tries: fake sent what is no message \(no message header in"):

@@ -92,7 +92,7 @@ async def test_vendored_modules_a_go_work_and_a_server_that_cannot_be_told_are_l
     assert not await joining(tmp_path).update(projects)
 
 
-def test_a_go_work_that_a_variable_names_joins_what_it_names_wherever_it_lies(tmp_path: Path) -> None:
+def test_a_go_work_that_a_variable_names_joins_what_it_names_wherever_it_is(tmp_path: Path) -> None:
     root = tmp_path / "root"
     projects = modules(root, a="", b=USES_A)
     (tmp_path / "go.work").write_text("go 1.23\n\nuse (\n\t./root/a\n\t./root/b\n)\n")

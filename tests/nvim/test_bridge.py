@@ -149,7 +149,7 @@ def test_a_foreign_host_is_refused_even_with_the_token(served: Shared, path: str
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
-def test_a_refusal_is_no_failure_in_the_log(served: Shared, path: str) -> None:
+def test_a_refusal_is_not_a_failure_in_the_log(served: Shared, path: str) -> None:
     _, one = served.value
     before = len(one.stderr)
     for headers in ({"Origin": "null"}, {"Host": "localhost"}):
@@ -202,7 +202,7 @@ def test_it_listens_on_this_machine_only(served: Shared) -> None:
         "deep",
     ],
 )
-def test_what_is_no_message_is_refused_and_the_next_one_is_served(
+def test_what_is_not_a_message_is_refused_and_the_next_one_is_served(
     served: Shared, content: str | bytes, statuses: set[int]
 ) -> None:
     _, one = served.value

@@ -164,7 +164,7 @@ async def test_a_registered_replaced_or_removed_tool_reaches_the_client(face: Fa
 
 
 @on_face
-async def test_every_list_asks_neovim_anew(face: Face) -> None:
+async def test_every_list_asks_neovim_again(face: Face) -> None:
     # The event does not come: what is listed comes from Neovim all the same.
     await face.nv.lua("vim.o.eventignore = 'User' tool('unheard', function() end)")
     try:
@@ -270,7 +270,7 @@ NO_UTF8 = {  # a tool's body, and what its caller reads
 
 
 @pytest.mark.parametrize("kind", ["stdio legacy", "http auto"])
-def test_text_that_is_no_utf8_is_told_readably_and_the_server_lives(kind: str, tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_told_readably_and_the_server_lives(kind: str, tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
         async with face_of(kind, tmp_path) as face, asyncio.timeout(5):
@@ -393,7 +393,7 @@ async def test_an_empty_table_is_an_empty_json_value(at: Direct) -> None:
 
 
 @on_calls
-async def test_a_name_without_the_prefix_is_no_tool_and_the_list_has_the_names_that_clients_know(at: Direct) -> None:
+async def test_a_name_without_the_prefix_is_not_a_tool_and_the_list_has_the_names_that_clients_know(at: Direct) -> None:
     with pytest.raises(CallerError) as caught:
         await at.lua.call(Call(), "echo", {})
     known = str(caught.value).partition("unknown tool 'echo'; available: ")[2].split(", ")

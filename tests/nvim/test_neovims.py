@@ -148,7 +148,7 @@ def mode_by_pynvim(socket: str) -> Any:
 
 
 @bounded
-async def test_its_own_swap_files_are_no_matter_for_another_unless_they_share_their_state(tmp_path: Path) -> None:
+async def test_its_own_swap_files_do_not_matter_for_another_unless_they_share_their_state(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n", "utf-8")
     load = "vim.fn.bufload(vim.fn.bufadd('a.txt'))"
     async with neovim(tmp_path, "a.txt", servers=()) as one:

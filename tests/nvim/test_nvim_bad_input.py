@@ -105,7 +105,7 @@ async def half_a_message(reader: asyncio.StreamReader, writer: asyncio.StreamWri
 
 
 @pytest.mark.parametrize("serve", [silent, rubbish, hangs_up, half_a_message])
-def test_who_listens_and_is_no_neovim_is_told_apart(serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_who_listens_and_is_not_a_neovim_is_told_apart(serve: Callable[..., Any], tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
         with short_folder() as folder:
@@ -124,7 +124,7 @@ def test_who_listens_and_is_no_neovim_is_told_apart(serve: Callable[..., Any], t
     [None, 1, [], [1], [1, {}], [1, {"version": 1}], [1, {"version": {"major": "x", "minor": None}}], "info", {"a": 1}],
     ids=str,
 )
-def test_who_speaks_msgpack_and_is_no_neovim_is_told_apart(info: Any, tmp_path: Path) -> None:
+def test_who_speaks_msgpack_and_is_not_a_neovim_is_told_apart(info: Any, tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
         with short_folder() as folder:
@@ -210,7 +210,7 @@ async def test_a_closed_port_takes_no_connection(tmp_path: Path) -> None:
     ["", " ", "localhost", "127.0.0.1", ":6666", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:-1", "a b:1", "\0:1"],
 )
 @pytest.mark.parametrize("tool", ["connect", "connect_tcp"])
-def test_what_is_no_target_is_refused(tool: str, target: str, tmp_path: Path) -> None:
+def test_what_is_not_a_target_is_refused(tool: str, target: str, tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
         async with unconnected(tmp_path) as tools:
@@ -419,7 +419,7 @@ async def test_a_buffer_without_a_file_is_read_and_nothing_else(tmp_path: Path) 
 
 @pytest.mark.parametrize("content", ["package a\n\n// \0\n", "package a\n\n// \udcff\n"], ids=["NUL", "not UTF-8"])
 @pytest.mark.parametrize("where", ["in a buffer with a file", "in a buffer without one", "in no buffer"])
-def test_what_is_no_text_is_refused_and_kept(where: str, content: str, tmp_path: Path) -> None:
+def test_what_is_not_text_is_refused_and_kept(where: str, content: str, tmp_path: Path) -> None:
     raw = content.encode("utf-8", "surrogateescape")
 
     @bounded

@@ -180,7 +180,7 @@ async def test_targets_are_those_that_live_with_their_folder_and_state(tmp_path:
         assert one.socket in found and other.socket not in found
 
 
-def test_stale_sockets_and_those_of_others_are_no_targets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_stale_sockets_and_those_of_others_are_not_targets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     @bounded
     async def run() -> None:
         with short_folder() as folder:

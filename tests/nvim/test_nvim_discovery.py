@@ -181,7 +181,7 @@ def test_a_parent_folder_of_a_link_is_where_the_link_leads(tmp_path: Path) -> No
         ("unix:/tmp/x", "Leave out 'unix:/'"),
     ],
 )
-def test_what_is_no_target_is_refused_with_what_to_give_instead(text: str, says: str) -> None:
+def test_what_is_not_a_target_is_refused_with_what_to_give_instead(text: str, says: str) -> None:
     with pytest.raises(CallerError) as caught:
         parse_address(text)
     assert says in str(caught.value)
@@ -237,7 +237,7 @@ def test_a_missing_socket_is_said_to_be_missing(tmp_path: Path) -> None:
             check_socket(path)
 
 
-def test_a_file_and_a_folder_are_no_sockets(tmp_path: Path) -> None:
+def test_a_file_and_a_folder_are_not_sockets(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CallerError, match=r"a file and no socket.*v:servername"):
         check_socket(tmp_path / "file")
@@ -528,7 +528,7 @@ def test_parents_that_go_in_a_circle_end(proc: FakeProc) -> None:
     assert proc.discover() == []
 
 
-def test_processes_that_vanish_meanwhile_are_left_out(proc: FakeProc) -> None:
+def test_processes_that_vanish_in_the_meantime_are_left_out(proc: FakeProc) -> None:
     proc.process(os.getpid(), "python3", parent=50)  # which is gone
     proc.process(7, "nvim", 1)
     shutil.rmtree(proc.folder / "7" / "fd")
@@ -543,7 +543,7 @@ def test_processes_that_vanish_meanwhile_are_left_out(proc: FakeProc) -> None:
 @needs_nvim
 @needs_proc
 @bounded
-async def test_a_socket_is_found_wherever_it_lies(start: Start, tmp_path: Path) -> None:
+async def test_a_socket_is_found_wherever_it_is(start: Start, tmp_path: Path) -> None:
     absolute = start("--listen", str(tmp_path / "any where.txt"))
     relative = start("--listen", "./here", "+cd /", PWD=str(tmp_path))  # as a shell starts it
     found = below(tmp_path, discover())

@@ -117,7 +117,7 @@ HIDES = "files with errors may have more uses of Target: use.go (expected operan
 
 
 @bounded
-async def test_a_syntax_error_in_unsaved_text_may_hide_uses_until_it_is_mended(tmp_path: Path) -> None:
+async def test_a_syntax_error_in_unsaved_text_may_hide_uses_until_it_is_fixed(tmp_path: Path) -> None:
     GO.write(tmp_path, use=2)
     async with desk(tmp_path, "use.go") as at:
         for text, hides in ((BROKEN, True), (BROKEN.replace("( }", "() }"), False)):
@@ -240,7 +240,7 @@ async def test_a_file_of_the_same_size_and_time_of_change_in_seconds_is_read_aga
 
 @kinds
 @bounded
-async def test_a_file_that_is_only_touched_is_no_conflict(kind: Kind, tmp_path: Path) -> None:
+async def test_a_file_that_is_only_touched_is_not_a_conflict(kind: Kind, tmp_path: Path) -> None:
     kind.write(tmp_path, use=1)
     user = f"use{kind.suffix}"
     async with desk(tmp_path, user, servers=[kind.server], ui=True) as at:

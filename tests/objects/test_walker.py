@@ -176,7 +176,7 @@ def test_a_range_stands_in_the_document_that_the_nearest_object_names(sent: Json
         {"line": 1.5, "character": True},
     ],
 )
-def test_what_is_no_position_or_belongs_to_the_server_is_left_alone(opaque: Json) -> None:
+def test_what_is_not_a_position_or_belongs_to_the_server_is_left_alone(opaque: Json) -> None:
     assert walker().outward(opaque, HOME) == opaque
     assert walker().outward([{"x": opaque}], HOME) == [{"x": opaque}]
 

@@ -51,7 +51,7 @@ def test_what_programs_and_people_write_for_a_place_is_understood(spelled: str, 
 
 
 @pytest.mark.parametrize("name", ["Command", "a.B", "A::b", "(*T).M", "Bucket#Put", "example.com/x.Open", "x.go.y", ""])
-def test_a_name_is_no_address(name: str) -> None:
+def test_a_name_is_not_an_address(name: str) -> None:
     assert parse_address(name, is_source) == []
 
 

@@ -21,5 +21,5 @@ def test_what_is_unicode_stays_as_it_is(text: str) -> None:
     assert json.loads(as_json([text])) == [text]
 
 
-def test_bytes_that_were_no_utf8_become_replacement_characters() -> None:
+def test_bytes_that_were_not_utf8_become_replacement_characters() -> None:
     assert readable(b"a\xffb".decode("utf-8", "surrogateescape")) == "a\ufffdb"

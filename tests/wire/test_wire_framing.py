@@ -93,11 +93,11 @@ def test_a_lower_case_header_is_a_header() -> None:
     assert bodies_of([b"content-length: 2\r\n\r\n{}"]) == [b"{}"]
 
 
-def test_lines_that_are_no_header_are_passed_over_even_if_they_do_not_end() -> None:
+def test_lines_that_are_not_headers_are_passed_over_even_if_they_do_not_end() -> None:
     assert bodies_of([b"Loading ...\n50 %: " + frame(b"{}") + b"done" + frame(b"[]")]) == [b"{}", b"[]"]
 
 
-def test_a_header_that_stands_in_a_body_is_no_header() -> None:
+def test_a_header_that_stands_in_a_body_is_not_a_header() -> None:
     inner = frame(b"not a message")
     assert bodies_of([frame(inner)]) == [inner]
 
@@ -134,6 +134,6 @@ def test_the_greatest_length_is_awaited() -> None:
     assert Framer().feed(b"Content-Length: %d\r\n\r\n{" % MAX_BODY) == []
 
 
-def test_a_negative_length_is_no_header() -> None:
+def test_a_negative_length_is_not_a_header() -> None:
     with pytest.raises(BrokenStreamError):
         Framer().feed(b"Content-Length: -1\r\n\r\n" + b"x" * (framing._MAX_HEADER + 1))

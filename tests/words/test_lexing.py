@@ -23,7 +23,7 @@ def marked(code: str, language: Language | None) -> None:
     assert found == wanted
 
 
-def test_comments_and_strings_of_go_are_no_code() -> None:
+def test_comments_and_strings_of_go_are_not_code() -> None:
     marked('package foo! // foo\n/* foo\nfoo */ var foo!, b = "foo", `foo " \n foo` + foo! + "\\"foo" + foo!', GO)
     marked("var a, foo! = '\"', foo!('\\'', \"foo\")", GO)
 
@@ -56,7 +56,7 @@ def test_quotes_in_numbers_begin_no_character() -> None:
     marked("int a = 1'000'000, foo! = 0x1'f; char b = 'f', c = u8'\"'; foo!('\"');", CPP)
 
 
-def test_included_files_and_errors_of_the_preprocessor_are_no_code() -> None:
+def test_included_files_and_errors_of_the_preprocessor_are_not_code() -> None:
     marked('#include <foo>\n#  include "foo"\n#error don\'t foo\n#include foo!\n#pragma foo!\n', C)
 
 

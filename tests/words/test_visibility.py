@@ -107,7 +107,7 @@ def test_imports_are_read_however_they_are_written(tmp_path: Path, imports: str)
     "text",
     ['/* import "a.b/c"', 'var s = `\nimport "a.b/c"\n`', 'import ( // "a.b/c"\n/* "a.b/c" */)', 'important("a.b/c")'],
 )
-def test_what_comments_and_strings_say_is_no_import(text: str) -> None:
+def test_what_comments_and_strings_say_is_not_an_import(text: str) -> None:
     assert GO.visibility and LEXING
     assert Importing(GO.visibility, LEXING).of(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
 
