@@ -86,6 +86,18 @@ def test_standards_snippets_and_prompts_come_over(place: Place) -> None:
     assert "stages.json: Code review names the activity no-such-activity, which is not there." in done.notes
 
 
+def test_values_of_several_lines_come_over_and_what_has_no_place_is_named(place: Place, neova: Path) -> None:
+    head = "title: >-\n  Errors,\n  all of them\ndescription: |\n  First.\n  Second: yes\nreview:\n  by: [ada]\n"
+    (neova / "standards" / "long.md").write_text(f"---\n{head}---\nText")
+    (neova / "snippets" / "loop.md").write_text('---\ntags:\n  - go\n  - "a loop"\nkey: 2024-01-01\n---\nfor')
+    notes = place.take(neova).notes
+    standard = next(one for one in place.contents.standards if one.id == "long")
+    assert standard.description == "Errors, all of them: First. Second: yes"
+    snippet = next(one for one in place.contents.snippets if one.id == "2024-01-01")
+    assert (snippet.tags, snippet.content) == (("go", "a loop"), "for")
+    assert "standards/long.md: no place for review; left out." in notes
+
+
 def test_an_imported_id_is_a_valid_id(place: Place) -> None:
     place.take(NEOVA)
     place.do(tasks.update, RETRY.upper(), title="Another title")
@@ -172,6 +184,10 @@ BROKEN: list[tuple[str, bytes, str]] = [
     ("tasks/a.json", b"[" * 100_000, "it is not JSON"),
     ("tasks/a.json", b" " * 17_000_000, "has 17,000,000 bytes"),
     ("standards/a.md", b"---\ntitle: A\n", "that ends the values is missing"),
+    ("standards/a.md", b"---\ntitle: Errors: how\n---\n", "not YAML: line 2: mapping values are not allowed here"),
+    ("standards/a.md", b"---\n- a\n---\n", "not of the form `name: value`"),
+    ("standards/a.md", b"---\na: &a [x]\nb: [*a, *a]\n---\n", "aliases are not supported"),
+    ("standards/a.md", b"---\na: " + b"[" * 5_000 + b"\n---\n", "not YAML"),
     ("snippets/a.json", b"nothing", "it is not JSON"),
     ("activities/a.json", b"nothing", "it is not JSON"),
 ]

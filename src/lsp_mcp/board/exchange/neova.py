@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.board import fields, markdown
-from lsp_mcp.board.exchange import folders, values
+from lsp_mcp.board.exchange import folders, values, yaml_front_matter
 from lsp_mcp.board.exchange.data import Contents, Kind, Problem, Snippet, Stage, Standard, Task, stage_id
 from lsp_mcp.board.exchange.front_matter import decoded
 from lsp_mcp.board.ids import slug_of
@@ -28,7 +28,8 @@ _MOST_TAGS = 20
 _TIMESTAMP = re.compile(r"(\d{13})(?:-|$)")  # an id of Neova's begins with when it was made
 _DONE = ("completed", "complete", "done", "closed", "archived")
 _OPEN = ("pending", "open", "todo", "active", "in-progress", "in_progress", "")
-_FENCE = "---"
+_OF_STANDARD = ("id", "title", "description")
+_OF_SNIPPET = ("id", "key", "title", "name", "tags")
 
 
 def looks_like_neova(folder: Path) -> bool:
@@ -247,7 +248,7 @@ def _read_standards(folder: Path, contents: Contents) -> None:
     taken: set[str] = set()
     for file, path in folders.files(folder, "standards", ".md", contents.broken):
         try:
-            head, text = _front_matter(values.cleaned(folders.text_of(path)))
+            head, text = _front_matter(path, _OF_STANDARD, contents, file)
             id_ = _unused(slug_of(_text(head, "id")) or slug_of(path.stem) or "standard", taken, _LONGEST_KEY)
             title, said = _text(head, "title"), _text(head, "description")
             described = f"{title}: {said}" if title and said else title or said
@@ -286,7 +287,7 @@ def _snippet(path: Path, suffix: str, taken: set[str], contents: Contents, file:
         row = _object(path)
         text = values.cleaned(_text(row, "content", "text", "body", "template"))
     else:
-        row, text = _front_matter(values.cleaned(folders.text_of(path)))
+        row, text = _front_matter(path, _OF_SNIPPET, contents, file)
     id_ = _unused(slug_of(_text(row, "key", "id")) or slug_of(path.stem) or "snippet", taken, _LONGEST_KEY)
     title = _line(_text(row, "title", "name") or path.stem, fields.MOST_TITLE)
     listed = row.get("tags")
@@ -294,31 +295,12 @@ def _snippet(path: Path, suffix: str, taken: set[str], contents: Contents, file:
     return Snippet(id_, title, fields.body(text, "content"), tuple(tags))
 
 
-def _front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The values before a text, of the simple lines of YAML that such files have; and the text."""
-    lines = text.split("\n")
-    if lines[0].strip() != _FENCE:
-        return {}, text
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == _FENCE), None)
-    if end is None:
-        raise CallerError(f"the line {_FENCE} that ends the values is missing")
-    found: dict[str, Any] = {}
-    for line in lines[1:end]:
-        key, colon, value = line.partition(":")
-        value = value.strip()
-        if colon and key == key.lstrip():
-            if value[:1] == value[-1:] == "'" and len(value) > 1:
-                value = value[1:-1].replace("''", "'")
-            elif value[:1] == value[-1:] == '"' and len(value) > 1:
-                try:
-                    value = str(decoded(value, key))
-                except CallerError:
-                    value = value[1:-1]
-            elif value[:1] == "[" and value[-1:] == "]":
-                found[key.strip()] = [one.strip().strip("'\"") for one in value[1:-1].split(",") if one.strip()]
-                continue
-            found[key.strip()] = value
-    return found, "\n".join(lines[end + 1 :]).strip("\n")
+def _front_matter(path: Path, used: tuple[str, ...], contents: Contents, file: str) -> tuple[dict[str, Any], str]:
+    """The values before a text, and the text; a note names the values that are not among those `used`."""
+    head, text = yaml_front_matter.parsed(values.cleaned(folders.text_of(path)))
+    if unused := [str(key)[:40] for key, value in head.items() if key not in used and value]:
+        contents.notes.append(f"{file}: no place for {', '.join(unused)}; left out.")
+    return head, text
 
 
 # --- single values ---------------------------------------------------------------------------------
