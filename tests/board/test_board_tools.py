@@ -412,7 +412,7 @@ def test_checkboxes_comments_priority_and_what_blocks(shared: Agent) -> None:
     second = make(shared, "second", depends_on=[first])
     assert shared.answer("update_task", id=first, tick=["test"])["ticked"] == "1 of 2"
     assert shared.answer("get_task", id=first)["description"] == "- [ ] write it\n- [x] test it"
-    assert "is no checkbox" in shared.error("update_task", id=first, tick=["3"])
+    assert "is not a checkbox" in shared.error("update_task", id=first, tick=["3"])
     shared.answer("add_to_task", id=first, content="Is this right?", as_comment=True)
     task = shared.answer("get_task", id=first)
     assert [one["text"] for one in task["comments"]] == ["Is this right?"]
@@ -555,6 +555,7 @@ def test_the_holder_of_a_claim_is_told_at_once_and_in_its_next_answer_of_who_for
         said = f"{name} changed {task}, on which {holding} works; read it again"
         told = holder.receive()
         assert (told["method"], told["params"]["data"]) == ("notifications/message", {"message": said})
+        assert "unknown task" in holder.error("get_task", id="t-00000")  # a call that fails does not use up the news
         answers = [holder.call("get_task", {"id": task})["content"] for _ in range(2)]
         assert [[part["text"] for part in parts[1:]] for parts in answers] == [[said], []]
 

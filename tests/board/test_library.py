@@ -56,7 +56,7 @@ def test_a_stale_revision_is_refused_with_who_changed_it(world: World) -> None:
     world.write(library.update_standard, "style", "b", by=world.agent("codex"))
     said = world.refused(library.update_standard, "style", "c", expected_revision=1)
     assert said == (
-        "standard style has revision 2, not 1; since then: codex changed content. "
+        "standard style has revision 2, not 1; since then: codex: changed content. "
         "Nothing was changed: read it with get_standard, then try again."
     )
     world.write(library.create_snippet, "S", "a", [])

@@ -41,8 +41,8 @@ def test_an_answered_question_is_answered_once(world: World) -> None:
         ({}, {"text": "  "}, "the answer is empty"),
         ({"options": OPTIONS}, {"option": "c"}, "unknown option 'c'; available: a, b"),
         ({}, {"option": "a"}, "unknown option 'a'; available: none"),
-        ({"options": OPTIONS, "allow_freeform": False}, {"text": "x"}, "takes one of its options only"),
-        ({"options": OPTIONS, "allow_freeform": False}, {"option": "a", "text": "x"}, "takes one of its options only"),
+        ({"options": OPTIONS, "allow_freeform": False}, {"text": "x"}, "accepts only one of its options"),
+        ({"options": OPTIONS, "allow_freeform": False}, {"option": "a", "text": "x"}, "only one of its options"),
         ({}, {"text": "x" * 4_001}, "the answer has 4,001 characters; at most 4,000"),
         ({}, {"text": "a\0b"}, "U+0000"),
     ],
@@ -59,8 +59,8 @@ def test_an_answer_that_does_not_fit_is_refused(
     [
         ({"question": " "}, "the question is empty"),
         ({"question": "x" * 4_001}, "the question has 4,001 characters"),
-        ({"allow_freeform": False}, "nobody could answer: give options, or leave allowFreeform true"),
-        ({"options": [OPTIONS[0], OPTIONS[0]]}, "each with an id of its own"),
+        ({"allow_freeform": False}, "nobody could answer this: pass options, or leave allowFreeform true"),
+        ({"options": [OPTIONS[0], OPTIONS[0]]}, "each with a different id"),
         ({"options": [{"id": str(one), "label": "x"} for one in range(21)]}, "there are 21 options; at most 20"),
         ({"options": [{"id": "", "label": "x"}]}, "the option's id is empty"),
         ({"options": [{"id": "x", "label": ""}]}, "the option's label is empty"),
@@ -110,7 +110,7 @@ def test_an_agent_that_notifies_without_end_is_told_to_wait_and_others_are_not(w
     loud, calm = world.agent("loud"), world.agent("calm")
     for number in range(60):
         world.write(talk.notify, str(number), by=loud)
-    assert "wait, and sum up" in world.refused(talk.notify, "once more", by=loud)
+    assert "wait, then send a summary" in world.refused(talk.notify, "once more", by=loud)
     world.write(talk.notify, "fine", by=calm)
     world.write(talk.notify, "fine")
 

@@ -190,7 +190,7 @@ def test_an_unknown_task_is_said_with_what_is_like_it(world: World) -> None:
     )
     assert f"like it: {id_}" in world.refused(views.get, "the parser")
     assert world.refused(views.get, "xyz") == "unknown task 'xyz'. See list_tasks."
-    assert world.refused(views.get, " ") == "the id of the task is empty. See list_tasks."
+    assert world.refused(views.get, " ") == "the task ID is empty. See list_tasks."
     assert world.refused(views.get, "%") == "unknown task '%'. See list_tasks."
 
 
@@ -362,7 +362,7 @@ def test_a_stale_revision_is_refused_with_what_changed_since(world: World) -> No
         lambda: world.refused(tasks.delete, id_, 1),
     ):
         assert change() == (
-            f"{id_} has revision 3, not 1; since then: codex changed title; you completed: moved to Done. "
+            f"{id_} has revision 3, not 1; since then: codex: changed title; you: completed: moved to Done. "
             "Nothing was changed: read it with get_task, then try again."
         )
     assert f"{id_} has revision 3, not 9." in world.refused(tasks.update, id_, title="three", expected_revision=9)

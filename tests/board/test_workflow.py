@@ -218,7 +218,7 @@ def test_the_archive_has_only_what_is_done_and_is_not_listed(world: World) -> No
 
 @pytest.mark.parametrize("priority", ["P5", "high", "", -1, "P-1", "2.0"])
 def test_a_priority_is_one_of_five(world: World, priority: Any) -> None:
-    assert "is no priority; P0 is the most urgent" in world.refused(tasks.create, "t", priority=priority)
+    assert "is not a priority; use P0 (most urgent)" in world.refused(tasks.create, "t", priority=priority)
 
 
 def test_what_is_ready_comes_by_priority(world: World) -> None:

@@ -154,7 +154,7 @@ def test_a_folder_whose_parent_is_missing_is_refused(full: Place, tmp_path: Path
     with pytest.raises(CallerError, match="there is no folder"):
         full.give(tmp_path / "a" / "b")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(CallerError, match="is no folder"):
+    with pytest.raises(CallerError, match="is not a folder"):
         full.give(tmp_path / "file")
 
 

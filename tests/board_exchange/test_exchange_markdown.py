@@ -192,7 +192,7 @@ def test_a_changed_file_is_known_as_edited() -> None:
         ('title: "A task"', 'title: "A"\ntitle: "B"', "line 5 has title a second time"),
         ('title: "A task"', 'name: "A"', "title is missing"),
         ('status: "pending"', 'status: "gone"', "neither pending nor completed"),
-        ('status: "pending"', 'state: "pending"', "state means nothing here"),
+        ('status: "pending"', 'state: "pending"', "state is not known here"),
         ("position: null", "position: NaN", "is not JSON"),
         ("position: null", "position: 1e999", "is not JSON"),
         ("revision: 1", "revision: true", "revision is not a number"),

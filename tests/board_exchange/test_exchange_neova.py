@@ -174,7 +174,7 @@ def test_an_empty_neova_folder_has_nothing(place: Place, tmp_path: Path) -> None
 BROKEN: list[tuple[str, bytes, str]] = [
     ("tasks/a.json", b"{", "it is not JSON"),
     ("tasks/a.json", b'{"title": "A",\n\n}', "it is not JSON, line 3"),
-    ("tasks/a.json", b"[]", "is no JSON object"),
+    ("tasks/a.json", b"[]", "is not a JSON object"),
     ("tasks/a.json", b'{"id": "x-1"}', "has no title"),
     ("tasks/a.json", b'{"id": "x-1", "title": "\\u200b"}', "the title is empty"),
     ("tasks/a.json", b'{"id": "../../x", "title": "A"}', "cannot be the id of a task"),

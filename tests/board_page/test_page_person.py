@@ -85,7 +85,7 @@ def test_dependencies_and_code_are_edited_and_taken_back(page: Page, board: Boar
     page.keyboard.press("Escape")
     for _ in range(2):
         page.keyboard.press("Control+z")
-        expect(page.get_by_text("Taken back").last).to_be_attached()
+        expect(page.get_by_text("Undone").last).to_be_attached()
     expect(page.locator(".toast")).to_have_count(2)
     found = ada.call("get_task", id=second)
     assert not found.get("depends_on") and not found.get("anchors")
@@ -162,7 +162,7 @@ def test_a_question_is_told_to_the_desktop_and_heard_once_that_is_wanted(
     ada.call("ask_user", question="Before anything was chosen?")
     notices = page.get_by_role("region", name="Notices")
     expect(notices).to_contain_text("ada asks: Before anything was chosen?")  # the panel is closed
-    page.get_by_role("button", name="Tell me").click()
+    page.get_by_role("button", name="Notify me").click()
     expect(page.get_by_text("An agent waits for you.")).to_have_count(0)
     ada.call("ask_user", question="Now?")
     expect(page).to_have_title(f"(2) {board.root.name} · Board")
@@ -204,7 +204,7 @@ def test_what_is_blocked_is_seen_and_found_and_is_free_once_the_other_is_done(pa
     expect(column(page, "Done").get_by_role("link", name="Lay the ground")).to_be_visible()
     expect(card(page, "Build on it")).not_to_contain_text("Blocked")
     page.get_by_role("link", name="Lay the ground").click()
-    page.get_by_role("button", name="Open it again").click()
+    page.get_by_role("button", name="Reopen").click()
     expect(card(page, "Build on it")).to_contain_text("Blocked by 1")
 
 
@@ -243,8 +243,8 @@ def test_priority_checkboxes_comments_and_the_archive(page: Page, ada: Agent) ->
     dialog.get_by_role("button", name="Comment").click()
     expect(dialog.locator(".comment")).to_contain_text("Please hurry")
     assert "Please hurry" in str(ada.call("get_task", id=id_))
-    dialog.get_by_role("button", name="Complete it").click()
-    dialog.get_by_role("button", name="Archive it").click()
+    dialog.get_by_role("button", name="Complete").click()
+    dialog.get_by_role("button", name="Archive").click()
     expect(card(page, "With everything")).to_have_count(0)
     page.keyboard.press("Escape")
     open_sidebar(page)
@@ -288,7 +288,7 @@ def test_an_overwritten_text_and_a_deleted_task_come_back(page: Page, ada: Agent
     expect(dialog.locator(".prose")).to_have_text("Another")
     dialog.get_by_text("History (2)").click()
     expect(dialog.locator(".history")).to_contain_text("The first text")
-    dialog.get_by_role("button", name="Go back to revision 1").click()
+    dialog.get_by_role("button", name="Restore revision 1").click()
     expect(dialog.locator(".prose")).to_have_text("The first text")
     dialog.get_by_role("button", name="Delete…").click()
     page.get_by_role("button", name="Delete task").click()

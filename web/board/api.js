@@ -33,7 +33,7 @@ export async function ask(method, path, body) {
       throw error;
     });
   } catch {
-    const unknown = method === "GET" ? "" : " It is not known whether your change was stored; the board shows it once it is connected again.";
+    const unknown = method === "GET" ? "" : " Whether your change was stored is not known; the board shows it after it reconnects.";
     throw new ApiError(0, `The board's server does not answer.${unknown}`);
   }
   if (response.status === 401) signedOut.dispatchEvent(new Event("out"));

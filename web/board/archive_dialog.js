@@ -12,7 +12,7 @@ export async function openArchive({ fail }) {
     const { tasks } = await api.archive();
     const modal = openModal({ heading: "Archive", kind: "dialog--form" });
     const list = element("ul", { class: "stack", role: "list" }, ...tasks.map((task) => rowOf(task, fail)));
-    modal.body.append(tasks.length ? list : element("p", { class: "hint" }, "It is empty. Completed tasks come here from their dialog, with “Archive it”."));
+    modal.body.append(tasks.length ? list : element("p", { class: "hint" }, "It is empty. To archive a completed task, open it and choose “Archive”."));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     fail(error);

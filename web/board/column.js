@@ -120,11 +120,11 @@ export class Column {
     this.#empty.dataset.kind = kind;
     const button = (text, run) => element("button", { type: "button", on: { click: run } }, text);
     if (kind === "filtered") {
-      this.#empty.replaceChildren(element("p", {}, "No task here passes the filter."),
+      this.#empty.replaceChildren(element("p", {}, "No task in this stage matches the filter."),
         button("Clear the filter", this.#with.clearFilter));
     } else if (kind === "first") {
       this.#empty.replaceChildren(element("p", { class: "column__lead" }, "This board is empty."),
-        element("p", {}, "Write down the first thing to do, or let an agent call ", element("code", {}, "create_task"), "."),
+        element("p", {}, "Create the first task, or let an agent call ", element("code", {}, "create_task"), "."),
         button("New task", () => this.#with.on.create(this.stage.name)));
     } else {
       this.#empty.replaceChildren(element("p", {}, "Nothing here. Drop a card, or add one below."));

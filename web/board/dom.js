@@ -3,7 +3,7 @@
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "selected", "tabIndex", "open", "textContent"]);
 
 /**
- * A new element. `properties` are attributes, besides `on` (listeners by event), `data` (its dataset), `vars` (CSS
+ * A new element. `properties` are attributes, except `on` (listeners by event), `data` (its dataset), `vars` (CSS
  * variables) and what is set as a property; null and false leave an attribute out. Children may be null, or arrays of them.
  */
 export function element(tag, properties = {}, ...children) {

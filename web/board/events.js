@@ -1,5 +1,5 @@
 // What happens on the board, as the page hears of it. Events: `state` (connecting, live, reconnecting, signed-out),
-// `change`, `activity`, `lost` (read everything anew), `caught-up` (what was missed has been told).
+// `change`, `activity`, `lost` (read everything again), `caught-up` (what was missed has been told).
 
 import { Stream } from "./stream.js";
 

@@ -26,7 +26,7 @@ export function linksOf(task, { state, undo, open }) {
     const done = !other || other.status === "completed";
     return element("li", { class: done ? "is-done" : "" }, icon(done ? "check" : "blocked"), taskLink(id, open, other?.title ?? id),
       done ? element("span", { class: "unseen" }, " (completed)") : null,
-      remove ? element("button", { type: "button", class: "plain", "aria-label": `Depend no more on ${other?.title ?? id}`, on: { click: remove } }, icon("close")) : null);
+      remove ? element("button", { type: "button", class: "plain", "aria-label": `Remove the dependency on ${other?.title ?? id}`, on: { click: remove } }, icon("close")) : null);
   };
   const list = (ids, makeRow) => (ids.length ? element("ul", { class: "links", role: "list" }, ...ids.map(makeRow)) : null);
   return [

@@ -33,7 +33,7 @@ export class Notices {
   missed(changes, open) {
     this.#missed?.remove();
     const dismiss = element("button", { type: "button", class: "plain", "aria-label": "Dismiss" }, icon("close"));
-    const text = changes ? `${changes.length.toLocaleString("en")} change${changes.length === 1 ? "" : "s"} while you were away` : "Much has changed while you were away. The board was read anew.";
+    const text = changes ? `${changes.length.toLocaleString("en")} change${changes.length === 1 ? "" : "s"} while you were away` : "Much changed while you were away. The board was reloaded.";
     const shown = changes?.slice(-MOST).reverse().map((change) => element("li", {},
       element("strong", { dir: "auto" }, change.who), ` ${change.action} ${change.kind} `,
       change.kind === "task" && change.action !== "deleted" ? element("button", { type: "button", class: "link", dir: "auto", on: { click: () => open(change.ref) } }, change.text)
@@ -52,8 +52,8 @@ export class Notices {
     if (!isOffered) return;
     const button = (text, isWanted, kind = "") => element("button", { type: "button", class: kind, on: { click: () => choose(isWanted) } }, text);
     this.#offer = element("div", { class: "notice", role: "status" }, icon("bell"),
-      element("p", {}, element("strong", {}, "An agent waits for you. "), "Should this page tell you of questions with a desktop notification and a quiet sound?"),
-      button("Tell me", true, "primary"), button("No", false));
+      element("p", {}, element("strong", {}, "An agent is waiting for you. "), "Show a desktop notification and play a quiet sound when an agent asks a question?"),
+      button("Notify me", true, "primary"), button("No", false));
     this.#host.append(this.#offer);
   }
 

@@ -71,7 +71,7 @@ export class Selection {
 
   async #delete() {
     const ids = [...this.#ids];
-    const sure = await confirmed({ heading: `Delete ${countOf(ids.length, "task")}?`, text: "They go off the board.", yes: "Delete tasks" });
+    const sure = await confirmed({ heading: `Delete ${countOf(ids.length, "task")}?`, text: "They go to the trash, from where they can be restored.", yes: "Delete tasks" });
     if (sure) this.#do.deleteAll(ids);
   }
 }

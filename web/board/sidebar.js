@@ -10,8 +10,8 @@ import { openTrash } from "./trash_dialog.js";
 export class Sidebar {
   #standards = element("ul", { class: "texts", role: "list" });
   #snippets = element("ul", { class: "texts", role: "list" });
-  #noStandards = element("p", { class: "hint" }, "None yet. What agents must keep to, such as how errors are made.");
-  #noSnippets = element("p", { class: "hint" }, "None yet. Pieces of text or code that agents use again.");
+  #noStandards = element("p", { class: "hint" }, "None yet. Standards are rules for agents, such as how errors are written.");
+  #noSnippets = element("p", { class: "hint" }, "None yet. Snippets are texts and code that agents reuse.");
   #state;
   #fail;
 

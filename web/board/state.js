@@ -25,7 +25,7 @@ export class State extends EventTarget {
   #columns = new Map(); // name of a stage → its tasks, in order
   #waiting = new Map(); // id of a task → how many of its questions wait
 
-  /** Everything anew, as GET /api/board has it. */
+  /** Replace everything with what GET /api/board returns. */
   replace(board) {
     this.root = board.root;
     this.seq = Math.max(board.seq, this.seq);

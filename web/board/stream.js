@@ -43,7 +43,7 @@ export class Stream {
     if (this.#runs && this.#state !== "live") this.#open();
   }
 
-  /** Connect anew: the connection is in doubt. */
+  /** Reconnect: the connection is in doubt. */
   check() {
     if (this.#runs) this.#open();
   }

@@ -31,7 +31,7 @@ export class Sync {
     return this.#run();
   }
 
-  /** A change of this page's own begins: what is read of the task meanwhile may be from before it. */
+  /** A change of this page's own begins: what is read of the task until it ends may be older than it. */
   hold(id) {
     this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
     this.#stamps.set(id, (this.#stamps.get(id) ?? 0) + 1);
@@ -62,7 +62,7 @@ export class Sync {
     }
   }
 
-  /** Read everything anew. */
+  /** Read everything again. */
   everything() {
     this.#board = true;
     return this.#run();

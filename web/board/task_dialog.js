@@ -1,4 +1,4 @@
-// The dialog of one task: reading it, changing it, and what to do if somebody else changed it meanwhile.
+// The dialog of one task: reading it, changing it, and what to do if somebody else changed it too.
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
@@ -83,7 +83,7 @@ export class TaskDialog {
       if (error.status !== 400) return;
       this.#form = null;
       this.#drawn.clear();
-      this.#modal.body.replaceChildren(element("p", { class: "hint" }, "This task is not on the board any more. It may have been deleted."));
+      this.#modal.body.replaceChildren(element("p", { class: "hint" }, "This task is no longer on the board. It may have been deleted."));
       return;
     }
     if (this.#form) this.#warn();
@@ -193,7 +193,7 @@ export class TaskDialog {
       if (error.status !== 409) return this.#form.refuse(error.message);
     }
     const now = await api.task(base.id).catch(() => null);
-    if (!now) return this.#form.refuse("This task is not on the board any more.");
+    if (!now) return this.#form.refuse("This task is no longer on the board.");
     const both = Object.keys(change).filter((name) => differ(now[name], base[name]) && differ(now[name], values[name]));
     // Moved, claimed or changed elsewhere in the text: nothing of what was written is in anybody's way.
     if (!both.length) return this.#save({ ...base, ...now }, { ...pick(now), ...change }, stop);
@@ -208,7 +208,7 @@ export class TaskDialog {
     const button = (text, run, kind = "") => element("button", { type: "button", class: kind, on: { click: run } }, text);
     const heading = element("h3", { tabindex: "-1" }, `${last?.who ?? "Somebody"} changed the same while you were writing`);
     const box = element("section", { class: "conflict", "aria-label": "Two versions" }, heading,
-      element("p", { class: "hint" }, "Nothing was saved yet. Which one shall it be?"),
+      element("p", { class: "hint" }, "Nothing was saved yet. Which version do you want to keep?"),
       ...both.map((name) => element("div", { class: "conflict__field" }, element("p", { class: "conflict__name" }, WRITTEN[name]),
         element("div", { class: "conflict__sides" }, side("Yours", shown(values[name])), side("On the board", shown(now[name]))))),
       element("div", { class: "buttons" },
@@ -216,7 +216,7 @@ export class TaskDialog {
           this.#task = now;
           stop();
         }),
-        button("Go on writing", () => this.#edit(now, mine)),
+        button("Keep writing", () => this.#edit(now, mine)),
         button("Keep mine", () => this.#save(now, mine, stop), "primary")));
     this.#modal.body.replaceChildren(box);
     heading.focus();
@@ -226,7 +226,7 @@ export class TaskDialog {
     const warning = this.#modal.body.querySelector('[data-slot="warning"]');
     if (!warning || this.#task.revision === this.#form.base.revision) return;
     warning.hidden = false;
-    warning.textContent = `${this.#task.history.at(-1)?.who ?? "Somebody"} has changed this task meanwhile. If it is the same text, you will see both when you save.`;
+    warning.textContent = `${this.#task.history.at(-1)?.who ?? "Somebody"} changed this task while you were writing. If you both changed the same text, you will see both versions when you save.`;
   }
 }
 
@@ -259,5 +259,5 @@ async function refuseEmpty(form) {
 
 async function mayDiscard(form) {
   if (!form?.isChanged) return true;
-  return confirmed({ heading: "Discard what you wrote?", text: "It was not saved.", yes: "Discard", no: "Go on writing" });
+  return confirmed({ heading: "Discard what you wrote?", text: "It was not saved.", yes: "Discard", no: "Keep writing" });
 }

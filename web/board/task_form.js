@@ -35,7 +35,7 @@ export class TaskForm {
         element("p", { class: "hint", id: "form-description-hint" }, "Markdown: # heading, **bold**, - list, - [ ] to do, `code`")),
       element("div", { class: "form__row" },
         element("div", { class: "field" }, label(this.tags, "Tags"), this.tags, element("p", { class: "hint", id: "form-tags-hint" }, "Separated by commas")),
-        this.#isNew ? null : element("div", { class: "field" }, label(this.branch, "Branch"), this.branch, element("p", { class: "hint", id: "form-branch-hint" }, "Of git, that the work is on")),
+        this.#isNew ? null : element("div", { class: "field" }, label(this.branch, "Branch"), this.branch, element("p", { class: "hint", id: "form-branch-hint" }, "Git branch of the work")),
         this.#isNew ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null,
         this.#isNew ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null),
       this.error,

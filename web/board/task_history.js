@@ -13,7 +13,7 @@ export function historyOf(history, goBack) {
     element("p", {}, element("strong", { dir: "auto" }, one.who), " ", element("span", { dir: "auto" }, one.message), " ", time(one.at)),
     ...Object.entries(one.fields).filter(([name]) => !HIDDEN.has(name)).map(([name, change]) => changeOf(name, change)),
     one.revision === last ? null : element("button", { type: "button", class: "quiet", data: { focus: `revision-${one.revision}` },
-      "aria-label": `Go back to revision ${one.revision}`, on: { click: () => goBack(one.revision) } }, "Go back to this")));
+      "aria-label": `Restore revision ${one.revision}`, on: { click: () => goBack(one.revision) } }, "Restore this version")));
   return [element("details", { class: "folded history" }, element("summary", {}, `History (${history.length})`), element("ol", { role: "list" }, ...entries))];
 }
 

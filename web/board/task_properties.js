@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { hueOf } from "./tag_colors.js";
 import { time } from "./time.js";
 
-export const PRIORITIES = ["P0 · at once", "P1 · soon", "P2 · usual", "P3 · later", "P4 · some time"];
+export const PRIORITIES = ["P0 · urgent", "P1 · high", "P2 · normal", "P3 · low", "P4 · someday"];
 
 /** A list of them; `wiring` has state and actions. */
 export function propertiesOf(task, { state, actions }) {
@@ -23,8 +23,8 @@ export function propertiesOf(task, { state, actions }) {
     property("Id", element("code", {}, task.id)),
     property(element("label", { for: "task-stage" }, "Stage"), stage),
     property("Status", element("span", { class: done ? "fact fact--done" : "fact" }, done ? icon("check") : null, done ? "Completed" : "Pending"),
-      button("status", done ? "Open it again" : "Complete it", () => actions.quickly(task.id, { status: done ? "pending" : "completed" })),
-      done ? button("archive", "Archive it", () => actions.archive(task.id)) : null),
+      button("status", done ? "Reopen" : "Complete", () => actions.quickly(task.id, { status: done ? "pending" : "completed" })),
+      done ? button("archive", "Archive", () => actions.archive(task.id)) : null),
     property(element("label", { for: "task-priority" }, "Priority"), priority),
     property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
     property(done ? "Worked on by" : element("label", { for: "task-holder" }, "Worked on by"), done ? none("Nobody") : holderOf(task, state.agents, actions)),

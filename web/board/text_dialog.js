@@ -44,7 +44,7 @@ export async function openText(kind, id) {
     form.focus();
   };
   const discard = async () => {
-    if (!(await confirmed({ heading: `Delete ${titleOf(text)}?`, text: `It goes to the trash; agents will not find this ${kind} any more.`, yes: `Delete ${kind}` }))) return;
+    if (!(await confirmed({ heading: `Delete ${titleOf(text)}?`, text: `It goes to the trash; agents can no longer read this ${kind}.`, yes: `Delete ${kind}` }))) return;
     try {
       await api.deleteText(kind, id);
       modal.close();
@@ -81,7 +81,7 @@ class TextForm {
   constructor(kind, text, { save, cancel }) {
     const line = (name, label, hint) => this.#field(name, label, element("input", { id: `text-${name}`, type: "text", value: valueOf(text, name), dir: "auto", autocomplete: "off" }), hint);
     const first = kind === "snippet" ? [line("title", "Title"), line("tags", "Tags", "Separated by commas")]
-      : [text ? null : line("id", "Id", "As agents ask for it: small letters and hyphens, as in error-handling"), line("description", "Description", "In one line, when to read it")];
+      : [text ? null : line("id", "Id", "The name that agents use: lower-case letters and hyphens, such as error-handling"), line("description", "Description", "One line: when to read it")];
     const content = this.#field("content", "Text", element("textarea", { id: "text-content", rows: "14", value: valueOf(text, "content"), dir: "auto" }), "Markdown");
     const send = element("button", { type: "submit", class: "primary" }, text ? "Save" : `Create ${kind}`);
     this.node = element("form", { class: "form", novalidate: true }, ...first, content, this.#error,
@@ -133,5 +133,5 @@ function titleOf(text) {
 
 async function mayDiscard(form) {
   if (!form?.isChanged) return true;
-  return confirmed({ heading: "Discard what you wrote?", text: "It was not saved.", yes: "Discard", no: "Go on writing" });
+  return confirmed({ heading: "Discard what you wrote?", text: "It was not saved.", yes: "Discard", no: "Keep writing" });
 }

@@ -13,7 +13,7 @@ export class Toolbar {
   #text = element("input", { type: "search", class: "search__field", placeholder: "Filter: words, tag:, is:blocked…", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
   #tag = element("select", { "aria-label": "Filter by tag" });
   #agent = element("select", { "aria-label": "Filter by agent" });
-  #chips = element("ul", { class: "chips", role: "list", "aria-label": "Tags that are filtered by" });
+  #chips = element("ul", { class: "chips", role: "list", "aria-label": "Tags in the filter" });
   #clear = element("button", { type: "button", class: "quiet" }, "Clear");
   #waiting = element("span", { class: "count", "aria-hidden": "true" });
   #waitingText = element("span", { class: "unseen" });

@@ -30,7 +30,7 @@ export async function openTrash({ fail }) {
       return node;
     };
     const empty = element("button", { type: "button", on: { click: async () => {
-      const sure = await confirmed({ heading: "Empty the trash?", text: "What is in it will be gone for good.", yes: "Empty the trash" });
+      const sure = await confirmed({ heading: "Empty the trash?", text: "Everything in it is deleted permanently.", yes: "Empty the trash" });
       if (sure) await trying(() => api.emptyTrash().then(() => modal.close()));
     } } }, "Empty the trash…");
     if (entries.length) modal.body.append(element("ul", { class: "stack", role: "list" }, ...entries.map(row)), element("div", { class: "buttons" }, empty));

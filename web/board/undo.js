@@ -17,14 +17,14 @@ export class Undo {
   /** Take the last one back, and say so. */
   async last() {
     const found = this.#done.pop();
-    if (!found) return toast("There is nothing of yours to take back.");
+    if (!found) return toast("Nothing to undo.");
     try {
       await found.back();
-      toast(`Taken back: ${found.what}`);
-      announce(`Taken back: ${found.what}`);
+      toast(`Undone: ${found.what}`);
+      announce(`Undone: ${found.what}`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      toast(`This cannot be taken back: ${found.what}. ${error.message}`, { error: true });
+      toast(`Cannot undo: ${found.what}. ${error.message}`, { error: true });
     }
     return undefined;
   }

@@ -21,10 +21,10 @@ export class Workspace {
   #agents = element("ul", { class: "agents", role: "list" });
   #timeline = element("ol", { class: "timeline", role: "list" });
   #answered = element("div", { class: "stack" });
-  #noQuestions = element("p", { class: "hint" }, "Nobody waits for you.");
+  #noQuestions = element("p", { class: "hint" }, "No questions.");
   #noAgents = element("p", { class: "hint" }, "No agent is connected. Connect one to ", element("code", {}, `ws://${location.host}`),
     ", or start it with ", element("code", {}, "lsp-mcp board --mcp"), " as its MCP server.");
-  #noNotifications = element("p", { class: "hint" }, "What agents report with ", element("code", {}, "notify_user"), " is listed here.");
+  #noNotifications = element("p", { class: "hint" }, "Notifications that agents send with ", element("code", {}, "notify_user"), " appear here.");
   #count = element("span", { class: "count" });
   #answeredTitle = element("summary", {});
   #clear = element("button", { type: "button", class: "quiet", "aria-label": "Empty the timeline" }, "Empty");
@@ -46,7 +46,7 @@ export class Workspace {
         element("section", { class: "asks" }, element("h3", {}, "Questions for you ", this.#count), this.#noQuestions, this.#questions, this.#folded),
         section("Agents", this.#noAgents, this.#agents),
         element("section", {}, element("h3", {}, "Timeline ", this.#clear), this.#noNotifications, this.#timeline),
-        section("When somebody asks", ...makeSwitches(attention))));
+        section("When an agent asks", ...makeSwitches(attention))));
     this.#clear.addEventListener("click", () => {
       keep(CLEARED, { ...kept(CLEARED, {}), [state.root]: state.notifications[0]?.id ?? 0 });
       this.draw();

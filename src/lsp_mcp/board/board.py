@@ -156,7 +156,7 @@ class Board:
         return await asyncio.get_running_loop().run_in_executor(self._threads, how, work, actor)
 
     async def _look(self) -> None:
-        """Tell listeners of changes, whoever made them."""
+        """Tell listeners of changes, of this and other processes."""
         while True:
             await self._looking.wait()
             self._looking.clear()

@@ -84,7 +84,7 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
 
 
 def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
-    """See that nobody else works on a task; with `force` whoever does is told, and named in the answer.
+    """Check that nobody else works on a task; with `force` the holder is told, and named in the answer.
 
     Raises:
         ConflictError: somebody does.
@@ -94,7 +94,7 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
     holder = row["holder_name"]
     if not force:
         raise ConflictError(
-            f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. Nothing was changed: write a comment, "
+            f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. Nothing was changed: add a comment, "
             f"take another task, or pass force=true, of which {holder} is told."
         )
     tell_holder(at, row, f"{at.actor.name} changed {row['id']}, on which {holder} works; read it again")
@@ -102,7 +102,7 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
 
 
 def tell_holder(at: Transaction, row: RowMapping, text: str) -> None:
-    """Have whoever else works on a task be told something, at once or with its next answer."""
+    """Tell the agent that holds a task, unless it does this itself: at once or with its next answer."""
     if row["claimed_by"] not in (None, at.actor.id) and row["holder_connected"]:
         at.change("told", "agent", row["claimed_by"], text)
 

@@ -16,7 +16,7 @@ _MOST_TAGS, _MOST_TAG = 20, 60
 MOST_NAME = 60
 _MOST_BRANCH = 255
 _MOST_SOUGHT = 300
-# Control characters, halves of a character, and what turns text around for whoever reads on: text from right to left
+# Control characters, halves of a character, and what reverses the text after it: text from right to left
 # needs none of those.
 _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
@@ -90,7 +90,9 @@ def priority(value: str | int) -> int:
     """0 to 4, from `P0` (the most urgent) to `P4`."""
     digits = str(value).strip().upper().removeprefix("P")
     if digits not in ("0", "1", "2", "3", "4"):
-        raise CallerError(f"{str(value)[:20]!r} is no priority; P0 is the most urgent, P4 the least, P2 as usual.")
+        raise CallerError(
+            f"{str(value)[:20]!r} is not a priority; use P0 (most urgent) to P4 (least urgent). P2 is the default."
+        )
     return int(digits)
 
 

@@ -55,7 +55,7 @@ def expect(at: Transaction, kind: Kind, ref: str, revision: int, expected: int |
     """Raises ConflictError unless `revision` is the expected one, if one is; the message says what changed since."""
     if expected is None or expected == revision:
         return
-    told = "; ".join(f"{one['who']} {one['message']}" for one in entries(at, kind, ref, after=expected))
+    told = "; ".join(f"{one['who']}: {one['message']}" for one in entries(at, kind, ref, after=expected))
     name = ref if kind == "task" else f"{kind} {ref}"
     raise ConflictError(
         f"{name} has revision {revision}, not {expected}"

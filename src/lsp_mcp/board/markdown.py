@@ -107,7 +107,7 @@ def _box(boxes: Sequence[Box], item: str) -> Box:
     if len(found) == 1:
         return found[0]
     told = first_few([f"{number} {box.text[:60]}" for number, box in enumerate(boxes, 1) if box in (found or boxes)])
-    what = "is the text of several checkboxes; pass a number" if found else "is no checkbox of the description"
+    what = "is the text of several checkboxes; pass a number" if found else "is not a checkbox of the description"
     raise CallerError(f"{item[:60]!r} {what}: {told or 'it has none'}.")
 
 

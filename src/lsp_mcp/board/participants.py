@@ -76,7 +76,7 @@ class Participants:
         return connection.actor
 
     def renamed(self, agent: str, name: str) -> None:
-        """The agent of that id has another name, whoever gave it."""
+        """The agent of that id has a new name."""
         for key in self.keys(agent):
             self._connections[key].actor = Actor(name, agent)
 

@@ -69,4 +69,4 @@ def _spread(at: Transaction, stage: Row) -> None:
     ]
     place = sa.update(tasks).where(tasks.c.id == sa.bindparam("task")).values(position=sa.bindparam("number"))
     at.connection.execute(place, numbered)
-    at.change("updated", "stage", stage["id"], stage["name"])  # whoever shows it has old positions
+    at.change("updated", "stage", stage["id"], stage["name"])  # pages that show it have old positions

@@ -2,7 +2,7 @@
 
 Older boards told the stage and the status of a task apart, and no stage completed tasks. That stage is then the one
 that is called so; else the last one, unless it has pending tasks or is the default one: then a new one, "Done". What
-is in it is completed, as whoever moved it there meant; what was completed elsewhere moves there.
+is in it is completed, as the person or agent that moved it there meant; what was completed elsewhere moves there.
 
 Board version 0002 does this too: what is written here in SQL must hold for its tables.
 """

@@ -306,7 +306,7 @@ def _color(value: str) -> str:
     text = value.strip().lower()
     if len(text) in (4, 7) and text[0] == "#" and all(char in "0123456789abcdef" for char in text[1:]):
         return text
-    raise CallerError(f"{value[:40]!r} is no color; write it as #2563eb.")
+    raise CallerError(f"{value[:40]!r} is not a color; write it as #2563eb.")
 
 
 def _activities(values: Sequence[dict[str, str]]) -> list[dict[str, str]]:

@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 _BUSY_TIMEOUT = 10_000  # milliseconds that a writer waits for others
 _MOST_CHANGES = 20_000  # rows that are kept to catch up on
 _PRUNE_EVERY = 500
-_MOST_ACTIVITY = 64 * 1024  # bytes of the file, which then begins anew
+_MOST_ACTIVITY = 64 * 1024  # bytes of the file, which is then emptied
 _MOST_TOGETHER = 32  # writes that SQLite makes safe at once
 _MOST_TAKEN = 5  # attempts to find a key that nobody has
 _LONGEST_PAUSE = 0.1  # seconds before a write is tried again that others were in the way of
@@ -129,7 +129,7 @@ class Store:
             return self._write_to_postgres(work, actor)
         write = _Write(work, actor)
         self._waiting.append(write)
-        # What waits for the disk waits together: whoever is first in line makes all of it safe at once.
+        # What waits for the disk waits together: the first in line commits all of it at once.
         while not write.is_done:
             with self._writing:
                 if not write.is_done:
@@ -193,7 +193,7 @@ class Store:
                         self._carry_out(connection, write)
                     except DBAPIError:
                         raise
-                    except BaseException as error:  # noqa: BLE001 (whoever waits for it gets it)
+                    except BaseException as error:  # noqa: BLE001 (raised where the result is awaited)
                         connection.exec_driver_sql("ROLLBACK TO one")
                         write.fail(error)
                     connection.exec_driver_sql("RELEASE one")

@@ -33,7 +33,7 @@ def notify(at: Transaction, message: str, *, task: str | None = None, level: Lev
     text = fields.message(message)
     lately = (notifications.c.agent == at.actor.id) & notifications.c.at.between(fields.before(at.now, 60), at.now)
     if at.actor.id and _count(at, lately) >= _A_MINUTE:
-        raise CallerError(f"{_A_MINUTE} notifications in a minute are more than anybody reads; wait, and sum up.")
+        raise CallerError(f"{_A_MINUTE} notifications in a minute are too many; wait, then send a summary.")
     task = views.row(at, task)["id"] if task is not None else None
     values = {"agent": at.actor.id, "who": at.actor.name, "message": text, "level": level, "task": task, "at": at.now}
     key = at.connection.execute(sa.insert(notifications).values(**values)).inserted_primary_key
@@ -68,13 +68,17 @@ def ask(
         for one in options
     ]
     if len(shown) > _MOST_OPTIONS or len({one["id"] for one in shown}) < len(shown):
-        raise CallerError(f"there are {len(shown)} options; at most {_MOST_OPTIONS}, each with an id of its own.")
+        raise CallerError(
+            f"there are {len(shown)} options; at most {_MOST_OPTIONS} are allowed, each with a different id."
+        )
     if not shown and not allow_freeform:
-        raise CallerError("nobody could answer: give options, or leave allowFreeform true.")
+        raise CallerError("nobody could answer this: pass options, or leave allowFreeform true.")
     text = fields.message(question, "question")
     open_ = (questions.c.agent == at.actor.id) & questions.c.answered_at.is_(None)
     if at.actor.id and _count(at, open_) >= _MOST_OPEN:
-        raise CallerError(f"{_MOST_OPEN} questions of yours wait for an answer; ask no more before some are answered.")
+        raise CallerError(
+            f"{_MOST_OPEN} questions of yours wait for an answer; wait for some answers before you ask more."
+        )
     id_ = _free_id(at)
     at.connection.execute(
         sa.insert(questions).values(
@@ -119,7 +123,7 @@ def answer(at: Transaction, typed: str, *, option: str | None = None, text: str 
     if option is None and said is None:
         raise CallerError("the answer is empty: choose an option or write a text.")
     if said and not found["allow_freeform"]:
-        raise CallerError("this question takes one of its options only.")
+        raise CallerError("this question accepts only one of its options.")
     if option is not None and option not in {one["id"] for one in found["options"]}:
         raise CallerError(unknown("option", option, [one["id"] for one in found["options"]]))
     at.connection.execute(

@@ -276,7 +276,7 @@ def _new_place(at: Transaction, stage: str) -> tuple[str, float]:
         last, is_known = at.connection.execute(sa.select(newest, known)).one()
         if not is_known:
             return id_, float(last or 0.0) + 1.0
-    raise CallerError("no free id was found; the board is full.")
+    raise CallerError("no free ID was found; the board is full.")
 
 
 def _changed(name: str, before: list[str], after: list[str]) -> dict[str, list[list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-_WHOLE = 200  # characters of both texts that are kept as they are, for whoever reads the history
+_WHOLE = 200  # characters of both texts that are kept whole, for readers of the history
 
 
 class TextChange(TypedDict):

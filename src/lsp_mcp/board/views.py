@@ -179,7 +179,7 @@ def row(at: Transaction, typed: str) -> RowMapping:
     """The row of a task, with `stage_name`, `holder_name` and `holder_connected`. Raises as `get`."""
     sought = fields.sought(typed, "id of the task")
     if not sought:
-        raise CallerError("the id of the task is empty. See list_tasks.")
+        raise CallerError("the task ID is empty. See list_tasks.")
     id_ = read_id("t", sought)
     found = at.connection.execute(sa.select(*_ROW).select_from(_FROM).where(tasks.c.id == id_)).mappings().first()
     if found is None:

@@ -240,7 +240,7 @@ class BoardApi:
     # --- events ------------------------------------------------------------------------------------
 
     async def _events(self, request: Request) -> Response:
-        """Server-sent events: `change` (its number is the event's id), `activity`, and `lost`: read all anew.
+        """Server-sent events: `change` (its number is the event's id), `activity`, and `lost`: read everything again.
 
         `ready` comes after the changes since the number that was sent, with the board's root and newest number.
         """

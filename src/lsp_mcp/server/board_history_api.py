@@ -67,5 +67,5 @@ class HistoryApi:
 def _named(request: Request) -> tuple[Kind, str]:
     kind = _KINDS.get(request.path_params["kind"])
     if kind is None:
-        raise CallerError(f"only these have a history: {', '.join(_KINDS)}.")
+        raise CallerError(f"unknown kind; available: {', '.join(_KINDS)}.")
     return kind, request.path_params["id"]

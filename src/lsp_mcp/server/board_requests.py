@@ -38,4 +38,4 @@ async def json_of(request: Request) -> Any:
     try:
         return json.loads(body or b"{}")
     except (ValueError, RecursionError) as error:
-        raise CallerError(f"this is no JSON: {error}") from None
+        raise CallerError(f"this is not JSON: {error}") from None

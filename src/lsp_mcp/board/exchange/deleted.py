@@ -58,7 +58,7 @@ class Done(Struct, forbid_unknown_fields=True):
 
 
 class Trash(Struct, forbid_unknown_fields=True):
-    """All of that, each in the order in which it happened."""
+    """All of that, each in the order of events."""
 
     deleted: list[Deleted] = []
     history: list[Done] = []

@@ -81,13 +81,13 @@ def _check(folder: Path) -> None:
             raise CallerError(f"there is no folder {folder.parent}; make it first.")
         return
     if not folder.is_dir():
-        raise CallerError(f"{folder} is no folder.")
+        raise CallerError(f"{folder} is not a folder.")
     for inner in (*FOLDERS, STAGES, TALK, TRASH):
         if (folder / inner).is_symlink():
             raise CallerError(f"{folder / inner} is a link; nothing is written through links.")
     for inner in FOLDERS:
         if (folder / inner).exists() and not (folder / inner).is_dir():
-            raise CallerError(f"{folder / inner} is no folder; move it away.")
+            raise CallerError(f"{folder / inner} is not a folder; move it away.")
     ours = {path.name for path in folders.leftovers(folder, ())}.union(_OWN)
     others = sorted({path.name for path in folder.iterdir()} - ours)
     if others and not is_former_export(folder):

@@ -35,7 +35,7 @@ def files(folder: Path, inner: str, suffix: str, left_out: list[Problem]) -> Ite
         if path.is_symlink():
             left_out.append(Problem(name, "is a link; links are not followed"))
         elif not path.is_file():
-            left_out.append(Problem(name, "is no file"))
+            left_out.append(Problem(name, "is not a file"))
         else:
             yield name, path
 
@@ -51,7 +51,7 @@ def text_of(path: Path) -> str:
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise CallerError("is no file")
+                raise CallerError("is not a file")
             if status.st_size > _MOST:
                 raise CallerError(f"has {status.st_size:,} bytes; at most {_MOST:,} are read")
             return file.read(_MOST + 1).decode("utf-8-sig")

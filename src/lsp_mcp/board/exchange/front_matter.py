@@ -1,4 +1,4 @@
-"""A text with values before it, between two lines of `---`: strict, and YAML for whoever reads it as that. Pure.
+"""A text with values before it, between two lines of `---`: strict, and valid YAML. Pure.
 
 A value is JSON on one line. A list of objects has one object per line, so that versions compare line by line:
 

@@ -137,7 +137,7 @@ def stages_of(text: str) -> tuple[list[Stage], bool]:
     """The stages in the text of `stages.json`, and whether it was edited. Raises CallerError."""
     found = decoded(text, "it")
     if not isinstance(found, dict):
-        raise CallerError("is no object")
+        raise CallerError("is not an object")
     read = Reader(found)
     mark = read.text("export").removeprefix(f"{_FORM} ")
     version, _, sum_ = mark.partition(" ")
@@ -232,7 +232,7 @@ def _snippet(read: Reader, body: str) -> Snippet:
 def _stage(read: Reader) -> Stage:
     color = read.text("color").strip().lower()
     if not _COLOR.fullmatch(color):
-        raise CallerError(f"{color[:40]!r} is no color; write it as #2563eb")
+        raise CallerError(f"{color[:40]!r} is not a color; write it as #2563eb")
     made = Stage(
         id=values.stage_id(read.text("id")),
         name=fields.name(read.text("name"), "stage's name"),

@@ -321,7 +321,7 @@ def _json(path: Path) -> Any:
 def _object(path: Path) -> dict[str, Any]:
     found = _json(path)
     if not isinstance(found, dict):
-        raise CallerError("is no JSON object")
+        raise CallerError("is not a JSON object")
     return found
 
 

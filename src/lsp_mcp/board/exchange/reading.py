@@ -21,7 +21,7 @@ def read_folder(folder: Path) -> Contents:
     """All that can be read of a folder, or of the `.neova` in it.
 
     Raises:
-        CallerError: it is no folder with a board in it, or its stages cannot be used.
+        CallerError: it is not a folder with a board in it, or its stages cannot be used.
     """
     if not folder.is_dir():
         raise CallerError(f"there is no folder {folder}")

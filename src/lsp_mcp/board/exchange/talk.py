@@ -98,7 +98,7 @@ class Done(Struct, forbid_unknown_fields=True):
 
 
 class Talk(Struct, forbid_unknown_fields=True):
-    """All of that, each in the order in which it happened."""
+    """All of that, each in the order of events."""
 
     agents: list[Agent] = []
     claims: list[Claim] = []

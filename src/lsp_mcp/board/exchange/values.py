@@ -85,7 +85,7 @@ class Reader:
     def end(self) -> None:
         """Raises CallerError if something is left."""
         if self._values:
-            raise CallerError(f"{', '.join(sorted(self._values))[:200]} means nothing here")
+            raise CallerError(f"{', '.join(sorted(self._values))[:200]} is not known here")
 
 
 def task_id(typed: str) -> str:

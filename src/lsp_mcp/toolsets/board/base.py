@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, create_model
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.once import Key, once
 from lsp_mcp.board.store import Actor, Work
+from lsp_mcp.errors import LspMcpError
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import UNLISTED, Call, Tool
@@ -65,9 +66,22 @@ class BoardToolset(Toolset):
         actor, key = await self._actor(call), call.idempotency
         return await self._host.board.write(work if key is None else partial(once, key=key, work=work), actor)
 
+    def _keeping_news(self, tool: Tool) -> Callable[..., Awaitable[str]]:
+        """The tool's method; what an agent should have been told is kept for its next call if this one fails."""
+
+        async def method(call: Call, **values: Any) -> str:
+            try:
+                return await tool.method(call, **values)
+            except LspMcpError:
+                for news in call.remarks:
+                    self._host.participants.tell(call.client.key, news)
+                raise
+
+        return method
+
     def adapted(self, tool: Tool) -> Tool:
         """An agent's calls are carried out in their order, and one that changes something may have a key."""
-        turns = self._host.participants.turn
+        tool, turns = replace(tool, method=self._keeping_news(tool)), self._host.participants.turn
         if tool.name not in self.out_of_order:
             tool = replace(tool, turn=lambda call: turns(call.client.key))
         return tool if tool.read_only else replace(tool, model=_with_key(tool.model), method=_keyed(tool))
