@@ -42,6 +42,7 @@ def parsed(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _told(error: Exception) -> str:
+    """What is wrong, and where: the mark of an error says that in its own words, counted from 1."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
+        return f"{error.problem},{str(error.problem_mark).partition(',')[2]}"
     return str(error)[:200]
