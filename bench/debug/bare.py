@@ -10,11 +10,12 @@ import contextlib
 import json
 import os
 import re
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from lsp_mcp.dap.plan import Plan
 
@@ -154,6 +155,10 @@ async def begin(plan: Plan, path: Path, line: int) -> AsyncIterator[tuple[Bare, 
         for bare in bares:
             bare.close()
         for one in [*terminals, process]:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(one.pid, signal.SIGKILL)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                root = psutil.Process(one.pid)
+                # What it debugs may lead a group of its own.
+                for below in [*root.children(recursive=True), root]:
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        below.kill()
             await one.wait()
