@@ -293,7 +293,7 @@ def test_every_tool_answers_in_json_as_published(server: Connected, project: Pat
         assert (new.encode() in (project / "loan" / "loan.go").read_bytes()) is True
     assert (project / "loan" / "loan.go").read_bytes() == before
     for answer in (listed, found, used):
-        assert answer["status"] == ("capped at 2 of 17" if answer is listed else "complete")
+        assert answer["status"] == ("capped at 2 of 17; pass offset=2 for more" if answer is listed else "complete")
 
 
 def test_the_form_of_answers_is_the_callers_choice_and_else_the_users(project: Path) -> None:
