@@ -74,7 +74,8 @@ def test_who_asks_about_code_does_not_load_the_board() -> None:
     script = """
 import sys
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.server.serving import Served, server_of
+from lsp_mcp.server.offer import Served, offer_of
+from lsp_mcp.server.serving import server_of
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.settings import ToolSettings
@@ -82,7 +83,7 @@ from lsp_mcp.workspace import Workspace
 from pathlib import Path
 
 running = Running(Sessions(Workspace(Path(sys.argv[1])), [load_adapter("gopls")], {}))
-server_of(Served(running, ToolSettings(), "json", "text"))
+server_of(offer_of(Served(running, ToolSettings(), "json", "text")))
 running.kill()
 assert "sqlalchemy" not in sys.modules
 """

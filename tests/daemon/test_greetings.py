@@ -122,8 +122,11 @@ def test_a_client_that_was_greeted_hears_why_no_daemon_serves_it(
 ) -> None:
     desk, listening, _ = place
     with desk.client() as client:
-        for _ in range(2):
+        for number in range(2):
             client.send(CALL)
+            if not number:
+                # Its answer says that the door has read the call, too: else only the next daemon hears of that.
+                client.request("tools/list")
             daemon = Played(listening)
             assert "served" in daemon.heard()
             daemon.say({"refused": "nothing here says which language server it needs"})

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lsp_mcp.edits.apply import AppliedEdit, apply_plan
+from lsp_mcp.edits.journal import take_back_unfinished
 from lsp_mcp.edits.plan import (
     CreateFile,
     DeleteFile,
@@ -498,6 +499,71 @@ def test_whichever_system_call_fails_all_is_done_or_nothing(tmp_path: Path) -> N
         pytest.fail("there are more calls than were tried")
     assert outcomes == {"nothing", "done"}
     assert nth > 30
+
+
+def test_an_edit_whose_process_is_killed_at_any_moment_is_taken_back_or_done_by_the_next(tmp_path: Path) -> None:
+    done = tmp_path / "done/root"
+    apply(done, *big_plan(done))
+    outcomes = set()
+    for nth in range(1, 300):
+        root = tmp_path / f"{nth}/root"
+        steps = big_plan(root)
+        before = tree(root)
+        pid = os.fork()
+        if pid == 0:
+            calls = 0
+
+            def dying(real: Callable[..., Any]) -> Callable[..., Any]:
+                def call(*args: Any, **kwargs: Any) -> Any:
+                    nonlocal calls
+                    calls += 1
+                    if calls == nth:  # noqa: B023 (this process is of this round alone)
+                        os._exit(9)
+                    return real(*args, **kwargs)
+
+                return call
+
+            for name in [*SYSTEM_CALLS, "write"]:
+                setattr(os, name, dying(getattr(os, name)))
+            try:
+                apply(root, *steps)
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        take_back_unfinished(root)
+        assert tree(root) in (before, tree(done)), f"killed at call {nth}"
+        outcomes.add("nothing" if tree(root) == before else "done")
+        if os.waitstatus_to_exitcode(status) == 0:
+            break
+    else:
+        pytest.fail("there are more calls than were tried")
+    assert outcomes == {"nothing", "done"}
+    assert nth > 30
+
+
+def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Path) -> None:
+    a, b = write(root / "a.go", "old a"), write(root / "b.go", "old b")
+    pid = os.fork()
+    if pid == 0:
+        replaces = []
+        replace = os.replace
+
+        def dies_after_the_first(old: Path, new: Path) -> None:
+            if replaces:
+                os._exit(9)
+            replaces.append(new)
+            replace(old, new)
+
+        os.replace = dies_after_the_first  # type: ignore[assignment]
+        try:
+            apply(root, change(a, "old a", "new a"), change(b, "old b", "new b"))
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    assert a.read_text() == "new a"
+    a.write_text("mended by hand")
+    apply(root, change(b, "old b", "later"))
+    assert (a.read_text(), b.read_text()) == ("mended by hand", "later")
 
 
 def test_an_interrupt_half_way_is_passed_on_and_leaves_nothing_changed(root: Path) -> None:

@@ -86,7 +86,7 @@ async def _serve(
     opens: bool,
 ) -> None:
     from lsp_mcp.server.board_serving import serve_board
-    from lsp_mcp.server.serving import Served
+    from lsp_mcp.server.offer import Served
 
     port = listening[0].getsockname()[1]
 

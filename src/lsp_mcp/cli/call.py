@@ -139,8 +139,7 @@ class ToolCall:
             return Outcome(visible_lines(answer) if self.terminal else answer, tuple(call.remarks))
         from lsp_mcp.server.envelope import answered
 
-        result = answered([answer, *call.remarks], self.flags.response_format)
-        whole = result.model_dump(by_alias=True, exclude_none=True, mode="json")
+        whole = answered([answer, *call.remarks], self.flags.response_format)
         return Outcome(json.dumps(whole, ensure_ascii=False))
 
     @property

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import gc
 import importlib
 import logging
 import socket
-import sys
-from collections.abc import Iterator
 
 import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.token import token
 from lsp_mcp.errors import ConfigError
+from lsp_mcp.server.imports import importing
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.wire.process import TOKEN_VARIABLE
 
@@ -23,8 +20,6 @@ log = logging.getLogger(__name__)
 
 LOCAL = "127.0.0.1"
 """The address that programs of this machine connect to."""
-
-_SWITCH_INTERVAL = 0.0002  # seconds that an import may compute while the event loop wants to; Python's own is 0.005
 
 
 def serve(flags: ServerFlags) -> None:
@@ -42,7 +37,7 @@ def serve(flags: ServerFlags) -> None:
 
 
 async def _refuse(reason: ConfigError) -> None:
-    from lsp_mcp.server.serving import serve_refusals
+    from lsp_mcp.server.stdio import serve_refusals
 
     await serve_refusals(reason)
 
@@ -81,33 +76,18 @@ async def _serve_http(
     *,
     bridges: bool,
 ) -> None:
-    from lsp_mcp.server.serving import Served, serve_bridge, serve_http
+    from lsp_mcp.server.offer import Served
+    from lsp_mcp.server.serving import serve_bridge, serve_http
 
     serving = serve_bridge if bridges else serve_http
     await serving(Served(running, flags.settings(), flags.form, flags.response_format), listening, token)
 
 
-@contextlib.contextmanager
-def importing() -> Iterator[None]:
-    """For the imports of a start, in a thread beside the event loop that talks to the servers.
-
-    They make hundreds of thousands of objects that stay: looking for garbage among them is lost time. And the loop,
-    which wakes for moments only, would wait for each of them as long as a thread may compute.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_INTERVAL)
-    gc.disable()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-        gc.freeze()
-        gc.enable()
-
-
 async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
-    # The SDK takes most of a second to import; in that time the servers load, and the loop answers them.
+    # The tools take a while to import: meanwhile the servers load, and the loop answers them.
     with importing():
-        serving = await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
-    await serving.serve_stdio(serving.Served(running, flags.settings(), flags.form, flags.response_format))
+        stdio, offer = await asyncio.to_thread(
+            lambda: [importlib.import_module(f"lsp_mcp.server.{one}") for one in ("stdio", "offer")]
+        )
+    await stdio.serve_stdio(offer.Served(running, flags.settings(), flags.form, flags.response_format))

@@ -32,7 +32,9 @@ Json = dict[str, Any]
 class Session(Protocol):
     """One client's MCP session."""
 
-    writing: Sequence[str]  # the names of its tools that change something
+    @property
+    def writing(self) -> Sequence[str]:
+        """The names of its tools that change something."""
 
     async def run(self, read: Callable[[], Any], write: Callable[[bytes], Any]) -> None:
         """Answer until there is nothing more to read."""

@@ -11,18 +11,17 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from lsp_mcp.backend import Json, Report
 from lsp_mcp.cli.options import ServerFlags, server_flags
-from lsp_mcp.cli.serve import importing
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Session, refuse
 from lsp_mcp.daemon.memory import Memory, default_limit
 from lsp_mcp.door.asked import Asked, relevant
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
 from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.server.imports import SDK, importing
 from lsp_mcp.sessions.resting import Resting
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
@@ -30,7 +29,8 @@ from lsp_mcp.visible import visible_lines
 log = logging.getLogger(__name__)
 
 _MIB = 1024 * 1024
-_CLIENTS_NEED = ("lsp_mcp.server.serving", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
+_CLIENTS_NEED = ("lsp_mcp.server.offer", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
+_AT_ONCE = 8  # calls of one client that run at a time: a flood must not hold up the others
 
 
 def run(name: str, root: str, words: list[str]) -> None:
@@ -76,21 +76,22 @@ def parsed(words: Sequence[str]) -> ServerFlags:
 class _Serving:
     """What runs, for clients each with flags of its own."""
 
-    def __init__(self, running: Running, words: Sequence[str], serving: Any, limit: int, resting: Resting) -> None:
+    def __init__(self, running: Running, words: Sequence[str], limit: int, resting: Resting) -> None:
         self._running = running
         self._limit = limit
         self._resting = resting
         self._words = words
-        self._serving = serving  # the module, which takes long to import
         self._shell = running.for_client(is_shell=True)  # its calls come as so many clients: each is told what is new
 
     def session(self, flags: Sequence[str], greeting: str) -> Session:
         """See `Serving.session`."""
+        from lsp_mcp.server.client_session import ClientSession
+        from lsp_mcp.server.offer import Served, offer_of
+
         given = parsed([*self._words, *flags])
         running = self._running.for_client()
-        served = self._serving.Served(running, given.settings(), given.form, given.response_format)
-        session: Session = self._serving.client_session(served, greeting)
-        return session
+        served = Served(running, given.settings(), given.form, given.response_format)
+        return ClientSession(offer_of(served, greeting=greeting, at_once=_AT_ONCE), SDK)
 
     def about(self) -> Json:
         """See `Serving.about`."""
@@ -152,16 +153,16 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     running.begin()
-    # The servers load while what clients are served with is imported: tools, the SDK. This module imports nothing that
+    # The servers load while the tools are imported; the SDK is, once it is needed. This module imports nothing that
     # starting a server does not need, since the first answer waits for that longest.
     with importing():
-        serving, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
+        _, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
 
     limit = flags.memory_limit * _MIB if flags.memory_limit else default_limit()
     resting = Resting(running.code, flags.idle_timeout)
     memory = Memory(place.home, limit, running.code.use, resting.rest)
     lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
-    clients = Clients(served, _Serving(running, words, serving, limit, resting), stop)
+    clients = Clients(served, _Serving(running, words, limit, resting), stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
     while not stopping.done():

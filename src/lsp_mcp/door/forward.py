@@ -245,8 +245,8 @@ class Forwarding:
 def _unknown_outcome(request: Json) -> Json:
     return _failed(
         request,
-        "lsp-mcp's daemon ended during this call, so it is not known whether it changed anything: look at the files "
-        "before you ask again.",
+        "lsp-mcp's daemon ended during this call, so it is not known whether it changed anything. The next call takes "
+        "back an edit that was cut off half way; look at the files after it, before you ask for the edit again.",
     )
 
 

@@ -3,7 +3,8 @@
 First everything is checked and nothing is written (`survey`). Then each new text goes to a temporary file
 beside its target, everything is checked again, and only renames are left to do (`_commit`): another program
 sees a file's old content or its new one, never a part. What was there is kept under a temporary name until
-the end, so that undoing needs only renames too.
+the end, so that undoing needs only renames too. Each step is in the `Journal` before it is done, so that an edit
+whose process was killed is taken back as well.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from errno import EEXIST, ENOTEMPTY
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
+from lsp_mcp.edits.journal import Journal, reason, take_back_unfinished
 from lsp_mcp.edits.policy import CheckedPlan
 from lsp_mcp.edits.survey import Create, Rewrite, Work, is_folder, survey
 from lsp_mcp.errors import EditError
@@ -51,49 +50,51 @@ def apply_plan(checked: CheckedPlan) -> AppliedEdit:
             failed as well, the message names each file that is not as it was, and where its old content lies.
             It also names temporary files that could not be removed.
     """
+    take_back_unfinished(checked.policy.root)
+    journal = Journal(checked.policy.root)
+    try:
+        return _apply(checked, journal)
+    finally:
+        journal.close()
+
+
+def _apply(checked: CheckedPlan, journal: Journal) -> AppliedEdit:
     staged: list[tuple[Rewrite, Path]] = []
-    journal: list[_Undo] = []
     try:
         work = survey(checked)
         for rewrite in work.rewrites.values():
             staged.append((rewrite, _temporary(rewrite.target)))
+            journal.begin("draft", staged[-1][1])
             _write(staged[-1][1], rewrite.content, like=rewrite)
         if survey(checked) != work:
             raise EditError("Another program changed these files just now. Ask again.")
         kept = _commit(work, staged, journal)
     except BaseException as error:
-        stuck = _undo(journal)
+        stuck = journal.take_back()
         left = [str(temporary) for _, temporary in staged if not _removed(temporary)]
         also = f" These temporary files could not be removed: {', '.join(left)}." if left else ""
         if stuck:
             raise EditError(
-                f"The edit failed half way ({_reason(error)}) and could not all be undone: "
+                f"The edit failed half way ({reason(error)}) and could not all be undone: "
                 f"{'; '.join(stuck)}. Everything else is as it was before.{also}"
             ) from error
         if isinstance(error, EditError):
             raise EditError(f"{error} Nothing was changed.{also}") from error.__cause__
         if isinstance(error, OSError | UnicodeError):
-            raise EditError(f"The edit could not be written: {_reason(error)}. Nothing was changed.{also}") from error
+            raise EditError(f"The edit could not be written: {reason(error)}. Nothing was changed.{also}") from error
         raise
+    journal.done(kept)
     return AppliedEdit(tuple(work.renamed), tuple(path for path in kept if not _removed(path)))
 
 
-class _Undo(NamedTuple):
-    """How to undo one step, and the state of the disk until that is done."""
-
-    state: str
-    run: Callable[[], object]
-
-
-def _commit(work: Work, staged: list[tuple[Rewrite, Path]], journal: list[_Undo]) -> list[Path]:
+def _commit(work: Work, staged: list[tuple[Rewrite, Path]], journal: Journal) -> list[Path]:
     """Does the renames. Returns what was kept for undoing, by the names that it has after them."""
     kept: list[Path] = []
     for rewrite, temporary in staged:
         backup = _temporary(rewrite.target)
+        journal.begin("rewrite", rewrite.target, backup, rewrite.content)
         _keep(rewrite.target, backup)
         kept.append(backup)
-        state = f"{rewrite.target} has its new text, and its old text is in {backup}"
-        journal.append(_Undo(state, partial(_put_back, backup, rewrite.target)))
         temporary.replace(rewrite.target)
     for move in work.moves:
         if isinstance(move, Create):
@@ -103,33 +104,37 @@ def _commit(work: Work, staged: list[tuple[Rewrite, Path]], journal: list[_Undo]
         if move.only_if_empty and is_folder(old) and not set(old.iterdir()) <= set(kept):
             raise OSError(ENOTEMPTY, os.strerror(ENOTEMPTY), str(old))
         _make_way(new, journal)
+        journal.begin("move", new, old)
         old.rename(new)
-        journal.append(_Undo(f"{old} is now {new}", partial(new.rename, old)))
         kept = [new / path.relative_to(old) if path.is_relative_to(old) else path for path in kept]
         if move.new is None:
             kept.append(new)
     return kept
 
 
-def _create(create: Create, journal: list[_Undo]) -> None:
+def _create(create: Create, journal: Journal) -> None:
     _make_way(create.path, journal)
     temporary = _temporary(create.path)
+    journal.begin("draft", temporary)
     try:
         _write(temporary, create.content)
+        journal.begin("create", create.path, content=create.content)
         temporary.replace(create.path)
-        state = f"{create.path} was created and is still there"
-        journal.append(_Undo(state, partial(create.path.unlink, missing_ok=True)))
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _make_way(path: Path, journal: list[_Undo]) -> None:
+def _make_way(path: Path, journal: Journal) -> None:
     """Makes the folders that `path` lacks; refuses if something appeared there since the check."""
     if os.path.lexists(path):
         raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
     for folder in [folder for folder in path.parents if not folder.exists()][::-1]:
-        folder.mkdir()
-        journal.append(_Undo(f"the new folder {folder} is still there", folder.rmdir))
+        journal.begin("folder", folder)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            journal.forget()  # another program's
+            raise
 
 
 def _temporary(path: Path) -> Path:
@@ -165,23 +170,6 @@ def _keep(path: Path, backup: Path) -> None:
             raise
 
 
-def _put_back(backup: Path, target: Path) -> None:
-    if not (target.exists() and backup.samefile(target)):
-        backup.replace(target)
-    backup.unlink(missing_ok=True)
-
-
-def _undo(journal: list[_Undo]) -> list[str]:
-    """Undo the journal, last step first. Returns the state of the disk and the reason where that failed."""
-    stuck = []
-    for undo in reversed(journal):
-        try:
-            undo.run()
-        except OSError as error:
-            stuck.append(f"{undo.state} ({_reason(error)})")
-    return stuck
-
-
 def _removed(path: Path) -> bool:
     try:
         if is_folder(path):
@@ -191,10 +179,3 @@ def _removed(path: Path) -> bool:
     except OSError:
         return not os.path.lexists(path)
     return True
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        name = error.filename2 or error.filename
-        return f"{error.strerror}: {name}" if name else error.strerror
-    return str(error) or type(error).__name__

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.server import http
 from lsp_mcp.server.board_app import BoardDoor, board_app
-from lsp_mcp.server.serving import Served, server_of
+from lsp_mcp.server.offer import Served, offer_of
+from lsp_mcp.server.serving import server_of
 
 
 async def serve_board(
@@ -22,7 +23,7 @@ async def serve_board(
         ConfigError: as `serve_http`.
         UnavailableError: the database cannot be used.
     """
-    server, running = server_of(served), served.running
+    server, running = server_of(offer_of(served)), served.running
     host = running.parts["board"]
     assert isinstance(host, BoardHost)
     await host.board.begin()

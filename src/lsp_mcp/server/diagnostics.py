@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    Resource,
-    ResourceTemplate,
-    TextResourceContents,
-)
-
 from lsp_mcp.errors import LspMcpError, unknown
-from lsp_mcp.server.resources import refuse_cursor
+from lsp_mcp.server.envelope import Json
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 from lsp_mcp.visible import visible
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.types import (
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        PaginatedRequestParams,
+        ReadResourceRequestParams,
+        ReadResourceResult,
+    )
 
 ALL = "lsp-mcp://diagnostics"
 TEMPLATE = f"{ALL}/{{+path}}"
@@ -36,29 +33,42 @@ class Diagnostics:
         self._check = check
         self._format: Format = format
 
+    def listed(self) -> Json:
+        """The result of `resources/list`."""
+        about = "Errors and warnings of the whole workspace, without a build"
+        one = {"uri": ALL, "name": "Diagnostics", "description": about, "mimeType": _KINDS[self._format]}
+        return {"resources": [one]}
+
+    def templates_listed(self) -> Json:
+        """The result of `resources/templates/list`."""
+        about = "Errors and warnings of a file, or below a folder, by its path in the workspace"
+        name, kind = "Diagnostics of a file", _KINDS[self._format]
+        return {"resourceTemplates": [{"uriTemplate": TEMPLATE, "name": name, "description": about, "mimeType": kind}]}
+
     async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """The one of the whole workspace."""
+        from mcp.types import ListResourcesResult
+
+        from lsp_mcp.server.resources import refuse_cursor
+
         refuse_cursor(params)
-        about = "Errors and warnings of the whole workspace, without a build"
-        return ListResourcesResult(
-            resources=[Resource(uri=ALL, name="Diagnostics", description=about, mime_type=_KINDS[self._format])]
-        )
+        return ListResourcesResult.model_validate(self.listed())
 
     async def templates(
         self, _: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
         """Those of a file or folder."""
+        from mcp.types import ListResourceTemplatesResult
+
+        from lsp_mcp.server.resources import refuse_cursor
+
         refuse_cursor(params)
-        about = "Errors and warnings of a file, or below a folder, by its path in the workspace"
-        kind = _KINDS[self._format]
-        return ListResourceTemplatesResult(
-            resource_templates=[
-                ResourceTemplate(uri_template=TEMPLATE, name="Diagnostics of a file", description=about, mime_type=kind)
-            ]
-        )
+        return ListResourceTemplatesResult.model_validate(self.templates_listed())
 
     async def read(self, context: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         """One of them, of what is on disk now; no later `check` is compared with it."""
+        from mcp.shared.exceptions import MCPError
+        from mcp.types import INVALID_PARAMS, ReadResourceResult, TextResourceContents
 
         async def report(done: float, total: float | None, message: str) -> None:
             await context.session.report_progress(done, total, visible(message))

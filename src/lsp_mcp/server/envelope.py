@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
-
-from mcp.types import CallToolResult, TextContent
+from typing import Any, Literal
 
 from lsp_mcp.visible import readable, shortened, visible_lines
 
@@ -27,21 +25,20 @@ BLOCKS_SCHEMA = {
 """Of structured answers: the answer, and what is remarked on it."""
 
 _MOST_ERROR = 4_000  # characters
+Json = dict[str, Any]
 
 
-def answered(texts: Sequence[str], response_format: ResponseFormat) -> CallToolResult:
-    """The result that carries `texts`, the logical answer and what is remarked on it, in the chosen channels."""
-    # Text that is not valid Unicode would end the whole connection (SDK 2.3).
-    texts = [readable(text) for text in texts]
-    structured = {"blocks": [{"type": "text", "text": text} for text in texts]}
-    return CallToolResult(
-        content=[] if response_format == "structured" else [TextContent(type="text", text=text) for text in texts],
-        structured_content=None if response_format == "text" else structured,
-    )
+def answered(texts: Sequence[str], response_format: ResponseFormat) -> Json:
+    """The `CallToolResult` that carries `texts`, the logical answer and the remarks, in the chosen channels."""
+    # Text that is not Unicode would end the whole connection (SDK 2.3).
+    blocks = [{"type": "text", "text": readable(text)} for text in texts]
+    return {
+        "content": [] if response_format == "structured" else blocks,
+        **({} if response_format == "text" else {"structuredContent": {"blocks": blocks}}),
+        "isError": False,
+    }
 
 
-def failed(text: str) -> CallToolResult:
-    """The result that says why there is no answer; always as text, the one channel that every client shows."""
-    return CallToolResult(
-        content=[TextContent(type="text", text=visible_lines(shortened(text, _MOST_ERROR)))], is_error=True
-    )
+def failed(text: str) -> Json:
+    """The `CallToolResult` that says why there is no answer; always as text, which every client shows."""
+    return {"content": [{"type": "text", "text": visible_lines(shortened(text, _MOST_ERROR))}], "isError": True}

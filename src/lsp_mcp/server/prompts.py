@@ -5,33 +5,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
-
-from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    PaginatedRequestParams,
-    Prompt,
-    PromptArgument,
-    PromptMessage,
-    TextContent,
-)
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from lsp_mcp.errors import unknown
-from lsp_mcp.server.resources import refuse_cursor
+from lsp_mcp.server.envelope import Json
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.types import GetPromptRequestParams, GetPromptResult, ListPromptsResult, PaginatedRequestParams
 
 SYMBOL = "symbol"  # the argument that names a symbol, in each prompt that has it
-_SYMBOL = PromptArgument(
-    name=SYMBOL, description="Type.Method, pkg.Func, FILE:LINE, or an anchor", required=True, title="Symbol"
-)
 _TRUST = (
     "Read the last line of each answer: `status: complete` means that nothing is missing; anything else says what may "
     "be missing, and belongs in your answer."
 )
+
+
+@dataclass(frozen=True)
+class _Argument:
+    name: str
+    title: str
+    description: str
+    required: bool = True
+
+
+_SYMBOL = _Argument(SYMBOL, "Symbol", "Type.Method, pkg.Func, FILE:LINE, or an anchor")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class _Task:
 
     title: str
     description: str
-    arguments: tuple[PromptArgument, ...]
+    arguments: tuple[_Argument, ...]
     tools: frozenset[str]
     text: str
 
@@ -63,7 +62,7 @@ _TASKS = {
     "change_signature": _Task(
         "Change a signature safely",
         "Change a function's parameters or results with all its uses, and prove that nothing broke",
-        (_SYMBOL, PromptArgument(name="change", description="What is to change", required=True, title="Change")),
+        (_SYMBOL, _Argument("change", "Change", "What is to change")),
         frozenset({"find_impact", "edit_symbol", "check", "refactor", "read_symbol"}),
         "Change the signature of {symbol}: {change}\n\n"
         "1. check: note the errors that are there before.\n"
@@ -80,11 +79,7 @@ _TASKS = {
     "review_impact": _Task(
         "Review the impact of a change",
         "What the uncommitted changes, or a change of symbols, concern: uses, API, tests",
-        (
-            PromptArgument(
-                name=SYMBOL, description="A symbol; default: the uncommitted changes", required=False, title="Symbol"
-            ),
-        ),
+        (_Argument(SYMBOL, "Symbol", "A symbol; default: the uncommitted changes", required=False),),
         frozenset({"find_impact", "check", "read_symbol"}),
         "Review what {what} concern.\n\n"
         "1. find_impact{impact}: the uses of each changed symbol, its callers, the exported API, the tests that reach "
@@ -107,18 +102,33 @@ class Prompts:
         """Whether there are any."""
         return bool(self._tasks)
 
+    def listed(self) -> Json:
+        """The result of `prompts/list`."""
+        prompts = [
+            {
+                "name": name,
+                "title": task.title,
+                "description": task.description,
+                "arguments": [asdict(argument) for argument in task.arguments],
+            }
+            for name, task in self._tasks.items()
+        ]
+        return {"prompts": prompts}
+
     async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """All of them."""
+        from mcp.types import ListPromptsResult
+
+        from lsp_mcp.server.resources import refuse_cursor
+
         refuse_cursor(params)
-        return ListPromptsResult(
-            prompts=[
-                Prompt(name=name, title=task.title, description=task.description, arguments=list(task.arguments))
-                for name, task in self._tasks.items()
-            ]
-        )
+        return ListPromptsResult.model_validate(self.listed())
 
     async def get(self, _: ServerRequestContext, params: GetPromptRequestParams) -> GetPromptResult:
         """One of them with its arguments filled in."""
+        from mcp.shared.exceptions import MCPError
+        from mcp.types import INVALID_PARAMS, GetPromptResult, PromptMessage, TextContent
+
         task = self._tasks.get(params.name)
         if task is None:
             raise MCPError(INVALID_PARAMS, unknown("prompt", params.name, list(self._tasks)))

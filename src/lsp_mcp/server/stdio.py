@@ -6,12 +6,12 @@ import asyncio
 import logging
 import os
 import signal
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from anyio import to_thread
-from mcp.server.lowlevel import Server
-
-from lsp_mcp.server.lines import MessageLines
+from lsp_mcp.errors import ConfigError, LspMcpError
+from lsp_mcp.server.client_session import ClientSession
+from lsp_mcp.server.imports import SDK
+from lsp_mcp.server.offer import Offer, Served, offer_of, refusing_offer
 from lsp_mcp.sessions.running import Running
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,22 @@ log = logging.getLogger(__name__)
 END_TIMEOUT = 2.5  # seconds for all servers to shut down
 
 
-async def serve(server: Server[dict[str, Any]], served: Running | None) -> None:
+async def serve_stdio(served: Served) -> None:
+    """Serve on stdio. Does not return."""
+    try:
+        offer = offer_of(served)
+    except ConfigError as error:
+        await serve_refusals(error, served.running)
+    else:
+        await _serve(offer, served.running)
+
+
+async def serve_refusals(reason: LspMcpError, running: Running | None = None) -> None:
+    """See `refusing_offer`; what is `running` is ended with it. Does not return."""
+    await _serve(refusing_offer(reason), running)
+
+
+async def _serve(offer: Offer, served: Running | None) -> None:
     """Answer on stdin and stdout until stdin ends, stdout is closed or a signal comes; then end every language server.
 
     Does not return: the thread that reads would wait for stdin for ever.
@@ -28,7 +43,7 @@ async def serve(server: Server[dict[str, Any]], served: Running | None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    running = asyncio.create_task(_lines(server).run())
+    running = asyncio.create_task(_lines(ClientSession(offer, SDK)))
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
     status = 0
@@ -51,16 +66,16 @@ async def end(running: Running) -> None:
         running.kill()
 
 
-def _lines(server: Server[dict[str, Any]]) -> MessageLines:
+async def _lines(session: ClientSession) -> None:
     stdin, stdout = _take(0), _take(1)
 
     async def read() -> bytes:
-        return await to_thread.run_sync(stdin.readline, abandon_on_cancel=True)
+        return await asyncio.to_thread(stdin.readline)
 
     async def write(data: bytes) -> None:
-        await to_thread.run_sync(_write, stdout, data, abandon_on_cancel=True)
+        await asyncio.to_thread(_write, stdout, data)
 
-    return MessageLines(server, read, write)
+    await session.run(read, write)
 
 
 def _write(stream: BinaryIO, data: bytes) -> None:

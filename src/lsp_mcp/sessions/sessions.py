@@ -15,6 +15,7 @@ from lsp_mcp.backend import Backend, Report
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
+from lsp_mcp.edits.journal import take_back_unfinished
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
@@ -77,6 +78,8 @@ class Sessions:
         self._hub = FeedHub(workspace.root, ignored, most_files)
         self._before_choice = before_choice
         self._others: list[Session] = []  # that answer no code tool
+        # Before a server reads its first file.
+        take_back_unfinished(workspace.root)
         self._sessions = [self._session(adapter) for adapter in adapters]
         for session in self._sessions:
             session.spawn()

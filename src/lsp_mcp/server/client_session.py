@@ -1,0 +1,98 @@
+"""One MCP client on a stream of lines, from its first message to its last: `ClientSession`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+
+from lsp_mcp.server.envelope import Json
+from lsp_mcp.server.first_messages import CANCELLED, INTRODUCTION, FirstMessages
+from lsp_mcp.server.imports import Sdk
+from lsp_mcp.server.offer import Offer
+
+log = logging.getLogger(__name__)
+
+Read = Callable[[], Awaitable[bytes]]
+Write = Callable[[bytes], Awaitable[None]]
+
+
+class ClientSession:
+    """A session with one client: its first calls are answered by `FirstMessages`, all else by the SDK.
+
+    The SDK is imported when a call was answered, or when something is said that only it understands.
+    """
+
+    def __init__(self, offer: Offer, sdk: Sdk) -> None:
+        self._offer = offer
+        self._sdk = sdk
+        self.writing = tuple(offer.calls.writing)  # the names of the tools that change something
+
+    async def run(self, read: Read, write: Write) -> None:
+        """Answer until there is nothing more to read, or nobody reads.
+
+        `read` gives the next line, nothing at the end; `write` raises BrokenPipeError when nobody reads.
+        """
+        if not self._offer.is_plain:
+            self._sdk.begin()
+        writing = asyncio.Lock()
+
+        async def send(data: bytes) -> None:
+            async with writing:
+                await write(data)
+
+        async def send_message(message: Json) -> None:
+            await send(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                first = FirstMessages(self._offer, send_message, tasks, self._sdk.begin)
+                try:
+                    if line := await self._first(first, read):
+                        await self._rest(first, line, read, send)
+                finally:
+                    first.end()
+        except* BrokenPipeError:
+            log.info("the client reads nothing more")
+
+    async def _first(self, first: FirstMessages, read: Read) -> bytes:
+        """The first line that is the SDK's; empty at the end."""
+        while line := await read():
+            if line.isspace() or _is_cancelled(first, line):
+                continue
+            if self._sdk.is_loaded or not self._offer.is_plain or not await first.take(line):
+                return line
+        return b""
+
+    async def _rest(self, first: FirstMessages, line: bytes, read: Read, send: Write) -> None:
+        serving = await self._sdk.load()
+        introduction = first.introduction
+        before: Iterator[bytes] = iter([*(json.dumps(one).encode() + b"\n" for one in introduction), line])
+        waits = bool(introduction)  # for the SDK's answer to it, which the client has had
+
+        async def next_line() -> bytes:
+            if told := next(before, b""):
+                return told
+            while (more := await read()) and _is_cancelled(first, more):
+                pass
+            return more
+
+        async def send_rest(data: bytes) -> None:
+            nonlocal waits
+            if waits and _is_of_introduction(data):
+                waits = False
+            else:
+                await send(data)
+
+        await serving.MessageLines(serving.server_of(self._offer), next_line, send_rest).run()
+
+
+def _is_cancelled(first: FirstMessages, line: bytes) -> bool:
+    """Whether this message ends a call of `first`, which it has done then."""
+    return CANCELLED in line and first.cancelled(line)
+
+
+def _is_of_introduction(data: bytes) -> bool:
+    found = json.loads(data)
+    return isinstance(found, dict) and found.get("id") == INTRODUCTION

@@ -1,0 +1,61 @@
+"""The MCP SDK, which takes longest to import, only when it is needed: `Sdk`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+_SWITCH_INTERVAL = 0.0002  # seconds that an import may compute while the event loop wants to; Python's own is 0.005
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """For imports in a thread beside the event loop that talks to the servers.
+
+    They make hundreds of thousands of objects that stay: looking for garbage among them is lost time. And the loop,
+    which wakes for moments only, would wait for each of them as long as a thread may compute.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+        gc.freeze()
+        gc.enable()
+
+
+class Sdk:
+    """The SDK, and the modules here that use it: imported once, in a thread, when somebody asks."""
+
+    def __init__(self) -> None:
+        self._importing: asyncio.Task[ModuleType] | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether `load` returns at once."""
+        return bool(self._importing and self._importing.done())
+
+    def begin(self) -> None:
+        """Import it in the background; idempotent."""
+        if self._importing is None:
+            self._importing = asyncio.create_task(self._import())
+
+    async def load(self) -> ModuleType:
+        """The module `lsp_mcp.server.serving`."""
+        self.begin()
+        assert self._importing
+        return await asyncio.shield(self._importing)
+
+    async def _import(self) -> ModuleType:
+        with importing():
+            return await asyncio.to_thread(importlib.import_module, "lsp_mcp.server.serving")
+
+
+SDK = Sdk()  # of this process

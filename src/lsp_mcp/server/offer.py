@@ -1,0 +1,88 @@
+"""What is served, and what a client is offered of it: `Served`, `Offer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.server.diagnostics import Diagnostics
+from lsp_mcp.server.envelope import ResponseFormat
+from lsp_mcp.server.instructions import instructions
+from lsp_mcp.server.prompts import Prompts
+from lsp_mcp.server.tool_calls import ToolCalls
+from lsp_mcp.sessions.running import Running
+from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions
+from lsp_mcp.toolsets.settings import ToolSettings
+from lsp_mcp.toolsets.table import PARTS
+from lsp_mcp.toolsets.tool import Format, Tool
+
+_TOLD_APART = ("nvim", "debug", *PARTS)  # toolsets whose tools the instructions tell of as a whole
+
+
+@dataclass(frozen=True)
+class Served:
+    """What is served, and how its answers look unless a caller says otherwise."""
+
+    running: Running
+    settings: ToolSettings
+    format: Format
+    response_format: ResponseFormat
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The tools of one session, their calls, and the instructions for a model; `served` is None if all calls fail.
+
+    `is_plain`: all there is are these tools, and their list stays.
+    """
+
+    served: Served | None
+    tools: list[Tool]
+    calls: ToolCalls
+    instructions: str
+    is_plain: bool
+    prompts: Prompts | None = None
+    diagnostics: Diagnostics | None = None  # of what is wrong with the code
+
+
+def offer_of(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Offer:
+    """What is offered of `served`; `root` is told to be its folder. See `ToolCalls` for the rest.
+
+    Raises:
+        ConfigError: a toolset was asked for that cannot be had.
+    """
+    running = served.running
+    sessions = running.code
+    context = tool_context(running, served.settings)
+    tools = offered_tools(context)
+    more = lua_tools(context)
+    told = instructions(
+        sessions.languages,
+        ", ".join(backend.name for backend in sessions.backends),
+        root or str(sessions.workspace.root),
+        [tool.name for tool in tools if tool.toolset not in _TOLD_APART and tool.listed()],
+        through_neovim=running.neovims is not None,
+        lua=more is not None,
+        debug=any(tool.toolset == "debug" for tool in tools),
+        parts=[PARTS[name] for name in running.parts],
+    )
+    calls = ToolCalls(
+        tools,
+        format=served.format,
+        response_format=served.response_format,
+        more=more,
+        greeting=greeting,
+        at_once=at_once,
+    )
+    is_plain = running.neovims is None and not running.parts and more is None
+    by_name = {tool.name: tool for tool in tools}
+    check = by_name.get("check")
+    diagnostics = Diagnostics(check, served.format) if check and running.neovims is None else None
+    return Offer(served, tools, calls, told, is_plain, Prompts(by_name) or None, diagnostics)
+
+
+def refusing_offer(reason: LspMcpError) -> Offer:
+    """Tools that all answer `reason`: a client hides what a server that fails to start says."""
+    tools = tools_without_sessions(reason)
+    calls = ToolCalls(tools, format="json", response_format="text")
+    return Offer(None, tools, calls, f"lsp-mcp cannot answer: {reason}", is_plain=True)
