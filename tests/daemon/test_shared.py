@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ import pytest
 from asking import skip_without
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.cli.options import _options
+from lsp_mcp.door import place
 from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, asked_of
 from mcp_process import BOUND, PROGRAM
 from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
@@ -189,6 +191,30 @@ def test_a_daemon_whose_folder_is_removed_serves_on_and_ends_with_its_last_clien
         assert desk.daemon().pid != daemon.pid
     assert not psutil.wait_procs([daemon], BOUND)[1]
     assert desk.daemon().pid != daemon.pid, "it took the place of the next one away"
+
+
+def test_a_folder_that_is_removed_while_a_daemon_is_started_is_made_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(desk.runtime))
+    monkeypatch.setenv("LSP_MCP_SHARED", "1")
+    asked = asked_of(["--workspace-root", str(desk.root)])
+    assert asked
+    left = [desk.home]
+
+    def removed(path: str) -> socket.socket | None:
+        if left:
+            shutil.rmtree(left.pop())
+        return connected(path)
+
+    connected = place._connected
+    monkeypatch.setattr(place, "_connected", removed)
+    monkeypatch.setattr(place, "_spawn", lambda *_: None)
+    connection = place.connect(asked)
+    assert connection
+    connection.close()
+    for file in desk.home.iterdir():
+        file.unlink()
 
 
 def test_a_runtime_folder_with_a_long_path_is_replaced_by_another(desk: Desk, tmp_path: Path) -> None:

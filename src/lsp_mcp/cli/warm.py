@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import sys
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import click
 
@@ -37,6 +40,7 @@ def warm(flags: ServerFlags, *, as_json: bool) -> int:
     Raises:
         ConfigError: see `ServerFlags.sessions`.
     """
+    _compile()
     if "--ready-timeout" not in flags.given:
         flags = replace(flags, ready_timeout=_READY_TIMEOUT)
     running = flags.running()
@@ -54,6 +58,26 @@ def warm(flags: ServerFlags, *, as_json: bool) -> int:
             click.echo(visible_lines(f"{one.server}: {said}"))
         click.echo(f"kept in {cache_folder()} for {running.code.workspace.root}, and where its servers keep their own")
     return 1 if any(one.problem for one in done) else 0
+
+
+def _compile() -> None:
+    """Write the bytecode of this program and of what a session imports, where it is missing.
+
+    uv leaves it out, and PYTHONDONTWRITEBYTECODE, which many images set, keeps Python from writing it: then each start
+    compiles a thousand files.
+    """
+    import compileall
+    import py_compile
+
+    import lsp_mcp.server.serving
+
+    compileall.compile_dir(Path(lsp_mcp.__file__).parent, quiet=2)
+    for module in list(sys.modules.values()):
+        spec = module.__spec__
+        if not spec or not spec.has_location or not spec.origin or not spec.cached or Path(spec.cached).exists():
+            continue
+        with contextlib.suppress(OSError, py_compile.PyCompileError):  # an installation that is not the user's
+            py_compile.compile(spec.origin, spec.cached, doraise=True)
 
 
 async def _warm(running: Running) -> list[Warmed]:

@@ -18,6 +18,7 @@ from typing import Any
 from lsp_mcp.door.asked import Asked
 
 _BACKLOG = 128
+_FOLDERS = 3  # made in a row: one may be removed while it is used
 _LOCK_TIMEOUT = 10  # seconds for others to start a daemon, which takes them milliseconds
 _TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
 _LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
@@ -72,14 +73,18 @@ def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
 
     Not `starts`: only to one that runs.
     """
-    home = folder()
-    if home is None:
-        return None
-    path = os.path.join(home, f"{asked.name}.sock")
-    try:
-        return _connected(path) or (_first(asked, home, path) if starts else None)
-    except OSError:
-        return None
+    for _ in range(_FOLDERS):
+        home = folder()
+        if home is None:
+            return None
+        path = os.path.join(home, f"{asked.name}.sock")
+        try:
+            return _connected(path) or (_first(asked, home, path) if starts else None)
+        except FileNotFoundError:
+            continue  # the folder was removed just now
+        except OSError:
+            return None
+    return None
 
 
 def is_listening(asked: Asked) -> bool:
