@@ -19,7 +19,7 @@ from asking import skip_without
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.cli.options import _options
 from lsp_mcp.door import place
-from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, asked_of
+from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, Asked, asked_of
 from mcp_process import BOUND, PROGRAM
 from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
 
@@ -197,9 +197,7 @@ def test_a_folder_that_is_removed_while_a_daemon_is_started_is_made_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(desk.runtime))
-    monkeypatch.setenv("LSP_MCP_SHARED", "1")
-    asked = asked_of(["--workspace-root", str(desk.root)])
-    assert asked
+    asked = Asked((), (), str(desk.root), {})
     left = [desk.home]
 
     def removed(path: str) -> socket.socket | None:
