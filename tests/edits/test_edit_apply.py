@@ -545,7 +545,7 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
     a, b = write(root / "a.go", "old a"), write(root / "b.go", "old b")
     pid = os.fork()
     if pid == 0:
-        replaces = []
+        replaces: list[Path] = []
         replace = os.replace
 
         def dies_after_the_first(old: Path, new: Path) -> None:
