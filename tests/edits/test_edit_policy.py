@@ -365,7 +365,7 @@ def test_files_are_written_by_no_module_that_has_no_reason_to() -> None:
 @pytest.mark.parametrize(
     ("function", "homes"),
     [
-        ("apply_plan", {"nvim/apply.py", "sessions/sessions.py", "cli/setup.py"}),
+        ("apply_plan", {"nvim/apply.py", "sessions/sessions.py", "cli/config_files.py"}),
         ("apply_in_neovim", {"sessions/sessions.py"}),
         ("survey", {"edits/apply.py"}),
         ("CheckedPlan", {"edits/policy.py"}),
