@@ -6,6 +6,8 @@
 .PHONY: help env tools check linters test test-fast coverage fix lock golden demo bench truth faults docs reference recording package
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
+# Tests and measurements start this program hundreds of times: without bytecode each start compiles 400 files.
+unexport PYTHONDONTWRITEBYTECODE
 STAMP := .venv/.installed
 BACKEND ?= gopls
 # What the demo and the benchmark need of each; `scripts/tools.sh` gets it.

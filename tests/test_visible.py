@@ -26,7 +26,7 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=30)
 # Text in which hidden characters stand close together, beside what they may belong to.
 CROWDED = st.text(
     st.sampled_from("a1 |:/\n\r\t\x1b\x9b\x7f\x00\u200b\u200c\u200d\u200e\u2028\u202e\u2066\ufe0f\ufe00\ufeff\u00ad"
-                    "\U000e0041\U000e0100\u3164\u115f\u180e\udc80\ud83d❤👩🏽क\u094dیم日"), max_size=30
+                    "\U000e0041\U000e0100\u3164\u115f\u180e\udc80\ud83d\u061c\u2800\ufe0e⎴❤👩🏽क\u094dیم日"), max_size=30
 )  # fmt: skip
 ALWAYS = [
     *(chr(code) for code in [*range(9), *range(10, 32), *range(127, 160)]),
@@ -61,6 +61,10 @@ def test_what_writes_a_script_or_an_emoji_stays(text: str) -> None:
         ("م\u200c\u200cی", "م\\u{200c}\\u{200c}ی"),
         ("👩\u200d\u200d👩", "👩\\u{200d}\\u{200d}👩"),
         ("x\ufe0f", "x\\u{fe0f}"),
+        ("⎴\u200d\ufe0e", "⎴\\u{200d}\\u{fe0e}"),
+        ("x\ufe0f\u200d👩", "x\\u{fe0f}\\u{200d}👩"),
+        ("\u2800\ufe0f", "\\u{2800}\\u{fe0f}"),
+        ("\u061c\u200cی", "\\u{61c}\\u{200c}ی"),
     ],
 )
 def test_of_those_that_write_a_script_more_than_one_in_a_place_are_escaped(text: str, shown: str) -> None:

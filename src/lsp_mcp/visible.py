@@ -141,20 +141,24 @@ def _json_escaped(match: re.Match[str]) -> str:
 def _writes_a_script(match: re.Match[str]) -> bool:
     """Whether the character found is part of what is drawn, with the ones beside it."""
     text, at = match.string, match.start()
-    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
-    if not before:
-        return False
+    before, after = _drawn(text, at - 1), _drawn(text, at + 1)
     if match[0] in _VARIATION:
-        return before in _KEYCAPS or (before > "\x7f" and unicodedata.category(before)[0] in "SP")
+        return bool(before) and (before in _KEYCAPS or (before > "\x7f" and unicodedata.category(before)[0] in "SP"))
     if match[0] == _NON_JOINER:
         return _joins(before) or (_is_arabic(before) and _is_arabic(after))
     if match[0] == _JOINER:
-        return _joins(before) or (_is_arabic(before) and _is_arabic(after)) or (_is_emoji(before) and _is_emoji(after))
+        emoji = _drawn(text, at - 2) if text[at - 1] in _VARIATION else before
+        return _joins(before) or (_is_arabic(before) and _is_arabic(after)) or (_is_emoji(emoji) and _is_emoji(after))
     return False
 
 
+def _drawn(text: str, at: int) -> str:
+    """The character at `at`; empty if there is none, or if it is escaped unless it writes a script itself."""
+    return text[at] if 0 <= at < len(text) and not _UNSAFE.match(text[at]) else ""
+
+
 def _joins(character: str) -> bool:
-    return unicodedata.combining(character) == _VIRAMA
+    return bool(character) and unicodedata.combining(character) == _VIRAMA
 
 
 def _is_arabic(character: str) -> bool:
@@ -164,4 +168,4 @@ def _is_arabic(character: str) -> bool:
 def _is_emoji(character: str) -> bool:
     if not character or character <= "\x7f":
         return False
-    return unicodedata.category(character) == "So" or character in _VARIATION or ord(character) in _SKIN
+    return unicodedata.category(character) == "So" or ord(character) in _SKIN

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lsp_mcp.edits.apply import AppliedEdit, apply_plan
-from lsp_mcp.edits.journal import take_back_unfinished
+from lsp_mcp.edits.journal import Journal, take_back_unfinished
 from lsp_mcp.edits.plan import (
     CreateFile,
     DeleteFile,
@@ -564,6 +564,18 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
     a.write_text("mended by hand")
     apply(root, change(b, "old b", "later"))
     assert (a.read_text(), b.read_text()) == ("mended by hand", "later")
+
+
+@pytest.mark.parametrize("line", ['{"kind":"draft","path":"p","of":"a later version"}', "no JSON", "[1]", '"x"'])
+def test_a_journal_that_cannot_be_read_hinders_no_edit(root: Path, line: str) -> None:
+    a = write(root / "a.go", "old a")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Journal, "close", lambda self: os.close(self._descriptor))
+        journal = Journal(root)
+        journal._path.write_text(f"{line}\n")
+        journal.close()
+    apply(root, change(a, "old a", "new a"))
+    assert a.read_text() == "new a" and not journal._path.exists()
 
 
 def test_an_interrupt_half_way_is_passed_on_and_leaves_nothing_changed(root: Path) -> None:

@@ -150,7 +150,16 @@ def take_back_unfinished(root: Path) -> None:
         for path in _folder().glob(f"{_prefix(root)}*"):
             with _orphan(path) as lines:
                 if lines is not None:
-                    _finish([Step(**json.loads(line)) for line in lines if line.endswith("\n")])
+                    _finish(_steps(lines))
+
+
+def _steps(lines: list[str]) -> list[Step]:
+    """The steps that were written down whole; none if another version of this program did it in its own way."""
+    try:
+        return [Step(**json.loads(line)) for line in lines if line.endswith("\n")]
+    except (ValueError, TypeError) as error:
+        log.warning("the journal of an edit that was cut off cannot be read: %s", error)
+        return []
 
 
 def _finish(steps: list[Step]) -> None:
