@@ -73,7 +73,7 @@ def _compile() -> None:
 
     compileall.compile_dir(Path(lsp_mcp.__file__).parent, quiet=2)
     for module in list(sys.modules.values()):
-        spec = module.__spec__
+        spec = getattr(module, "__spec__", None)  # typing.io (Python < 3.13) is a class, and has none
         if not spec or not spec.has_location or not spec.origin or not spec.cached or Path(spec.cached).exists():
             continue
         with contextlib.suppress(OSError, py_compile.PyCompileError):  # an installation that is not the user's
