@@ -136,8 +136,16 @@ async def _our_start(sides: Sides, question: Question) -> tuple[tuple[float, flo
     start = perf_counter()
     async with sides.ours() as ours:
         initialized = perf_counter()
-        answer = await ours.text(question.tool, question.arguments)
-        return (initialized - start, perf_counter() - start), ours.cpu(), json.loads(answer)
+        answer = await _whole(question, ours)
+        return (initialized - start, perf_counter() - start), ours.cpu(), answer
+
+
+async def _whole(question: Question, ours: McpClient) -> Any:
+    """The first answer that was compared with all files: what comes while they are read for the first time says so."""
+    while True:
+        answer = await ours.answer(question.tool, question.arguments)
+        if not any(gap["kind"] == "unverified" and gap["hides"] for gap in answer["gaps"]):
+            return answer
 
 
 async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) -> Warm:
@@ -145,7 +153,7 @@ async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) 
     # Both open the file and load what it needs.
     if question.file:
         raw.open(question.file)
-    facts = question.check(question.ask(raw), await ours.answer(question.tool, question.arguments))
+    facts = question.check(question.ask(raw), await _whole(question, ours))
     raw_times, our_times, cpu = [], [], []
     for pair in range(pairs):
         if pair % 2:

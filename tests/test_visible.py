@@ -26,7 +26,8 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=30)
 # Text in which hidden characters stand close together, beside what they may belong to.
 CROWDED = st.text(
     st.sampled_from("a1 |:/\n\r\t\x1b\x9b\x7f\x00\u200b\u200c\u200d\u200e\u2028\u202e\u2066\ufe0f\ufe00\ufeff\u00ad"
-                    "\U000e0041\U000e0100\u3164\u115f\u180e\udc80\ud83d\u061c\u2800\ufe0e⎴❤👩🏽क\u094dیم日"), max_size=30
+                    "\U000e0041\U000e0100\u3164\u115f\u180e\udc80\ud83d\u061c\u2800\ufe0e⎴❤👩🏽क\u094dیم日"),
+    max_size=30,
 )  # fmt: skip
 ALWAYS = [
     *(chr(code) for code in [*range(9), *range(10, 32), *range(127, 160)]),

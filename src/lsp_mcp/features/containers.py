@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
@@ -18,6 +20,7 @@ from lsp_mcp.uris import path_uri
 # A member is used through its type; what is declared inside one of these is named after it.
 TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
 _MEMBERS = frozenset({"field", "property", "enum_member"})
+_MOST_KEPT = 20_000  # declarations of files that were outlined; one takes about 500 bytes
 _SCOPES = frozenset({"namespace", "package", "module", "file"})
 
 
@@ -52,12 +55,45 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     return [await containers.enclosed(place) for place in places]
 
 
+class _Outlines:
+    """The declarations in files that were outlined last, each of one text."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[Path, tuple[Text, list[Container]]] = OrderedDict()
+        self._kept = 0  # declarations
+
+    def of(self, path: Path, text: Text) -> list[Container] | None:
+        """What was kept of `path` with this `text`."""
+        known = self._files.get(path)
+        if known is None or known[0].content != text.content:
+            return None
+        self._files.move_to_end(path)
+        return known[1]
+
+    def keep(self, path: Path, text: Text, found: list[Container]) -> None:
+        """Instead of what was kept of `path`; what was used longest ago goes when there is too much."""
+        if old := self._files.pop(path, None):
+            self._kept -= len(old[1]) + 1
+        self._files[path] = text, found
+        self._kept += len(found) + 1
+        while self._kept > _MOST_KEPT:
+            _, (_, oldest) = self._files.popitem(last=False)
+            self._kept -= len(oldest) + 1
+
+
+_OUTLINES: WeakKeyDictionary[Backend, _Outlines] = WeakKeyDictionary()
+
+
 class Containers:
-    """The declarations in the files of one answer of `backend`; each file is asked about once."""
+    """The declarations in the files of one answer of `backend`; each file is asked about once.
+
+    A server that outlines files that are not open does that from their text alone: those outlines are kept.
+    """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._files: dict[Path, list[Container]] = {}
+        self._kept = _OUTLINES.setdefault(backend, _Outlines()) if backend.adapter.documents.outlines_closed else None
 
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, what is inside another one behind it.
@@ -68,10 +104,15 @@ class Containers:
         """
         if path not in self._files:
             text = await self._text(path)
-            items = await self._backend.request(
-                "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
-            )
-            self._files[path] = [found for item in items or [] for found in self._read(item, path, text, "", "")]
+            found = self._kept.of(path, text) if self._kept else None
+            if found is None:
+                items = await self._backend.request(
+                    "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
+                )
+                found = [one for item in items or [] for one in self._read(item, path, text, "", "")]
+                if self._kept:
+                    self._kept.keep(path, text, found)
+            self._files[path] = found
         return self._files[path]
 
     def has(self, path: Path) -> bool:

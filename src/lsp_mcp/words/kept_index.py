@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 _WORTH_SAVING = 20, 0.02  # files that were read, and their part of all
 _RACY = 0.05  # seconds: a file that was written this shortly before it was read may change again unseen (coarse mtime)
+_FIRST_SECONDS = 1.0  # that a question may wait for the first reading
 _LOOKED_AT = 64  # files in a row that only their state is asked of
 
 Buffers = Callable[[], Mapping[Path, Text]]
@@ -52,6 +53,7 @@ class KeptIndex:
         self._buffers = buffers
         self._pending: set[str] | None = None  # files to be read; None: all of them
         self._reading: asyncio.Task[None] | None = None
+        self._has_read = False  # all files, once
         self._total = 0
         self._closed = False
 
@@ -80,7 +82,9 @@ class KeptIndex:
         return f"{read:,} of {max(self._total, read):,} files are in the index of words"
 
     async def wait(self, seconds: float | None) -> None:
-        """Until nothing is unknown, at most `seconds`."""
+        """Until nothing is unknown, at most `seconds`; unless that is 0, longer during the first reading."""
+        if seconds and not self._has_read:
+            seconds = max(seconds, _FIRST_SECONDS)
         end = None if seconds is None else time.monotonic() + seconds
         while self.unknown() and not self._closed:
             self.begin()
@@ -115,6 +119,7 @@ class KeptIndex:
             self._total = len(sources)
             self._pending = set()
             await asyncio.to_thread(self._read_first, sources, held)
+            self._has_read = True
         else:
             self._pending = set()
             await asyncio.to_thread(self._read_all, pending, held)
