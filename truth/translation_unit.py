@@ -181,11 +181,13 @@ class _Reader:
         derived = self._target(cursor)
         for child in children:
             if child.kind == CursorKind.CXX_BASE_SPECIFIER and derived:
-                for below in child.walk_preorder():
-                    if below.kind in (CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF) and below.referenced is not None:
-                        if base := self._target(below.referenced):
-                            self.unit.bases.add((base, derived))
-                        break
+                # Of `Outer::Base` the last type is meant, of `Base<Argument>` the template.
+                named = [one for one in child.walk_preorder() if one.referenced is not None]
+                templates = [one for one in named if one.kind == CursorKind.TEMPLATE_REF]
+                types = [one for one in named if one.kind == CursorKind.TYPE_REF]
+                meant = templates[0] if templates else types[-1] if types else None
+                if meant and (base := self._target(meant.referenced)):
+                    self.unit.bases.add((base, derived))
 
     def _used(self, cursor: Cursor, is_call: bool, *, optional: bool = False) -> None:
         targets = [cursor.referenced]
