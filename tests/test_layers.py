@@ -25,7 +25,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"adapters", "clients", "workspace"},
         {"anchors", "uris", "waiting"},
         {"text", "cache_folders"},
-        {"door", "errors", "data", "events", "gaps", "installed", "private_files", "prose", "tcp_table"},
+        {"door", "errors", "data", "events", "gaps", "installed", "private_files", "prose", "remembered", "tcp_table"},
         {"visible"},
     ],
     "lsp": [

@@ -6,12 +6,12 @@ import errno
 import os
 import stat
 import time
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from lsp_mcp.errors import PathError
+from lsp_mcp.remembered import Remembered
 from lsp_mcp.text import Text
 
 MAX_SIZE = 64 * 1024 * 1024  # bytes
@@ -45,8 +45,7 @@ class Files:
     """Reads source files, and remembers texts until their file changes (64 MiB, least recently used)."""
 
     def __init__(self) -> None:
-        self._texts: OrderedDict[Path, tuple[Signature, Text]] = OrderedDict()
-        self._size = 0
+        self._texts: Remembered[Path, Signature, Text] = Remembered(_REMEMBERED)
 
     def text(self, path: Path) -> Text:
         """The content of `path` as it is on disk now.
@@ -58,28 +57,18 @@ class Files:
         signature = Signature.of(path)
         if signature is None:
             raise PathError(f"{path} is gone, or is not a regular file")
-        known = self._texts.get(path)
-        if known and known[0] == signature:
-            self._texts.move_to_end(path)
-            return known[1]
+        if (known := self._texts.get(path, signature)) is not None:
+            return known
         text = read_text(path, signature.size)
-        self.forget([path])
+        self._texts.forget(path)
         if time.time_ns() - signature.mtime_ns > _RACY * 1e9:
-            self._remember(path, signature, text)
+            self._texts.put(path, signature, text, signature.size)
         return text
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Read `paths` anew next time: something was heard of them."""
+        """Read `paths` again next time: something was heard of them."""
         for path in paths:
-            if known := self._texts.pop(path, None):
-                self._size -= known[0].size
-
-    def _remember(self, path: Path, signature: Signature, text: Text) -> None:
-        self._texts[path] = signature, text
-        self._size += signature.size
-        while self._size > _REMEMBERED:
-            _, (oldest, _) = self._texts.popitem(last=False)
-            self._size -= oldest.size
+            self._texts.forget(path)
 
 
 def is_backdated(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import kind_name
+from lsp_mcp.remembered import Remembered
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
 
@@ -55,32 +55,7 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     return [await containers.enclosed(place) for place in places]
 
 
-class _Outlines:
-    """The declarations in files that were outlined last, each of one text."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[Path, tuple[Text, list[Container]]] = OrderedDict()
-        self._kept = 0  # declarations
-
-    def of(self, path: Path, text: Text) -> list[Container] | None:
-        """What was kept of `path` with this `text`."""
-        known = self._files.get(path)
-        if known is None or known[0].content != text.content:
-            return None
-        self._files.move_to_end(path)
-        return known[1]
-
-    def keep(self, path: Path, text: Text, found: list[Container]) -> None:
-        """Instead of what was kept of `path`; what was used longest ago goes when there is too much."""
-        if old := self._files.pop(path, None):
-            self._kept -= len(old[1]) + 1
-        self._files[path] = text, found
-        self._kept += len(found) + 1
-        while self._kept > _MOST_KEPT:
-            _, (_, oldest) = self._files.popitem(last=False)
-            self._kept -= len(oldest) + 1
-
-
+_Outlines = Remembered[Path, str, list[Container]]  # the stamp is the text
 _OUTLINES: WeakKeyDictionary[Backend, _Outlines] = WeakKeyDictionary()
 
 
@@ -93,7 +68,8 @@ class Containers:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._files: dict[Path, list[Container]] = {}
-        self._kept = _OUTLINES.setdefault(backend, _Outlines()) if backend.adapter.documents.outlines_closed else None
+        keeps = backend.adapter.documents.outlines_closed
+        self._kept: _Outlines = _OUTLINES.setdefault(backend, Remembered(_MOST_KEPT)) if keeps else Remembered(0)
 
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, what is inside another one behind it.
@@ -104,14 +80,13 @@ class Containers:
         """
         if path not in self._files:
             text = await self._text(path)
-            found = self._kept.of(path, text) if self._kept else None
+            found = self._kept.get(path, text.content)
             if found is None:
                 items = await self._backend.request(
                     "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
                 )
                 found = [one for item in items or [] for one in self._read(item, path, text, "", "")]
-                if self._kept:
-                    self._kept.keep(path, text, found)
+                self._kept.put(path, text.content, found, len(found) + 1)
             self._files[path] = found
         return self._files[path]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 
 from lsp_mcp.adapters import Adapter, Visibility
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.remembered import Remembered
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.index import WordIndex
 from lsp_mcp.words.kept_index import Buffers, KeptIndex
@@ -82,8 +82,7 @@ class WorkspaceWords:
         self._seeing: dict[tuple[frozenset[Path], Symbol], frozenset[Path]] = {}
         self._packages: tuple[object, Packages] | None = None  # and what it was made of
         self._libraries_import: dict[str, Imports] = {}
-        self._occurrences: OrderedDict[tuple[Path, str], tuple[int, Occurrences]] = OrderedDict()
-        self._remembered = 0  # places in `_occurrences`
+        self._occurrences: Remembered[tuple[Path, str], int, Occurrences] = Remembered(_MOST_OCCURRENCES)
 
     @property
     def index(self) -> WordIndex:
@@ -135,19 +134,10 @@ class WorkspaceWords:
     def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """See `Words.occurrences`."""
         key, stamp = (path, word), hash(text.content)
-        known = self._occurrences.get(key)
-        if known and known[0] == stamp:
-            self._occurrences.move_to_end(key)
-            return known[1]
-        found = occurrences(text, word, self._adapter.language_of(path))
-        if known:
-            self._remembered -= len(known[1]) + 1
-        self._occurrences[key] = stamp, found
-        self._occurrences.move_to_end(key)
-        self._remembered += len(found) + 1
-        while self._remembered > _MOST_OCCURRENCES and self._occurrences:
-            _, (_, oldest) = self._occurrences.popitem(last=False)
-            self._remembered -= len(oldest) + 1
+        found = self._occurrences.get(key, stamp)
+        if found is None:
+            found = occurrences(text, word, self._adapter.language_of(path))
+            self._occurrences.put(key, stamp, found, len(found) + 1)
         return found
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:

@@ -1,0 +1,42 @@
+"""Values that hold for as long as what they were made from is the same: `Remembered`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Stamp = TypeVar("Stamp")
+Value = TypeVar("Value")
+
+
+class Remembered(Generic[Key, Stamp, Value]):
+    """One value for each key, with the stamp that it holds for; bounded by weight, the least recently used goes."""
+
+    def __init__(self, most: int) -> None:
+        """`most` is the weight of all values together."""
+        self._most = most
+        self._weight = 0
+        self._values: OrderedDict[Key, tuple[Stamp, Value, int]] = OrderedDict()
+
+    def get(self, key: Key, stamp: Stamp) -> Value | None:
+        """The value of `key`; None if there is none that holds for `stamp`."""
+        known = self._values.get(key)
+        if known is None or known[0] != stamp:
+            return None
+        self._values.move_to_end(key)
+        return known[1]
+
+    def put(self, key: Key, stamp: Stamp, value: Value, weight: int) -> None:
+        """Remember `value` in place of what was remembered of `key`."""
+        self.forget(key)
+        self._values[key] = stamp, value, weight
+        self._weight += weight
+        while self._weight > self._most:
+            _, (_, _, freed) = self._values.popitem(last=False)
+            self._weight -= freed
+
+    def forget(self, key: Key) -> None:
+        """Remember nothing of `key`."""
+        if known := self._values.pop(key, None):
+            self._weight -= known[2]
