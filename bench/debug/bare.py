@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import psutil
 
 from lsp_mcp.dap.plan import Plan
+from lsp_mcp.dap.process import SOCKET
 
 _BOUND = 60  # seconds for whatever is waited for: a hang
 
@@ -46,13 +48,17 @@ class Bare:
         async with asyncio.timeout(_BOUND):
             return int((await self._stops.get())["threadId"])
 
-    async def step(self, thread: int) -> tuple[int, int]:
-        """Step, and ask for what a person would look at; the thread that stands now, and its line."""
+    async def step(self, thread: int, wanted: str) -> tuple[int, int]:
+        """Step, and ask for the stack and the variables of the scopes that match `wanted`, as the tools do.
+
+        Gives the thread that stands now, and its line.
+        """
         await self.send("next", threadId=thread)
         thread = await self.stopped()
         frames = (await self.send("stackTrace", threadId=thread, startFrame=0, levels=20))["stackFrames"]
         scopes = (await self.send("scopes", frameId=frames[0]["id"]))["scopes"]
-        await self.send("variables", variablesReference=scopes[0]["variablesReference"])
+        shown = [one["variablesReference"] for one in scopes if re.search(wanted, one["name"])]
+        await asyncio.gather(*(self.send("variables", variablesReference=one) for one in shown))
         return thread, frames[0]["line"]
 
     def close(self) -> None:
@@ -111,8 +117,10 @@ class Bare:
 @asynccontextmanager
 async def begin(plan: Plan, path: Path, line: int) -> AsyncIterator[tuple[Bare, int]]:
     """The program of `plan`, stopped at a line, and the thread that stands there; ended at the end."""
+    folder = tempfile.TemporaryDirectory(prefix="bare-")
+    socket = str(Path(folder.name, "dap")) if SOCKET in plan.command else ""
     process = await asyncio.create_subprocess_exec(
-        *plan.command,
+        *(word.replace(SOCKET, socket) for word in plan.command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -129,10 +137,15 @@ async def begin(plan: Plan, path: Path, line: int) -> AsyncIterator[tuple[Bare, 
             if plan.adapter.listening:
                 while not (said := re.search(plan.adapter.listening, (await process.stdout.readline()).decode())):
                     pass
-                port = int(said[1])
+                port = 0 if socket else int(said[1])
             request, arguments = plan.request, plan.final_arguments(Path(os.devnull))
             while True:
-                streams = await asyncio.open_connection("127.0.0.1", port) if port else (process.stdout, process.stdin)
+                if socket:
+                    streams = await asyncio.open_unix_connection(socket)
+                elif port:
+                    streams = await asyncio.open_connection("127.0.0.1", port)
+                else:
+                    streams = process.stdout, process.stdin
                 bare = Bare(*streams, terminals)
                 bares.append(bare)
                 await bare.send("initialize", adapterID=plan.adapter.types[0], supportsRunInTerminalRequest=True,
@@ -162,3 +175,4 @@ async def begin(plan: Plan, path: Path, line: int) -> AsyncIterator[tuple[Bare, 
                     with contextlib.suppress(psutil.NoSuchProcess):
                         below.kill()
             await one.wait()
+        folder.cleanup()

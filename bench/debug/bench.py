@@ -130,7 +130,7 @@ async def step_cost(root: Path, debugger: str, program: Program) -> tuple[float,
             for who in ("bare", "ours") if turn % 2 else ("ours", "bare"):
                 began = time.perf_counter()
                 if who == "bare":
-                    thread, _ = await bare.step(thread)
+                    thread, _ = await bare.step(thread, plan.adapter.variables.scopes)
                     bare_times.append(time.perf_counter() - began)
                 else:
                     await d.step()

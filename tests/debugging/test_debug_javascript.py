@@ -8,6 +8,7 @@ import subprocess
 import textwrap
 from pathlib import Path
 
+import psutil
 import pytest
 
 from debugging.desk import desk, unhurried
@@ -88,13 +89,16 @@ async def test_exit_code_stderr_input_and_child_processes_are_those_of_the_progr
 
 
 @unhurried
-async def test_a_loop_is_paused_and_nothing_of_it_is_left(root: Path) -> None:
+async def test_a_loop_is_paused_nothing_of_it_is_left_and_no_other_user_can_connect_to_the_debugger(root: Path) -> None:
     async with desk(root) as d:
         await d.start(program="shop.js", args=["spin"], wait=0)
         session = d.debug.all[-1]
         assert await session.wait_for(lambda: "spinning" in session.output.of_program(), 90)
         pids = [terminal.pid for terminal in session._terminals]
         assert pids
+        assert session._process
+        adapter = psutil.Process(session._process._child.pid).children()[0]
+        assert not [one for one in adapter.net_connections("inet") if one.status == psutil.CONN_LISTEN]
         stop = await d.pause()
         assert (stop["at"], "n" in stop["variables"]) == ("shop.js:14", True)
         await d.stop()

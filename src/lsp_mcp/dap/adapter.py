@@ -80,13 +80,15 @@ class DebugAdapter(Data, frozen=True):
     name: str
     title: str
     types: tuple[str, ...]  # what configurations call it; the first is sent to it
-    command: tuple[str, ...]  # {script}: what `package_program` or the installation's program is
+    command: tuple[str, ...]  # {script}: what `package_program` or the installation's program is; {socket}
     package_program: str = ""
     extra_paths: tuple[str, ...] = ()
     requires: tuple[Requirement, ...] = ()
     version_command: tuple[str, ...] = ()
     install: Install | None = None
-    listening: str = ""  # the pattern by which it says on which port it listens; empty: it speaks on its own pipes
+    # The pattern by which it says that it listens, on {socket} or on the port that is its group; empty: it speaks on
+    # its own pipes.
+    listening: str = ""
     untested: bool = False  # nobody has tried this adapter with this program
     # What it debugs: extensions of programs, names of files in a folder that is a program, compiled programs.
     extensions: tuple[str, ...] = ()

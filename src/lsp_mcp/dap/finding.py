@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lsp_mcp.adapters import shipped_adapters
 from lsp_mcp.dap.adapter import DebugAdapter, debuggers, filled
+from lsp_mcp.dap.process import SOCKET
 from lsp_mcp.errors import CallerError, LspMcpError, MissingProgramError
 from lsp_mcp.programs import installed_folder, installed_program
 
@@ -29,7 +30,7 @@ def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
         MissingProgramError: it is in none of them; the message says how to get it.
     """
     how = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title} and put it on PATH"
-    values: dict[str, str] = {"python": sys.executable}
+    values: dict[str, str] = {"python": sys.executable, "socket": SOCKET}  # the path of that is made at each start
     if any("{script}" in word for word in adapter.command):
         script = _script(adapter, root)
         if script is None:

@@ -1,4 +1,4 @@
-"""A started debug adapter: `AdapterProcess`, spoken to on its own pipes or at a port that it listens on."""
+"""A started debug adapter: `AdapterProcess`, spoken to on its own pipes, or on a socket or port that it listens on."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.dap import keeper
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.wire.process import Child
 
+SOCKET = "{socket}"  # a word of an adapter's command: the path of a socket on which it is to listen
 _CHUNK = 64 * 1024  # bytes per read
 _CONNECT_TIMEOUT = 10.0  # seconds for a connection to a port that is listened on
 _LISTEN_TIMEOUT = 60.0  # seconds for an adapter to say where it listens: the first start on a busy machine is slow
 _LONGEST_LINE = 10_000  # bytes of what it prints that are looked at
+_LIMIT = 2**20  # bytes of a line of a stream's reader
 _END = 0.3  # seconds for it to end by itself once its input is closed
 
 
@@ -31,10 +35,15 @@ class AdapterProcess:
 
     def __init__(self, name: str, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         self.name = name
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._address: Path | int | None = None  # where it listens, once that is known
+        if SOCKET in command:
+            # For this user alone; and no delay of TCP is added to an adapter's small messages.
+            self._folder = tempfile.TemporaryDirectory(prefix="lsp-mcp-dap-", ignore_cleanup_errors=True)
+            command = [self._socket if word == SOCKET else word for word in command]
         keeping = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid())]
         self._child = Child([*keeping, *command], cwd=cwd, env=env)
         self._draining: asyncio.Task[None] | None = None
-        self._port: int | None = None
         self.exited = self._child.exited
 
     async def attach(self) -> None:
@@ -42,21 +51,19 @@ class AdapterProcess:
         await self._child.attach()
 
     async def streams(self, listening: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """What to speak to it on: its own pipes, or the port that it prints, by the pattern `listening`.
+        """What to speak to it on: its own pipes, or where it listens once it prints what matches `listening`.
 
         Raises:
-            UnavailableError: it ended, or says nothing of a port; its last words.
+            UnavailableError: it ended, or does not say that it listens; its last words.
         """
         if not listening:
             return self._child.reader, self._child.writer
-        if self._port is None:
-            self._port = await self._listens(re.compile(listening))
-        return await connect(self.name, "127.0.0.1", self._port)
-
-    @property
-    def port(self) -> int | None:
-        """Where it listens, once that is known."""
-        return self._port
+        if self._address is None:
+            found = await self._listens(re.compile(listening))
+            self._address = Path(self._socket) if self._folder else int(found[1])
+        if isinstance(self._address, Path):
+            return await connect_to_socket(self.name, self._address)
+        return await connect(self.name, "127.0.0.1", self._address)
 
     def give_input(self, text: bytes | None) -> None:
         """Write to its input, which what it debugs inherits; None closes it."""
@@ -88,6 +95,8 @@ class AdapterProcess:
             self._draining.cancel()
         await self._child.end(_END)
         self._child.detach()
+        if self._folder:
+            self._folder.cleanup()
 
     def kill(self) -> None:
         """End it and all that came of it at once; also from a signal handler."""
@@ -95,7 +104,12 @@ class AdapterProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._child.pid, signal.SIGTERM)
 
-    async def _listens(self, pattern: re.Pattern[str]) -> int:
+    @property
+    def _socket(self) -> str:
+        assert self._folder
+        return str(Path(self._folder.name, "dap"))
+
+    async def _listens(self, pattern: re.Pattern[str]) -> re.Match[str]:
         seen = b""
         try:
             async with asyncio.timeout(_LISTEN_TIMEOUT):
@@ -103,11 +117,11 @@ class AdapterProcess:
                     seen = (seen + data)[-_LONGEST_LINE:]
                     if found := pattern.search(seen.decode("utf-8", "replace")):
                         self._draining = asyncio.create_task(self._drain())
-                        return int(found[1])
+                        return found
                 await self._child.exited.wait()
         except TimeoutError:
             pass
-        raise UnavailableError(f"{self.name} does not say on which port it listens: it {self.last_words()}")
+        raise UnavailableError(f"{self.name} does not say that it listens: it {self.last_words()}")
 
     async def _drain(self) -> None:
         with contextlib.suppress(OSError):
@@ -116,14 +130,25 @@ class AdapterProcess:
 
 
 async def connect(name: str, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to a debug adapter that listens.
+    """A connection to a debug adapter that listens on a port.
 
     Raises:
         UnavailableError: nothing listens there.
     """
+    return await _connected(name, f"{host}:{port}", asyncio.open_connection(host, port, limit=_LIMIT))
+
+
+async def connect_to_socket(name: str, path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The same on a Unix socket."""
+    return await _connected(name, str(path), asyncio.open_unix_connection(path, limit=_LIMIT))
+
+
+async def _connected(
+    name: str, shown: str, connecting: Coroutine[Any, Any, tuple[asyncio.StreamReader, asyncio.StreamWriter]]
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT):
-            return await asyncio.open_connection(host, port, limit=2**20)
+            return await connecting
     except (OSError, TimeoutError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
-        raise UnavailableError(f"{name}: nothing answers at {host}:{port} ({why}).") from None
+        raise UnavailableError(f"{name}: nothing answers at {shown} ({why}).") from None
