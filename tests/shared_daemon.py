@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,44 @@ class Desk:
         """The only one."""
         (about,) = self.status()
         return psutil.Process(about["pid"])
+
+
+class Played:
+    """A daemon of which the test says what it answers."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._connection, _ = listening.accept()
+        self._stream = self._connection.makefile("rwb")
+
+    def line(self) -> bytes:
+        return self._stream.readline()
+
+    def heard(self) -> dict[str, Any]:
+        return json.loads(self.line())
+
+    def say(self, message: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(message).encode() + b"\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.close()
+        self._connection.close()
+
+
+@contextmanager
+def played(desk: Desk) -> Iterator[tuple[socket.socket, dict[str, Any]]]:
+    """Where doors of the project come to, and the tools that the last daemon listed there."""
+    with desk.client() as first:
+        tools = first.request("tools/list")["result"]
+        (log,) = desk.home.glob("*.log")
+    desk.run("daemon", "stop")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.settimeout(BOUND)
+        listening.bind(str(log.with_suffix(".sock")))
+        listening.listen()
+        yield listening, tools
+        if listening.fileno() >= 0:  # else the next daemon may listen there
+            log.with_suffix(".sock").unlink()
 
 
 def answer(result: dict[str, Any]) -> str:

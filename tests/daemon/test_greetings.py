@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from mcp_process import BOUND, Raw
-from shared_daemon import Desk, answer
+from shared_daemon import Desk, Played, answer, played
 
 CALL = {"id": 5, "method": "tools/call", "params": {"name": "check", "arguments": {}}}
-
-
-class Played:
-    """A daemon of which the test says what it answers."""
-
-    def __init__(self, listening: socket.socket) -> None:
-        self._connection, _ = listening.accept()
-        self._stream = self._connection.makefile("rwb")
-
-    def line(self) -> bytes:
-        return self._stream.readline()
-
-    def heard(self) -> dict[str, Any]:
-        return json.loads(self.line())
-
-    def say(self, message: dict[str, Any]) -> None:
-        self._stream.write(json.dumps(message).encode() + b"\n")
-        self._stream.flush()
-
-    def close(self) -> None:
-        self._stream.close()
-        self._connection.close()
-
-
-@contextmanager
-def played(desk: Desk) -> Iterator[tuple[socket.socket, dict[str, Any]]]:
-    """Where doors of the project come to, and the tools that the last daemon listed there."""
-    with desk.client() as first:
-        tools = first.request("tools/list")["result"]
-        (log,) = desk.home.glob("*.log")
-    desk.run("daemon", "stop")
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.settimeout(BOUND)
-        listening.bind(str(log.with_suffix(".sock")))
-        listening.listen()
-        yield listening, tools
-    log.with_suffix(".sock").unlink()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -21,7 +20,7 @@ from lsp_mcp.cli.options import _options
 from lsp_mcp.door import place
 from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, Asked, asked_of
 from mcp_process import BOUND, PROGRAM
-from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
+from shared_daemon import REFERENCES, SOURCES, Desk, Played, answer, ask, played
 
 skip_without("gopls")
 
@@ -144,10 +143,10 @@ def test_a_client_goes_on_when_the_daemon_is_killed_between_its_calls(desk: Desk
 
 
 def test_a_question_that_dies_with_the_daemon_is_asked_again_and_an_edit_is_not(desk: Desk) -> None:
-    with desk.client() as client:
-        ask(client)
-        daemon = desk.daemon()
-        daemon.send_signal(signal.SIGSTOP)
+    with played(desk) as (listening, _), desk.client() as client:
+        daemon = Played(listening)
+        assert "served" in daemon.heard()
+        daemon.say({"serves": "1", "writing": ["rename_symbol_by_anchor"]})
         name, arguments = REFERENCES
         client.send({"id": 101, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
         rename = {"symbol_anchor": "One", "new_name": "Eins"}
@@ -155,7 +154,11 @@ def test_a_question_that_dies_with_the_daemon_is_asked_again_and_an_edit_is_not(
             {"id": 102, "method": "tools/call", "params": {"name": "rename_symbol_by_anchor", "arguments": rename}}
         )
         client.send({"id": 103, "method": "tools/list", "params": {}})
-        daemon.kill()
+        # It dies with all of them in its hands: what it never got, the next daemon does.
+        while daemon.heard().get("id") != 103:
+            pass
+        listening.close()
+        daemon.close()
         messages: dict[int, Any] = {}
         while len(messages) < 3:
             message = client.receive()

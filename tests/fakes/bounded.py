@@ -65,25 +65,42 @@ async def gone(pid: int) -> None:
 
 
 async def told(fifo: Path) -> None:
-    """Wait until somebody writes into the named pipe `fifo`."""
+    """Wait until somebody has written into the named pipe `fifo` and closed it."""
     descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(descriptor, readable.set)
     try:
         await readable.wait()
+        while not _is_at_end(descriptor):
+            readable.clear()
+            await readable.wait()
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
 
 
 def wait_told(fifo: Path) -> bool:
-    """Whether somebody writes into the named pipe `fifo`, waited for without a loop."""
+    """The same, waited for without a loop; False if it does not happen."""
     descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        return bool(select.select([descriptor], [], [], BOUND)[0])
+        while select.select([descriptor], [], [], BOUND)[0]:
+            if _is_at_end(descriptor):
+                return True
+        return False
     finally:
         os.close(descriptor)
+
+
+def _is_at_end(pipe: int) -> bool:
+    """Read what is there; whether its writer has closed it.
+
+    One that has not keeps the pipe and what is in it: whoever opens that next would take it for the next writer's.
+    """
+    try:
+        return os.read(pipe, 4096) == b""
+    except BlockingIOError:
+        return False
 
 
 def wait_gone(pid: int) -> bool:
