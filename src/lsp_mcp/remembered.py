@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 Key = TypeVar("Key")
 Stamp = TypeVar("Stamp")
 Value = TypeVar("Value")
+Owner = TypeVar("Owner")
 
 
 class Remembered(Generic[Key, Stamp, Value]):
@@ -40,3 +42,18 @@ class Remembered(Generic[Key, Stamp, Value]):
         """Remember nothing of `key`."""
         if known := self._values.pop(key, None):
             self._weight -= known[2]
+
+
+class RememberedOf(Generic[Owner, Key, Stamp, Value]):
+    """A `Remembered` for each owner, for as long as that lives."""
+
+    def __init__(self, most: int) -> None:
+        """`most` is the weight of all values of one owner together."""
+        self._most = most
+        self._all: WeakKeyDictionary[Owner, Remembered[Key, Stamp, Value]] = WeakKeyDictionary()
+
+    def of(self, owner: Owner) -> Remembered[Key, Stamp, Value]:
+        """That of `owner`."""
+        if (found := self._all.get(owner)) is None:
+            found = self._all[owner] = Remembered(self._most)
+        return found

@@ -58,7 +58,7 @@ def test_an_outline_is_asked_for_again_only_when_the_text_is_another(server: Out
 
 
 def test_outlines_that_were_used_longest_ago_go_first(server: Outlined, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "_MOST_KEPT", 3)
+    monkeypatch.setattr(containers._OUTLINES, "_most", 3)
     for path in ("/a.go", "/b.go", "/b.go", "/a.go"):
         names(server, path)
     assert server.asked == ["a.go", "b.go", "a.go"]

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbols import kind_name
-from lsp_mcp.remembered import Remembered
+from lsp_mcp.remembered import Remembered, RememberedOf
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
 
@@ -55,8 +54,7 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     return [await containers.enclosed(place) for place in places]
 
 
-_Outlines = Remembered[Path, str, list[Container]]  # the stamp is the text
-_OUTLINES: WeakKeyDictionary[Backend, _Outlines] = WeakKeyDictionary()
+_OUTLINES: RememberedOf[Backend, Path, str, list[Container]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 
 
 class Containers:
@@ -69,7 +67,7 @@ class Containers:
         self._backend = backend
         self._files: dict[Path, list[Container]] = {}
         keeps = backend.adapter.documents.outlines_closed
-        self._kept: _Outlines = _OUTLINES.setdefault(backend, Remembered(_MOST_KEPT)) if keeps else Remembered(0)
+        self._kept = _OUTLINES.of(backend) if keeps else Remembered[Path, str, list[Container]](0)
 
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, what is inside another one behind it.

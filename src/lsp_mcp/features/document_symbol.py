@@ -11,8 +11,12 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Place, last_word, plain_name
 from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri
+
+_MOST_KEPT = 10_000  # symbols of outlines; one takes about 700 bytes
+_OUTLINES: RememberedOf[Backend, Path, tuple[str, int], tuple[Symbol, ...]] = RememberedOf(_MOST_KEPT)
 
 
 async def document_symbols(backend: Backend, path: Path, *, opened: bool = True) -> tuple[Symbol, ...]:
@@ -25,9 +29,21 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         RefusedError, UnavailableError: as `Backend.request`.
     """
     text = await (backend.open(path) if opened else backend.text(path))
+    kept, stamp = _OUTLINES.of(backend), _stamp(backend, text)
+    if (known := kept.get(path, stamp)) is not None:
+        return known
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
     symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
-    return _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
+    symbols = _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
+    # Of files that nobody works on there may be thousands.
+    if opened and stamp == _stamp(backend, text) and backend.state() == "running":
+        kept.put(path, stamp, symbols, 1 + sum(symbol.count() for symbol in symbols))
+    return symbols
+
+
+def _stamp(backend: Backend, text: Text) -> tuple[str, int]:
+    """What an outline holds for: its text, and for a server that reads more than that, the state of all files."""
+    return text.content, 0 if backend.adapter.documents.outlines_closed else backend.generation
 
 
 async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:

@@ -16,12 +16,15 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.scope import outside_use
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
 
 _MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
 _MOST_OCCURRENCES = 20  # of the word in one file
 _SECONDS = 20.0  # after which no more files are opened; who asks again goes on from there
+
+_MOST_KEPT = 2_000  # places in other builds
 
 _Key = tuple[Path, int, int]  # a place by file and LSP position
 
@@ -36,6 +39,10 @@ class OtherBuilds:
     locations: list[Json] = field(default_factory=list)
     positions: list[Json] = field(default_factory=list)
     searched: set[Path] = field(default_factory=set)
+
+
+_Stamp = tuple[int, frozenset[_Key]]
+_FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
 
 
 async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
@@ -54,20 +61,26 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     name = text.slice(identifier)
     if not await backend.left_out(path, Use(name)):
         return other
+    known = {_key(location): location for location in found}
+    kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
+    if (remembered := kept.get((path, point), stamp)) is not None:
+        return remembered
     use = await outside_use(backend, path, point, name)
     files = await backend.left_out(path, use) if use else []
-    search = _Search(backend, other, {_key(location): location for location in found})
+    search = _Search(backend, other, known)
     if path in files:
         # It was asked in the build of a left-out file: the others, the server's own among them, see it elsewhere.
         await search.from_places(frozenset(files))
     until = time.monotonic() + _SECONDS
     for file in files[:_MOST_FILES]:
         if time.monotonic() > until:
-            break
+            return other
         if file != path and await search.file(file, name, projects.left_out_refusal):
             other.searched.add(file)
     if path in files:
         other.searched.add(path)
+    if stamp[0] == backend.generation and backend.state() == "running":
+        kept.put((path, point), stamp, other, 1 + len(other.locations))
     return other
 
 

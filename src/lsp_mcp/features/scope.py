@@ -9,8 +9,13 @@ from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.symbols import flat
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
+
+_MOST_KEPT = 1_000  # places
+_Asked = tuple[str, Path, Point]
+_PLACES: RememberedOf[Backend, _Asked, int, tuple[tuple[Path, Point], ...]] = RememberedOf(_MOST_KEPT)
 
 
 async def outside_use(backend: Backend, path: Path, point: Point, identifier: str) -> Use | None:
@@ -52,6 +57,9 @@ async def type_definition_places(backend: Backend, path: Path, point: Point) -> 
 
 async def _places(backend: Backend, method: str, path: Path, point: Point) -> list[tuple[Path, Point]]:
     text = await backend.open(path)
+    kept, key, generation = _PLACES.of(backend), (method, path, point), backend.generation
+    if (known := kept.get(key, generation)) is not None:
+        return list(known)
     position = text.point_position(point, backend.encoding)
     params = {"textDocument": {"uri": path_uri(path)}, "position": position}
     places = []
@@ -59,6 +67,8 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
         file = uri_path(location["uri"])
         start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
         places.append((file, start))
+    if generation == backend.generation and backend.state() == "running":  # an index that grows leads further
+        kept.put(key, generation, tuple(places), 1 + len(places))
     return places
 
 

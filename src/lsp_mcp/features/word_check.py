@@ -23,6 +23,9 @@ from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_
 from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.remembered import Remembered
+from lsp_mcp.text import Span
+from lsp_mcp.words.workspace_words import FilesWith
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +34,7 @@ _MOST_OF_EXACT = 500  # the same for a server that misses nothing where it has r
 _NEVER_TRUSTED = 20  # occurrences that are asked about whatever is known of the server: it may have a bad moment
 _LIKELIEST_SECONDS = 2.0  # for these
 LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
+_MOST_KEPT = 20_000  # files and places of searches that are remembered
 _MOST_NAMED = 3  # places or files of a gap that are told
 
 
@@ -68,6 +72,20 @@ class _Learning:
     waiting: int = 0
 
 
+@dataclass
+class _Search:
+    """Where a symbol can be meant by its name: in `files`, of one of which only the stretch `within` counts.
+
+    `found` is what was found there last, and by what rules.
+    """
+
+    symbol: Identity | None  # None: nothing is to be searched
+    files: list[Path]
+    within: tuple[Path, Span] | None
+    found: tuple[list[Place], list[Path]] | None = None
+    found_of: object = None
+
+
 class WordChecks:
     """The checks of several backends."""
 
@@ -91,6 +109,7 @@ class WordCheck:
         self._definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
         self._learning: dict[object, _Learning] = {}  # by what is asked about
+        self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
         """Ask what stands `at` a place, where the text has `name`.
@@ -114,18 +133,16 @@ class WordCheck:
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
-        left = await leftover(backend, claim, words.files)
         gaps = [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
-        symbol = await identity(backend, self._definitions, claim.name, claim.at) if left else None
+        search = await self._searched(claim, words)
+        symbol = search.symbol
         if symbol is None:
             return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
-        files, within = await seeing(backend, claim, symbol, left)
-        doubts = hiding(await self._gaps(claim, files))
-        doubted = await in_thread_if_many(partial(covered, doubts, files), files)
+        doubts = hiding(await self._gaps(claim, search.files))
+        doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
         is_exact = backend.adapter.word_check.exact and not thorough
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
-        files = await in_thread_if_many(partial(in_order, files, symbol, claim, doubted), files)
-        found, unread = await occurrences(backend, claim, symbol, files, within, doubted, most)
+        found, unread = await self._found(claim, search, doubted, most)
         if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
             await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
@@ -182,6 +199,33 @@ class WordCheck:
             await asyncio.wait(tasks)
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
+        """Which of the files with its name can mean the symbol of `claim`, found out once while nothing changes."""
+        backend, generation = self._backend, self._backend.generation
+        stamp = generation, words, claim.sites
+        if (known := self._searches.get((claim.name, claim.at), stamp)) is not None:
+            return known
+        left = await leftover(backend, claim, words.files)
+        symbol = await identity(backend, self._definitions, claim.name, claim.at) if left else None
+        files, within = await seeing(backend, claim, symbol, left) if symbol else ([], None)
+        search = _Search(symbol, files, within)
+        if generation == backend.generation and backend.state() == "running" and not words.unknown:
+            self._searches.put((claim.name, claim.at), stamp, search, 1 + len(words.files) + len(claim.sites))
+        return search
+
+    async def _found(
+        self, claim: Claim, search: _Search, doubted: frozenset[Path], most: int | None
+    ) -> tuple[list[Place], list[Path]]:
+        """`occurrences` in the files of `search`, those in `doubted` first, looked for once."""
+        assert search.symbol
+        about = claim.counts, doubted, most
+        if search.found is None or search.found_of != about:
+            work = partial(in_order, search.files, search.symbol, claim, doubted)
+            files = await in_thread_if_many(work, search.files)
+            found = await occurrences(self._backend, claim, search.symbol, files, search.within, doubted, most)
+            search.found, search.found_of = found, about
+        return search.found
 
     async def _gaps(self, claim: Claim, files: Collection[Path]) -> list[Gap]:
         use = Use(claim.name, files=frozenset(files))

@@ -1,0 +1,101 @@
+"""A question that comes again costs the server one request while nothing changes, and is answered as things are now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import Ask, asking, skip_without
+from lsp_mcp.wire.peer import Peer
+
+GO = {
+    "go.mod": "module example.com/m\n\ngo 1.24\n",
+    "home/new.go": "package home\n\n// New is a common name.\nfunc New() int { return 1 }\n",
+    "home/lock_windows.go": "package home\n\nfunc lock() int { return New() }\n",
+    "other/new.go": "package other\n\nfunc New() int { return 2 }\n\nvar Made = New()\n",
+    "use/use.go": 'package use\n\nimport "example.com/m/home"\n\nvar Made = home.New()\n',
+}
+GO_USE = 'package use\n\nimport "example.com/m/home"\n\nvar More = home.New()\n'
+CPP = {
+    "new.h": "#pragma once\nnamespace home {\nint make();\n}\n",
+    "new.cpp": '#include "new.h"\nint home::make() { return 1; }\n',
+    "other.cpp": "namespace other {\nint make() { return 2; }\n}\nint made = other::make();\n",
+    "use.cpp": '#include "new.h"\nint other() { return 2; }\nint made = home::make() + other();\n',
+}
+CPP_USE = '#include "new.h"\nint other() { return 2; }\nint made = home::make() + home::make();\n'
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The methods of the requests that a language server has got."""
+    methods: list[str] = []
+    request = Peer.request
+
+    async def counted(self: Peer, method: str, *arguments: Any, **named: Any) -> Any:
+        methods.append(method)
+        return await request(self, method, *arguments, **named)
+
+    monkeypatch.setattr(Peer, "request", counted)
+    return methods
+
+
+def written(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+def files_of(answer: dict[str, Any]) -> list[str]:
+    assert answer["status"] == "complete", answer
+    return [one["location"]["file"] for one in answer["references"]]
+
+
+def test_go_is_asked_for_references_alone_until_a_file_changes(tmp_path: Path, asked: list[str]) -> None:
+    skip_without("gopls")
+    written(tmp_path, GO)
+
+    async def question(ask: Ask) -> None:
+        async def uses() -> list[str]:
+            asked.clear()
+            return files_of(await ask("find_symbol_references_by_anchor", symbol_anchor="home/new.go:4:New"))
+
+        first = await uses()
+        assert first == ["home/lock_windows.go", "home/new.go", "use/use.go"]
+        await uses()
+        assert await uses() == first
+        assert asked == ["textDocument/references"]
+        (tmp_path / "use/more.go").write_text(GO_USE)
+        assert await uses() == ["home/lock_windows.go", "home/new.go", "use/more.go", "use/use.go"]
+        (tmp_path / "home/lock_windows.go").write_text("package home\n\nfunc lock() int { return 1 }\n")
+        assert await uses() == ["home/new.go", "use/more.go", "use/use.go"]
+        (tmp_path / "use/more.go").unlink()
+        assert await uses() == ["home/new.go", "use/use.go"]
+
+    asking("gopls", tmp_path, question)
+
+
+def test_clangd_is_asked_for_nothing_that_it_has_explained_until_a_file_changes(
+    tmp_path: Path, asked: list[str]
+) -> None:
+    skip_without("clangd")
+    written(tmp_path, CPP)
+    (tmp_path / "compile_flags.txt").write_text("-std=c++17\n")
+
+    async def question(ask: Ask) -> None:
+        async def uses() -> list[str]:
+            asked.clear()
+            return files_of(await ask("find_symbol_references_by_anchor", symbol_anchor="new.h:3:make"))
+
+        first = await uses()
+        assert first == ["new.cpp", "new.h", "use.cpp"]
+        await uses()
+        assert await uses() == first
+        assert set(asked) <= {"textDocument/references", "textDocument/prepareCallHierarchy"}
+        (tmp_path / "use.cpp").write_text(CPP_USE)
+        assert await uses() == ["new.cpp", "new.h", "use.cpp", "use.cpp"]
+        (tmp_path / "use.cpp").unlink()
+        assert await uses() == ["new.cpp", "new.h"]
+
+    asking("clangd", tmp_path, question)
