@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.features.call_places import is_called
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import Containers
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree
 from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place, last_word
-from lsp_mcp.features.roles import is_called
 from lsp_mcp.features.symbols import FUNCTIONS, Symbol
 from lsp_mcp.features.word_check import WordCheck, added
 from lsp_mcp.gaps import Gap, news

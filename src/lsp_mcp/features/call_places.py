@@ -1,18 +1,45 @@
-"""Calls that a server knows of but places nowhere: `with_places`.
+"""Where calls stand: `is_called`, and what a server says of callers put right.
 
-clangd 22 places a function that a macro makes in the file of the macro, with no place of any call.
+clangd 22 places a function that a macro makes in the file of the macro, with no place of any call (`with_places`), and
+takes a namespace for the caller of what a using-declaration in it names (`really_calling`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.symbols import kind_name
 from lsp_mcp.uris import uri_path
 
+# A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
+_CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
+_FOLLOWING = 500  # characters
+_SCOPES = ("namespace", "package", "module", "file")
 _MOST_OUTLINES = 8  # files that are opened to see where a function begins
 PLACED = "placedByUses"  # a key of an item: it stands where its calls do, maybe without its name
+
+
+def is_called(place: Place) -> bool:
+    """Whether what follows the place in its text makes it look like a call; a function's declaration does, too."""
+    start = place.text.point_offset(place.span.end)
+    return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
+
+
+async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
+    """The incoming `calls` without those of a scope, such as a namespace, that only names what it is said to call."""
+    found = []
+    for call in calls:
+        if kind_name(call["from"]["kind"], backend.adapter) not in _SCOPES or not call.get("fromRanges"):
+            found.append(call)
+        elif text := await text_or_none(backend, path := uri_path(call["from"]["uri"])):
+            places = [(one, Place(path, text.range_span(one, backend.encoding), text)) for one in call["fromRanges"]]
+            if ranges := [one for one, place in places if is_called(place)]:
+                found.append({**call, "fromRanges": ranges})
+    return found
 
 
 async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list[Json]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.call_places import PLACED, with_places
+from lsp_mcp.features.call_places import PLACED, really_calling, with_places
 from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
@@ -259,7 +259,9 @@ class _Walk:
         if self.method == "typeHierarchy/subtypes":
             return await self._subtypes.of(item)
         found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
-        return await with_places(self.backend, item, found) if self.end == "from" else found
+        if self.end != "from":
+            return found
+        return await really_calling(self.backend, await with_places(self.backend, item, found))
 
     def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
         """Hang the answer's elements on `branch`; those to go on from."""

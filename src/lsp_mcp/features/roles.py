@@ -13,6 +13,7 @@ from typing import Literal
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.call_places import is_called
 from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import definition_places
@@ -21,9 +22,6 @@ from lsp_mcp.uris import path_uri
 
 Role = Literal["all", "read", "write", "call", "test"]
 _KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of which nothing is said
-# A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
-_CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
-_FOLLOWING = 500  # characters
 _AT_ONCE = 8  # requests under way
 _MOST_FILES = 200  # asked about
 _MOST_CALLERS = 10_000
@@ -59,12 +57,6 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     declared = set(await definition_places(backend, path, point))
     found = await _of_kind(backend, places, _KINDS[role])
     return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))
-
-
-def is_called(place: Place) -> bool:
-    """Whether what follows the place in its text makes it look like a call; a function's declaration does, too."""
-    start = place.text.point_offset(place.span.end)
-    return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
 
 
 def _is_in_test(adapter: Adapter, place: Place) -> bool:
