@@ -33,6 +33,9 @@ class Lexing(Data, frozen=True):
     string: str  # and whatever else holds words that name nothing
     naming: str = ""  # comments in which words do name symbols
     macro: str = ""  # a definition of a macro; the group `macro` is its name
+    # A directive of conditional compilation, by its group: `never`, what follows is compiled in no configuration;
+    # `begin` another condition, `branch` the other case, `end`.
+    conditional: str = ""
     # What stands right before a word, and right behind one, that is surely used there and not declared.
     before_use: str = ""
     after_use: str = ""
@@ -320,11 +323,18 @@ class WordCheck(Data, frozen=True):
     id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
     alias_field: str = ""  # of such an element: matches `alias_pattern` if it is only another name for the others
     alias_pattern: str = ""
+    # `alias_field` matches it if only what includes its declaration can mean the symbol: there is no other of the same.
+    internal_pattern: str = ""
     # Of such an element: the name of the symbol. A server that gives another one than the word at the place has misread
     # the code there, unless the word is one of the language that stands for a symbol.
     name_field: str = ""
     standing_for: frozenset[str] = frozenset()
     by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
+    # What stands right before a word that a value or scope has: the group `operator`, and `operand` if that is a name.
+    member_pattern: str = ""
+    member_operators: frozenset[str] = frozenset()  # those behind which nothing but members stands
+    kind_pattern: str = ""  # what stands right before a word of a name space of its own
+    parameter_pattern: str = ""  # what stands right before a parameter of the declaration whose name comes next
     grouped: bool = False  # the references of a method are those of all methods that it must be called like
     # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.
     exact: bool = False

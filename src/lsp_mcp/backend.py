@@ -32,12 +32,18 @@ State = Literal["missing", "starting", "indexing", "running", "stopped"]
 class Use:
     """What a use of a symbol looks like to somebody who only reads text.
 
-    `files` are those that may have one that nobody has explained; None: every file with the word.
+    `files` are those that may have one that nobody has explained; None: every file with the word. In those that `lines`
+    has, it stands only on these lines, from 1.
     """
 
     identifier: str
     folder: Path | None = None  # a file elsewhere must name this folder too, to import the symbol from it
     files: frozenset[Path] | None = None
+    lines: Mapping[Path, frozenset[int]] = field(default_factory=dict, hash=False)
+
+    def may_be_on(self, path: Path, line: int) -> bool:
+        """Whether there may be an unexplained use on that line of `path`."""
+        return self.may_be_in(path) and (path not in self.lines or line in self.lines[path])
 
     def may_be_in(self, path: Path) -> bool:
         """Whether `path`, which has the word, may have an unexplained use."""

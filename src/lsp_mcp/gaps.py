@@ -40,9 +40,10 @@ class Gap:
 
     `text` says it in full; `brief`, if there is one, in a few words for a reader who was given the text before.
     Two gaps of a kind with the same files are the same whatever was asked, unless `about` tells them apart.
-    `files` are the files that it is about, absolute. `hides`: whether a result could be missing or wrong because of
-    it; a rename is then refused unless its caller accepts that. Without `hides` it is news. `event` is the number of
-    the event that news are about, which is told once and not repeated; 0 for a state that lasts.
+    `files` are the files that it is about, absolute; `lines`, from 1, what it is about in its only file. `hides`:
+    whether a result could be missing or wrong because of it; a rename is then refused unless its caller accepts that.
+    Without `hides` it is news. `event` is the number of the event that news are about, which is told once and not
+    repeated; 0 for a state that lasts.
     """
 
     kind: GapKind
@@ -52,6 +53,7 @@ class Gap:
     brief: str = ""
     about: str = ""
     event: int = 0
+    lines: tuple[int, ...] = ()
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -105,6 +105,18 @@ def test_a_member_of_a_type_without_a_name_is_seen_by_who_includes_it(tmp_path: 
     assert seen(tmp_path, files, symbol) == {"a.cc", "lib/a.h"}
 
 
+def test_what_is_static_is_seen_by_who_includes_it(tmp_path: Path) -> None:
+    assert seen(tmp_path, FILES, Symbol("Free", (tmp_path / "own.cc",), "value", internal=True)) == {"own.cc"}
+    files = {**FILES, "other.h": '#include <winsock2.h>\n#include <sys/prctl.h>\n#include "own.cc"\nstruct O;\n'}
+    symbol = Symbol("Free", (tmp_path / "own.cc",), "value", internal=True)
+    assert seen(tmp_path, files, symbol) == {"own.cc", "uses.cc"}
+
+
+def test_an_include_that_is_not_there_leads_to_no_compiled_file(tmp_path: Path) -> None:
+    files = {**FILES, "other.h": '#include "made.h"\nstruct O;\n'}
+    assert "uses.cc" not in seen(tmp_path, files, Symbol("Free", (tmp_path / "own.cc",), "value", internal=True))
+
+
 def test_a_field_overrides_nothing(tmp_path: Path) -> None:
     files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get; };\n'}
     symbol = Symbol("Get", (tmp_path / "derived.cc",), "member", "D", overrides=False)

@@ -33,7 +33,14 @@ def test_comments_that_name_symbols_for_the_compiler_are_code() -> None:
 
 
 def test_what_the_preprocessor_leaves_out_is_code() -> None:
-    marked("#if 0\ndon't foo!\n#else\nfoo!();\n#endif\n", CPP)
+    marked("#if FOO\ndon't foo!\n#else\nfoo!();\n#endif\n", CPP)
+
+
+def test_what_no_configuration_compiles_is_not_code() -> None:
+    marked("foo!;\n#if 0\ndon't foo\n#else\nfoo!();\n#endif\nfoo!\n", CPP)
+    marked("#if 0 // why\n#ifdef A\nfoo\n#else\nfoo\n#endif\nfoo\n# endif\nfoo!", C)
+    marked("#ifdef A\n#  if 0\nfoo\n#  elif B\nfoo!\n#  endif\n#else\nfoo!\n#endif\nfoo!", C)
+    marked("/*\n#if 0\n*/ foo!\n#if 0 || B\nfoo!\n#endif\n#if 01\nfoo!\n#endif\n#if 0\nfoo!", C)
 
 
 def test_words_in_macros_are_code_and_are_told_apart() -> None:

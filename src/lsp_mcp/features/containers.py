@@ -11,7 +11,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import kind_name
+from lsp_mcp.features.symbols import FUNCTIONS, kind_name
 from lsp_mcp.remembered import Remembered, RememberedOf
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
@@ -139,3 +139,9 @@ class Containers:
         inner = name if kind in TYPES or (kind in _SCOPES and adapter.symbols.scope_separator) else ""
         for child in item.get("children") or ():
             yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
+
+
+async def function_around(containers: Containers, place: Place) -> Span | None:
+    """The innermost function that `place` lies in."""
+    found = [one for one in await containers.known(place.path) if one.kind in FUNCTIONS and one.holds(place.span.start)]
+    return found[-1].extent if found else None

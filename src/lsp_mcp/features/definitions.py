@@ -28,12 +28,14 @@ Site = tuple[Path, Point]
 class Symbol:
     """One symbol that a place may mean: where it is declared and defined.
 
-    `id` is what the server knows it by, `name` its name, each "" if the server does not say.
+    `id` is what the server knows it by, `name` its name, each "" if the server does not say. If it is `internal`, only
+    what includes its declaration can mean it.
     """
 
     sites: frozenset[Site]
     id: str = ""
     name: str = ""
+    internal: bool = False
 
 
 Meaning = frozenset[Symbol]
@@ -145,7 +147,11 @@ class Definitions:
         rules = self._backend.adapter.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
-        return Symbol(frozenset([await self._site(one) for one in there]), str(element.get(rules.id_field) or ""), name)
+        sites = frozenset([await self._site(one) for one in there])
+        internal = bool(rules.internal_pattern) and bool(
+            re.search(rules.internal_pattern, str(element.get(rules.alias_field) or ""))
+        )
+        return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal)
 
     async def _site(self, location: Json) -> Site:
         path, start = uri_path(location["uri"]), location["range"]["start"]

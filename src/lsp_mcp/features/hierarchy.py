@@ -178,7 +178,14 @@ async def call_path(
 async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Json]:
     if not backend.capabilities.get("callHierarchyProvider"):
         raise RefusedError("it has no call hierarchy")
-    return await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
+    try:
+        return await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
+    except RefusedError:
+        # clangd 22 knows none where a member function template is called, and does where it is defined.
+        for place in await definition_places(backend, path, point):
+            if place != (path, point):
+                return await _prepare(backend, "textDocument/prepareCallHierarchy", *place)
+        raise
 
 
 async def type_tree(

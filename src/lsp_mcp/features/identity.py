@@ -13,12 +13,14 @@ from lsp_mcp.features.definitions import Definitions, Meaning, Site, Symbol
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.places import text_or_none
 from lsp_mcp.features.symbols import Symbol as Outlined
+from lsp_mcp.features.symbols import flat
 from lsp_mcp.text import Point, Span
 from lsp_mcp.words import visibility
 
 _FUNCTIONS = ("method", "constructor", "function")
 _TYPES = ("class", "struct", "interface", "enum", "type_parameter")
 _FIELDS = ("field", "property", "enum_member")
+_BEFORE = 500  # characters before a parameter that are looked at
 _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
@@ -27,7 +29,7 @@ class Identity:
     """One symbol called `name`.
 
     `sites` are where it is defined and declared, as far as a server leads there, `ids` its names for it. Outside of
-    `local`, a stretch of a file, nobody can mean it.
+    `local`, a stretch of a file, nobody can mean it; if it is `internal`, only what includes its declaration can.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Identity:
     overrides: bool = True
     local: tuple[Path, Span] | None = None
     ids: frozenset[str] = frozenset()
+    internal: bool = False
 
     def is_meant_by(self, symbol: Symbol) -> bool:
         """Whether the server means it by `symbol`."""
@@ -47,7 +50,8 @@ class Identity:
     def seen_as(self) -> visibility.Symbol:
         """What matters to who can see it."""
         files = tuple(sorted({path for path, _ in self.sites}))
-        return visibility.Symbol(self.name, files, self.role, self.owner, self.unnamed_owner, self.overrides)
+        owner, unnamed = self.owner, self.unnamed_owner
+        return visibility.Symbol(self.name, files, self.role, owner, unnamed, self.overrides, self.internal)
 
 
 async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
@@ -71,7 +75,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
         return None
     if not spelled:
         return Identity(name, frozenset({at}))
-    whole = Identity(name, frozenset(spelled), ids=ids)
+    internal = bool(meaning) and all(symbol.internal for symbol in meaning)
+    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal)
     for path, point in sorted(spelled):
         try:
             outline = await document_symbols(backend, path)
@@ -83,6 +88,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
         function = next((s for s in above if s.kind in _FUNCTIONS and s.extent), None)
         if len(spelled) == 1 and function and function.extent:
             return replace(whole, role="local", local=(path, function.extent))
+        if len(spelled) == 1 and (scope := await _parameter_scope(backend, path, point, outline)):
+            return replace(whole, role="local", local=(path, scope))
     return whole
 
 
@@ -106,6 +113,25 @@ async def _spells(backend: Backend, site: Site, name: str) -> bool:
     path, point = site
     text = await text_or_none(backend, path)
     return text is not None and text.content.startswith(name, text.point_offset(point))
+
+
+async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:
+    """Where the parameter of a template that is declared at `point` has its meaning; None if none is."""
+    pattern, text = backend.adapter.word_check.parameter_pattern, await text_or_none(backend, path)
+    if not (pattern and text):
+        return None
+    start = text.point_offset(point)
+    if not re.search(pattern, text.content[max(0, start - _BEFORE) : start]):
+        return None
+    declared = min((one for one in flat(tuple(outline)) if one.place.span.start > point), key=_name_start, default=None)
+    if declared is None or declared.extent is None:
+        return None
+    between = text.content[start : text.point_offset(declared.place.span.start)]
+    return None if re.search("[;{}]", between) else Span(point, declared.extent.end)
+
+
+def _name_start(symbol: Outlined) -> Point:
+    return symbol.place.span.start
 
 
 def _above(outline: Collection[Outlined], point: Point) -> list[Outlined]:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.features.containers import Containers, function_around
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point, Span
-from lsp_mcp.words.visibility import only_uses
+from lsp_mcp.words.visibility import is_used, only_uses
 
 _READ_AT_ONCE = 8  # files
 _MANY = 500  # files
@@ -123,15 +124,38 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
     """
     use = Use(name)
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))
-    files = {file for gap in gaps for file in gap.files}
-    if len(files) > _MANY:
+    lines = {gap.files[0]: frozenset(gap.lines) for gap in gaps if gap.lines}
+    files = {file for gap in gaps for file in gap.files if not gap.lines}
+    if len(files) + len(lines) > _MANY:
         return use
     using: set[Path] = set()
+    containers = Containers(backend)
+    for path in lines.keys() - files:
+        lines[path] = await _declaring(backend, containers, path, name, lines[path])
+    using.update(path for path, left in lines.items() if path not in files and not left)
     for path in files:
         text = await text_or_none(backend, path) if backend.adapter.language_of(path) else None
         if text and only_uses(text, name, backend.adapter.language_of(path)):
             using.add(path)
-    return replace(use, files=frozenset(files - using)) if using else use
+    if not (using or lines):
+        return use
+    left = (files | lines.keys()) - using
+    return replace(use, files=frozenset(left), lines={path: on for path, on in lines.items() if path not in files})
+
+
+async def _declaring(
+    backend: Backend, containers: Containers, path: Path, name: str, lines: Collection[int]
+) -> frozenset[int]:
+    """Those of `lines` of `path` that may declare `name` for others: what a function has is its own."""
+    text = await text_or_none(backend, path)
+    language = backend.adapter.language_of(path)
+    left: set[int] = set()
+    for span in backend.words.occurrences(path, text, name) if text else ():
+        if text is None or span.start.line not in lines or is_used(text, span, language):
+            continue
+        if await function_around(containers, Place(path, span, text)) is None:
+            left.add(span.start.line)
+    return frozenset(left)
 
 
 def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Path]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from lsp_mcp.features.identity import Identity, identity, sites_of
 from lsp_mcp.features.macro_uses import explained_by_macros
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.unparsed import explained_by_function
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.remembered import Remembered
@@ -149,7 +150,7 @@ class WordCheck:
         likeliest = found[:_NEVER_TRUSTED]
         await self._learn(claim, likeliest, max(seconds, _LIKELIEST_SECONDS))
         await self._learn(claim, found[:_MOST_ASKED], seconds)
-        verdicts = await self._verdicts(claim, symbol, found)
+        verdicts = await self._by_function(claim, symbol, await self._verdicts(claim, symbol, found))
         if verdicts.unknown:
             is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
             verdicts = await self._in_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
@@ -157,12 +158,19 @@ class WordCheck:
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         if not is_exact:
             open_files.update(unread)
-        gaps += await self._gaps(claim, open_files)
+        lines = _lines((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
+        gaps += await self._gaps(claim, open_files, lines)
         # A reason that was there before is one still, though the server may not say it again.
-        gaps += [gap for gap in without(gaps, doubts) if covered([gap], open_files)]
-        told = covered(hiding(gaps), open_files)
-        gaps += self._unknown(claim.name, [place for place in verdicts.unknown if place.path not in told])
-        gaps += self._unasked(claim.name, [place for place in unproven if place.path not in told])
+        gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
+        told = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
+        told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
+
+        def untold(places: Sequence[Place]) -> list[Place]:
+            left = [place for place in places if place.path not in told]
+            return [place for place in left if (place.path, place.span.start.line) not in told_lines]
+
+        gaps += self._unknown(claim.name, untold(verdicts.unknown))
+        gaps += self._unasked(claim.name, untold(unproven))
         if left := [path for path in unread if not is_exact and path not in told]:
             text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
             gaps.append(Gap("unverified", text, tuple(left), about="unread"))
@@ -227,8 +235,10 @@ class WordCheck:
             search.found, search.found_of = found, about
         return search.found
 
-    async def _gaps(self, claim: Claim, files: Collection[Path]) -> list[Gap]:
-        use = Use(claim.name, files=frozenset(files))
+    async def _gaps(
+        self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None
+    ) -> list[Gap]:
+        use = Use(claim.name, files=frozenset(files), lines=lines or {})
         return await self._backend.gaps(
             Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched)
         )
@@ -290,6 +300,18 @@ class WordCheck:
                 others.append(place)
         return Verdicts(tuple(missing), tuple(others), tuple(unknown), tuple(unasked))
 
+    async def _by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts) -> Verdicts:
+        """`verdicts` with what the functions around say of what is unknown."""
+        if not verdicts.unknown:
+            return verdicts
+        said = await explained_by_function(
+            self._backend, self._definitions, verdicts.unknown, frozenset(claim.sites), symbol
+        )
+        return replace(
+            verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
+            unknown=said.unknown,
+        )  # fmt: skip
+
     async def _in_macros(
         self, claim: Claim, symbol: Identity, verdicts: Verdicts, *, is_alone: bool, thorough: bool
     ) -> Verdicts:
@@ -341,6 +363,15 @@ def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
     """Those of `gaps` whose files none of those `known` is about."""
     files = {file for gap in known for file in gap.files}
     return [gap for gap in gaps if files.isdisjoint(gap.files)]
+
+
+def _lines(places: Iterable[Place], *, except_in: Collection[Path]) -> dict[Path, frozenset[int]]:
+    """The lines of `places` by file."""
+    found: dict[Path, set[int]] = {}
+    for place in places:
+        if place.path not in except_in:
+            found.setdefault(place.path, set()).add(place.span.start.line)
+    return {path: frozenset(lines) for path, lines in found.items()}
 
 
 def _files(places: Iterable[Place]) -> tuple[Path, ...]:

@@ -64,6 +64,11 @@ async def workspace_symbols(
         name = ".".join(parts[1:]) or name
     if separator:
         result = [_with_whole_name(item, separator) for item in result]
+        if separator in asked and not any(is_named(str(item["name"]), name) for item in result):
+            # clangd 22 knows the members of `A<int>` by that name only.
+            more = await backend.request("workspace/symbol", {"query": _parts(name)[-1]}) or []
+            named = [_with_whole_name(item, separator) for item in more]
+            result += [item for item in named if is_named(str(item["name"]), name)]
     root = backend.root
     # By place: a file can be in several of a server's packages.
     by_place = {

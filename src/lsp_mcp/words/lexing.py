@@ -38,7 +38,8 @@ NONE = Occurrences()
 def occurrences(text: Text, word: str, language: Language | None) -> Occurrences:
     """Everywhere that `word` stands as a whole word in the code of `text`.
 
-    What the preprocessor leaves out is code; so are comments that name symbols for a compiler (`Lexing.naming`).
+    What the preprocessor leaves out is code, unless no configuration has it (`#if 0`); so are comments that name
+    symbols for a compiler (`Lexing.naming`).
     """
     content = text.content
     if word not in content:  # many times as quick as the pattern
@@ -69,7 +70,27 @@ def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[
     """Those of the places `found` that no comment or string covers."""
     pattern = _compiled(f"(?P<naming>{rules.naming or '(?!)'})|{rules.comment}|{rules.string}")
     regions = _regions(pattern, content, found)
-    return [place for place, region in zip(found, regions, strict=True) if region is None or region["naming"]]
+    code = [place for place, region in zip(found, regions, strict=True) if region is None or region["naming"]]
+    never = _never_compiled(content, rules) if code else []
+    return [(start, end) for start, end in code if not any(first <= start < last for first, last in never)]
+
+
+def _never_compiled(content: str, rules: Lexing) -> list[tuple[int, int]]:
+    """What no configuration compiles."""
+    pattern = _compiled(rules.conditional)
+    if not rules.conditional or not any(match["never"] for match in pattern.finditer(content)):
+        return []
+    found: list[tuple[int, int]] = []
+    begun: list[int | None] = []  # for each condition that is open: where the part begins that is never compiled
+    for match in _compiled(f"{rules.comment}|{rules.string}|{rules.conditional}").finditer(content):
+        if match["never"] or match["begin"]:
+            begun.append(match.end() if match["never"] else None)
+        elif begun and (match["branch"] or match["end"]):
+            if (start := begun.pop()) is not None:
+                found.append((start, match.start()))
+            if match["branch"]:
+                begun.append(None)
+    return found
 
 
 def _regions(pattern: re.Pattern[str], content: str, places: list[tuple[int, int]]) -> list[re.Match[str] | None]:

@@ -41,6 +41,7 @@ class Symbol:
     owner: str = ""  # the type or namespace that it is a member of, by its last name
     unnamed_owner: bool = False  # that type has no name: nothing else declares the symbol
     overrides: bool = True  # it may be one with a member of another type, as a method is; a field is not
+    internal: bool = False  # no declaration elsewhere is of the same symbol
 
 
 def seeing(

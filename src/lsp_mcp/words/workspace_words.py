@@ -181,7 +181,7 @@ class WorkspaceWords:
             return asked
         # A header that includes nothing has what stands before it in the files that include it.
         reached = including | await includes.included_by(including)
-        if asked <= reached or (symbol.unnamed_owner and not symbol.overrides):
+        if asked <= reached or symbol.internal or (symbol.unnamed_owner and not symbol.overrides):
             return reached
         having = self.index.files_with(symbol.name)
         # A method may be that of a base class, which its file includes.

@@ -118,7 +118,11 @@ class BuildFiles:
         if self._leading_out is None or self._leading_out[0] is not view:
             out = self._includes.leading_out(_Libraries(self._adapter).has)
             self._leading_out = view, frozenset(self._includes.affected(out))
-        return self._leading_out[1].union(self._includes.affected(files))
+        including = self._includes.affected(files)
+        rules = self._adapter.compilation
+        if rules and all(path.suffix in rules.compiled_extensions for path in files):
+            return frozenset(including)  # no header that somebody else makes includes one
+        return self._leading_out[1].union(including)
 
     async def included_by(self, files: Collection[Path]) -> frozenset[Path]:
         """`files` and every known file that one of them may include, through others too."""

@@ -234,11 +234,11 @@ class Reopening:
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
-            lines = self._inactive_lines(path, word, self._documents.present(path), connection)
-            if lines and use.may_be_in(path):
+            every = self._inactive_lines(path, word, self._documents.present(path), connection)
+            if lines := tuple(line for line in every if use.may_be_on(path, line)):
                 listed = first_few([str(line) for line in lines])
                 text = f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
-                gaps.append(Gap("not_compiled", text, (path,)))
+                gaps.append(Gap("not_compiled", text, (path,), lines=lines))
         return gaps
 
     def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:

@@ -1,0 +1,117 @@
+"""What a word means where a server has parsed nothing, by the function around it: `explained_by_function`.
+
+In code that the preprocessor leaves out, and in arguments that a macro drops, a server knows nothing. What a word means
+everywhere else in the same function, spelled the same way (`n`, `state->n`), it means there, too; so it does in the
+declaration that a parameter of a template belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from lsp_mcp.adapters import WordCheck
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.containers import Containers, function_around
+from lsp_mcp.features.definitions import Definitions, Site
+from lsp_mcp.features.identity import Identity
+from lsp_mcp.features.places import Place
+from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import macro_at
+
+_BEFORE = 200  # characters before a word that are looked at
+_MOST = 100  # other occurrences in a function that are asked about
+
+
+@dataclass(frozen=True)
+class ByFunction:
+    """Which places of a name mean the symbol that an answer is about, which another, and of which nobody knows."""
+
+    theirs: tuple[Place, ...] = ()
+    others: tuple[Place, ...] = ()
+    unknown: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """How a word is spelled: behind what `operator`, of what `operand`; `operand` is None if that is no plain name."""
+
+    operator: str = ""
+    operand: str | None = ""
+
+
+async def explained_by_function(
+    backend: Backend, definitions: Definitions, places: Sequence[Place], sites: Collection[Site], symbol: Identity
+) -> ByFunction:
+    """What the functions around `places`, of which the server knows nothing, say of them; `symbol` stands in `sites`.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    rules = backend.adapter.word_check
+    if not (places and rules.member_pattern):
+        return ByFunction(unknown=tuple(places))
+    containers = Containers(backend)
+    theirs: list[Place] = []
+    others: list[Place] = []
+    unknown: list[Place] = []
+    for place in places:
+        if macro_at(place.text, place.span, backend.adapter.language_of(place.path)):
+            unknown.append(place)  # see `features.macro_uses`
+            continue
+        spelling = _spelling(place.text, place.span, rules)
+        if spelling.operator in rules.member_operators and symbol.role in ("local", "type"):
+            others.append(place)
+            continue
+        known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
+        (unknown if len(known) != 1 else theirs if True in known else others).append(place)
+    return ByFunction(tuple(theirs), tuple(others), tuple(unknown))
+
+
+async def _beside(
+    backend: Backend,
+    definitions: Definitions,
+    containers: Containers,
+    place: Place,
+    spelling: _Spelling,
+    sites: Collection[Site],
+    symbol: Identity,
+) -> set[bool]:
+    """Whether the symbol is meant by the word in the function around `place`, where it is spelled like there.
+
+    Empty if nobody knows.
+    """
+    local = symbol.local[1] if symbol.local and symbol.local[0] == place.path else None
+    around = await function_around(containers, place) or local
+    if around is None or spelling.operand is None:
+        return set()
+    rules, path, text = backend.adapter.word_check, place.path, place.text
+    known: set[bool] = set()
+    asked = 0
+    for span in backend.words.occurrences(path, text, symbol.name):
+        if not around.start <= span.start < around.end or _spelling(text, span, rules) != spelling:
+            continue
+        site = path, span.start
+        if site in sites:
+            known.add(True)
+            continue
+        asked += definitions.known(site) is None
+        if asked > _MOST:
+            return set()
+        if meaning := await definitions.of(site):
+            known.update(map(symbol.is_meant_by, meaning))
+    return known
+
+
+def _spelling(text: Text, span: Span, rules: WordCheck) -> _Spelling:
+    end = text.point_offset(span.start)
+    before = text.content[max(0, end - _BEFORE) : end]
+    if member := re.search(rules.member_pattern, before):
+        left = before[: member.start()].rstrip()
+        # `f(x).y->word`: what stands before `y` is not looked at.
+        is_whole = member["operand"] and not left.endswith((*rules.member_operators, member["operator"]))
+        operand = re.sub(r"\s+", "", member["operand"]) if is_whole else None
+        return _Spelling(member["operator"], operand)
+    kind = re.search(rules.kind_pattern, before) if rules.kind_pattern else None
+    return _Spelling(kind[0].strip() if kind else "")
