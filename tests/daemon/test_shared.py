@@ -176,10 +176,12 @@ def test_a_question_that_runs_while_the_daemon_is_stopped_is_asked_again(desk: D
         for server in servers:
             server.suspend()  # so that the question runs until then
         name, arguments = REFERENCES
-        client.send({"id": 101, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
-        assert any(desk.status()[0]["calls"] for _ in range(BOUND)), "the question does not arrive"
+        params = {"name": name, "arguments": arguments, "_meta": {"progressToken": "token"}}
+        client.send({"id": 101, "method": "tools/call", "params": params})
+        assert client.receive()["params"]["progressToken"] == "token"  # it has arrived
         assert desk.run("daemon", "stop").returncode == 0
-        message = client.receive()
+        while (message := client.receive()).get("method") == "notifications/progress":
+            pass
         assert message["id"] == 101 and "Found 2 references" in answer(message["result"])
         assert not psutil.wait_procs(servers, BOUND)[1]
 

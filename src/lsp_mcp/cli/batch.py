@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from lsp_mcp.backend import Report
-from lsp_mcp.cli.call import Outcome, ToolCall
+from lsp_mcp.cli.call import Here, Outcome, ToolCall
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.sessions.running import Running
@@ -34,16 +34,12 @@ def call_batch(flags: ServerFlags, *, as_json: bool) -> int:
 
 async def _answer_all(running: Running, flags: ServerFlags, *, as_json: bool) -> int:
     running.begin()
+    here = Here(running, flags)
     worst = 0
     try:
         while line := await asyncio.to_thread(sys.stdin.buffer.readline):
             outcome = await answered(
-                line.decode("utf-8", "replace"),
-                running,
-                flags,
-                silent,
-                as_json=as_json,
-                terminal=sys.stdout.isatty(),
+                line.decode("utf-8", "replace"), here, silent, as_json=as_json, terminal=sys.stdout.isatty()
             )
             if outcome:
                 for text in outcome.err:
@@ -55,17 +51,15 @@ async def _answer_all(running: Running, flags: ServerFlags, *, as_json: bool) ->
     return worst
 
 
-async def answered(
-    line: str, running: Running, flags: ServerFlags, report: Report, *, as_json: bool, terminal: bool
-) -> Outcome | None:
+async def answered(line: str, here: Here, report: Report, *, as_json: bool, terminal: bool) -> Outcome | None:
     """What the question of one `line` prints; None if there is none: the line is empty or begins with `#`."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None
     try:
         name, arguments = _question(line)
-        call = ToolCall(flags, name, arguments, as_json=as_json, terminal=terminal)
-        found = await call.outcome(running, report)
+        call = ToolCall(here.flags, name, arguments, as_json=as_json, terminal=terminal)
+        found = await call.outcome(here, report)
     except LspMcpError as error:
         call, found = None, Outcome(None, (visible_lines(str(error)),), 2 if isinstance(error, CallerError) else 1)
     if call and call.format == "compact":

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import click
@@ -91,6 +92,19 @@ class Outcome:
     status: int = 0
 
 
+class Here:
+    """What is `running`, and its tools for calls with these `flags`: making them takes longer than a warm answer."""
+
+    def __init__(self, running: Running, flags: ServerFlags) -> None:
+        self.running = running
+        self.flags = flags
+
+    @cached_property
+    def tools(self) -> dict[str, Tool]:
+        """Those that are offered, by name. Raises ConfigError as `offered_tools`."""
+        return {tool.name: tool for tool in offered_tools(tool_context(self.running, self.flags.settings()))}
+
+
 @dataclass(frozen=True)
 class ToolCall:
     """One call from the shell, its arguments as `key=value` or by name; `terminal`: its answer is shown on one."""
@@ -117,8 +131,8 @@ class ToolCall:
             return dict(self.words)
         return _arguments(self.words, self.name, {} if in_lua else known[self.name].input_schema)
 
-    async def outcome(self, running: Running, report: Report) -> Outcome:
-        """What it prints; an error of the tool is an outcome too.
+    async def outcome(self, here: Here, report: Report) -> Outcome:
+        """What it prints; an error of the tool is an outcome too. `here` has the same flags.
 
         Raises:
             CallerError: as `check`.
@@ -127,9 +141,9 @@ class ToolCall:
         arguments = self.check()
         try:
             if self.name.startswith(PREFIX):
-                question = _in_lua(running, self.name, self.words)
+                question = _in_lua(here.running, self.name, self.words)
             else:
-                question = _question(running, self.flags, self.name, arguments)
+                question = _question(here, self.name, arguments)
             answer = await question(call)
         except LspMcpError as error:
             said = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.name.removeprefix(PREFIX)}: ")
@@ -164,18 +178,15 @@ def _needs(flags: ServerFlags, tool: str, here: Sequence[str]) -> str:
     return f"add --backend {toolset}" if toolset in adapter_names() else f"add --toolset {toolset}"
 
 
-def _question(
-    running: Running, flags: ServerFlags, name: str, arguments: dict[str, Any]
-) -> Callable[[Call], Awaitable[str]]:
+def _question(here: Here, name: str, arguments: dict[str, Any]) -> Callable[[Call], Awaitable[str]]:
     """The call of the tool `name`.
 
     Raises:
         CallerError: it is not offered.
     """
-    offered = {tool.name: tool for tool in offered_tools(tool_context(running, flags.settings()))}
-    if name not in offered:
-        raise CallerError(f"it belongs to the toolset {toolset_of(name)}; {_needs(flags, name, ())}")
-    return lambda call: offered[name].call(call, arguments)
+    if name not in here.tools:
+        raise CallerError(f"it belongs to the toolset {toolset_of(name)}; {_needs(here.flags, name, ())}")
+    return lambda call: here.tools[name].call(call, arguments)
 
 
 def _in_lua(running: Running, name: str, words: Sequence[str] | Mapping[str, Any]) -> Callable[[Call], Awaitable[str]]:
@@ -195,7 +206,7 @@ async def _call(running: Running, asked: ToolCall) -> Outcome:
     running.begin()
     try:
         with _Waiting() as waiting:
-            return await asked.outcome(running, waiting.report)
+            return await asked.outcome(Here(running, asked.flags), waiting.report)
     finally:
         await running.close()
 
@@ -221,7 +232,8 @@ class _Waiting:
             self._status.update(escape(visible(message)))
 
 
-def known_tools() -> dict[str, Tool]:
+@cache
+def known_tools() -> Mapping[str, Tool]:
     """The tools by name, to look at: no server is started, so none of these can be called."""
     return {tool.name: tool for tool in tools_without_sessions(CallerError("no server was started"))}
 

@@ -11,6 +11,8 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.token import token
+from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.line import Line, RefusedError
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.server.imports import importing
 from lsp_mcp.sessions.running import Running
@@ -56,16 +58,45 @@ def serve_on(
     Raises:
         ConfigError: the address or the token cannot be used.
     """
-    secret = token(given_token)
-    if not given_token:
+    secret = _told_token(given_token)
+    from lsp_mcp.server.http import listen
+
+    asyncio.run(_serve_http(listen(port, host), secret, running, flags, bridges=bridges))
+
+
+def _told_token(given: str | None) -> str:
+    """The token that clients send; where it is to be had is told unless it was `given`."""
+    if not given:
         click.echo(
             "Clients send the header `Authorization: Bearer TOKEN`; the token is printed by: lsp-mcp token "
             f"(set {TOKEN_VARIABLE} to choose another)",
             err=True,
         )
-    from lsp_mcp.server.http import listen
+    return token(given)
 
-    asyncio.run(_serve_http(listen(port, host), secret, running, flags, bridges=bridges))
+
+def share_on(port: int, asked: Asked, *, given_token: str | None, host: str = LOCAL) -> None:
+    """Run on HTTP until a signal comes, as a door of the daemon that sessions share.
+
+    Returns if there can be no such daemon, which is told.
+
+    Raises:
+        ConfigError: the address, the token or the daemon's flags cannot be used.
+    """
+    try:
+        line = Line(asked)
+        line.agree()
+        line.close()
+    except RefusedError as error:
+        if error.is_told:
+            raise ConfigError(str(error)) from None
+        click.echo(f"lsp-mcp: not shared with other sessions: {error}", err=True)
+        return
+    secret = _told_token(given_token)
+    from lsp_mcp.server.http import listen
+    from lsp_mcp.server.shared_http import serve_shared
+
+    asyncio.run(serve_shared(asked, listen(port, host), secret))
 
 
 async def _serve_http(

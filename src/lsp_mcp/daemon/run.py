@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,10 +27,14 @@ from lsp_mcp.sessions.resting import Resting
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
 
+if TYPE_CHECKING:
+    from lsp_mcp.cli.call import Here
+
 log = logging.getLogger(__name__)
 
 _MIB = 1024 * 1024
 _CLIENTS_NEED = ("lsp_mcp.server.offer", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
+_MOST_SHELLS = 20  # sets of flags whose tools are kept for calls from the shell
 _AT_ONCE = 8  # calls of one client that run at a time: a flood must not hold up the others
 
 
@@ -82,6 +87,7 @@ class _Serving:
         self._resting = resting
         self._words = words
         self._shell = running.for_client(is_shell=True)  # its calls come as so many clients: each is told what is new
+        self._shell_tools: dict[tuple[str, ...], Here] = {}  # by the flags of calls
 
     def session(self, flags: Sequence[str], greeting: str) -> Session:
         """See `Serving.session`."""
@@ -114,26 +120,41 @@ class _Serving:
 
         name, *arguments = words
         try:
-            asked = ToolCall(self._given(flags), name, arguments, as_json="--json" in flags, terminal=terminal)
-            return asdict(await asked.outcome(self._shell, report))
+            here = self._here(flags)
+            asked = ToolCall(here.flags, name, arguments, as_json="--json" in flags, terminal=terminal)
+            return asdict(await asked.outcome(here, report))
         except (LspMcpError, click.ClickException) as error:
             return _failed(error)
 
     def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
         """See `Serving.batch`."""
         from lsp_mcp.cli.batch import answered, silent
+        from lsp_mcp.cli.call import Here
 
         running = self._running.for_client(is_shell=True)
+        here: Here | None = None
 
         async def ask(question: str) -> Json | None:
+            nonlocal here
             try:
-                given, as_json = self._given(flags), "--json" in flags
-                outcome = await answered(question, running, given, silent, as_json=as_json, terminal=terminal)
+                here = here or Here(running, self._given(flags))
+                outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
                 return asdict(outcome) if outcome else None
             except (LspMcpError, click.ClickException) as error:
                 return _failed(error)
 
         return ask
+
+    def _here(self, flags: Sequence[str]) -> Here:
+        """For calls with these `flags`, as the last ones had them."""
+        from lsp_mcp.cli.call import Here
+
+        key = tuple(flags)
+        found = self._shell_tools.pop(key, None) or Here(self._shell, self._given(flags))
+        self._shell_tools[key] = found
+        if len(self._shell_tools) > _MOST_SHELLS:
+            del self._shell_tools[next(iter(self._shell_tools))]
+        return found
 
     def _given(self, flags: Sequence[str]) -> ServerFlags:
         return parsed([*self._words, *(flag for flag in flags if flag != "--json")])

@@ -27,6 +27,7 @@ OF_WHAT_RUNS = frozenset(
         *("--compile-commands", "--store", "--shared-index", "--allow-protected-edits", "--log-level"),
     }
 )
+_OF_LISTENING = {"--transport", "--port", "--host"}
 # What language servers, compilers and package managers do not look at: it differs from one terminal to the next. All
 # else does, whatever its name: GOFLAGS, CPATH, VIRTUAL_ENV, …
 _OF_A_TERMINAL = frozenset(
@@ -83,8 +84,10 @@ class Asked:
         return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 
-def asked_of(words: Sequence[str]) -> Asked | None:
+def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
     """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them.
+
+    `listening`: for clients that connect to this process, and not on stdio.
 
     Raises:
         OSError: the working folder is gone.
@@ -104,6 +107,8 @@ def asked_of(words: Sequence[str]) -> Asked | None:
     for flag, value in (one for one in flags if one != ("--batch", "")):
         if flag in ("--shared", "--no-shared"):
             shared = flag == "--shared"
+        elif listening and flag in _OF_LISTENING:
+            pass
         elif (flag == "--backend" and value in _BACKENDS_ALONE) or (
             flag == "--toolset" and value not in _TOOLSETS_SHARED
         ):

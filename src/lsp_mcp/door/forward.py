@@ -1,4 +1,4 @@
-"""Messages between a client on stdio and its daemon, also across the end of one daemon and the start of the next."""
+"""Messages between a client and its daemon, also across the end of one daemon and the start of the next."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.greetings import Greetings
@@ -20,6 +19,39 @@ _CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
 Json = dict[str, Any]
 
 
+class Client(Protocol):
+    """Who is served. Called from two threads, `write` from both, one at a time."""
+
+    def read(self) -> bytes:
+        """Its next message, a line; empty when it says nothing more."""
+
+    def write(self, message: bytes) -> None:
+        """Raises BrokenPipeError: it reads nothing more."""
+
+    def over(self) -> None:
+        """It says nothing more, and gets nothing more; the last call."""
+
+
+class Stdio:
+    """The client at this process's stdin and stdout; the process ends with it."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "wb")
+
+    def read(self) -> bytes:
+        """See `Client.read`."""
+        return sys.stdin.buffer.readline()
+
+    def write(self, message: bytes) -> None:
+        """See `Client.write`."""
+        self._out.write(message)
+        self._out.flush()
+
+    def over(self) -> None:
+        """See `Client.over`."""
+        os._exit(0)  # the other thread may be waiting for a daemon
+
+
 class Forwarding:
     """One client's session: what it asked is remembered until it is answered, and asked again of the next daemon.
 
@@ -27,13 +59,17 @@ class Forwarding:
     `greetings` knows is answered before the daemon serves; its own answer is then compared with that.
     """
 
-    def __init__(self, asked: Asked, line: Line, greetings: Greetings) -> None:
-        """`line` may not have agreed yet."""
+    def __init__(self, asked: Asked, line: Line | None, greetings: Greetings | None, client: Client) -> None:
+        """`line` may not have agreed yet; without one, a daemon is looked for once there is something to ask.
+
+        Without `greetings` everything is answered by the daemon.
+        """
         self._asked = asked
-        self._first: Line | None = line
+        self._client = client
+        self._first = line
         self._line: Line | None = None  # that has agreed
         self._greetings = greetings
-        self._writing = line.writing
+        self._writing: frozenset[str] = line.writing if line else frozenset()
         self._pending: dict[str, tuple[bytes, Json]] = {}  # by id, as JSON
         self._sent: set[str] = set()  # ids of those that a daemon may have begun
         self._unsent: list[bytes] = []  # what the next daemon is to refuse
@@ -43,7 +79,7 @@ class Forwarding:
         self._deaths = 0
         self._changing = threading.Condition()  # holds for all of the above
         self._ended = False
-        self._out = os.fdopen(os.dup(1), "wb")
+        self._over = threading.Event()
         self._telling = threading.Lock()
 
     def run(self) -> int:
@@ -53,18 +89,20 @@ class Forwarding:
             self._to_client()
         except (BrokenPipeError, KeyboardInterrupt):
             pass  # the client reads nothing more
+        self._over.set()
         return 0
 
     # --- from the client ---------------------------------------------------------------------------
 
     def _from_client(self) -> None:
         try:
-            while message := sys.stdin.buffer.readline():
+            while message := self._client.read():
                 if not message.isspace():
                     self._forward(message if message.endswith(b"\n") else message + b"\n")
             self._end()
         except BrokenPipeError:
-            os._exit(0)  # it reads nothing more
+            pass  # it reads nothing more
+        self._client.over()
 
     def _end(self) -> None:
         with self._changing:
@@ -75,10 +113,10 @@ class Forwarding:
                 for key, (_, request) in self._pending.items():
                     if key not in self._answered:
                         self._tell(_error(request, "Connection closed"))
-                os._exit(0)
+                return
         line.end_input()
-        time.sleep(_END_TIMEOUT)  # the other thread ends the process, unless nobody reads
-        os._exit(0)
+        if not self._over.wait(_END_TIMEOUT):  # the other thread ends, unless nobody reads
+            line.abort()
 
     def _forward(self, message: bytes) -> None:
         with self._changing:
@@ -113,7 +151,8 @@ class Forwarding:
                 self._pending.pop(key, None)  # it may be answered or not
             if one["method"] == "initialize":
                 self._introduction = [message]
-                self._greetings.begun(one)
+                if self._greetings:
+                    self._greetings.begun(one)
             elif one["method"] == "notifications/initialized" and self._introduction:
                 self._introduction.append(message)
             if "id" in one:
@@ -127,7 +166,7 @@ class Forwarding:
         return known
 
     def _greet(self, request: Json) -> None:
-        if self._line is None and (result := self._greetings.answer(request)):
+        if self._line is None and self._greetings and (result := self._greetings.answer(request)):
             self._answered[json.dumps(request["id"])] = request
             self._tell({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
@@ -146,8 +185,7 @@ class Forwarding:
 
     def _tell(self, message: bytes | Json) -> None:
         with self._telling:
-            self._out.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
-            self._out.flush()
+            self._client.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
 
     def _for_client(self, message: bytes) -> Iterator[bytes]:
         """What to hand on of it; an answer ends its request."""
@@ -164,7 +202,7 @@ class Forwarding:
                     _, request = self._pending.pop(key, (b"", {}))
                     self._sent.discard(key)
                     told = self._answered.pop(key, None)
-                    is_other = self._greetings.learn(told or request, one.get("result"))
+                    is_other = self._greetings and self._greetings.learn(told or request, one.get("result"))
                     if told:
                         if is_other and told["method"] == "tools/list":
                             yield _CHANGED
@@ -187,8 +225,10 @@ class Forwarding:
             except RefusedError as error:
                 self._refuse(str(error))
                 continue
-            self._ask(line)
-            return line
+            if self._ask(line):
+                return line
+            line.close()
+            return None
 
     def _is_wanted(self) -> bool:
         """Wait until there is something to ask; False when the client has ended."""
@@ -205,8 +245,11 @@ class Forwarding:
             self._sent &= self._pending.keys()
         return True
 
-    def _ask(self, line: Line) -> None:
+    def _ask(self, line: Line) -> bool:
+        """Ask all that is pending; False if the client has ended."""
         with self._changing:
+            if self._ended:
+                return False
             again = dict.fromkeys(message for message, _ in self._pending.values())
             self._sent.update(self._pending)
             if self._introduction:
@@ -223,6 +266,7 @@ class Forwarding:
                 pass  # its end is seen when it is read
             self._unsent.clear()
             self._line, self._writing, self._was_served = line, line.writing, True
+            return True
 
     def _refuse(self, why: str) -> None:
         """Answer all that is pending: nobody else will."""
@@ -234,7 +278,8 @@ class Forwarding:
             self._pending.clear()
             self._unsent.clear()
             self._deaths = 0
-            self._greetings.forget()
+            if self._greetings:
+                self._greetings.forget()
 
     def _changes_something(self, request: Json) -> bool:
         params = request.get("params")

@@ -127,6 +127,13 @@ class Line:
         except OSError:
             pass  # it has ended
 
+    def abort(self) -> None:
+        """Let go of the daemon: who reads, in another thread, finds that it has ended."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended
+
     def close(self) -> None:
         """Idempotent."""
         self._stream.close()

@@ -7,7 +7,6 @@ import errno
 import fcntl
 import json
 import os
-import signal
 import socket
 import stat
 import sys
@@ -16,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.lock import lock_file, locked
 
 _BACKLOG = 128
 _FOLDERS = 3  # made in a row: one may be removed while it is used
-_LOCK_TIMEOUT = 10  # seconds for others to start a daemon, which takes them milliseconds
 _TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
 _LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
 _LOGS = 10  # that are kept of daemons that have ended
@@ -137,7 +136,7 @@ def _connected(path: str) -> socket.socket | None:
 
 def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
     """The same, as the only one who looks: nobody listens, unless another door was quicker."""
-    with locked(home, asked.name):
+    with locked(os.path.join(home, f"{asked.name}.lock")):
         if there := _connected(path):
             return there
         with contextlib.suppress(FileNotFoundError):
@@ -174,47 +173,6 @@ def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
             os.close(number)
 
 
-@contextlib.contextmanager
-def locked(home: str, name: str) -> Iterator[None]:
-    """Nobody else starts or ends the daemon called `name`. For a main thread.
-
-    Raises:
-        TimeoutError: somebody else holds the lock for 10 s.
-    """
-    before = signal.signal(signal.SIGALRM, _too_long)
-    descriptor = None
-    try:
-        signal.alarm(_LOCK_TIMEOUT)
-        while descriptor is None:
-            descriptor = _lock(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX)
-        signal.alarm(0)
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _lock(path: str, how: int) -> int | None:
-    """A descriptor that holds the lock `path`; None if that was removed before we had it.
-
-    Raises:
-        OSError: it cannot be had.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, how)
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
-                return descriptor
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
-
-
 def withdraw(home: str, name: str, ours: os.stat_result | None) -> bool:
     """Make sure that nobody finds the daemon called `name`, whose socket is `ours`, any more.
 
@@ -223,7 +181,7 @@ def withdraw(home: str, name: str, ours: os.stat_result | None) -> bool:
     try:
         descriptor = None
         while descriptor is None:
-            descriptor = _lock(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = lock_file(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
@@ -276,7 +234,7 @@ def _remove_left(home: str, name: str) -> None:
         if _listens(path):
             return
         lock = os.path.join(home, f"{name}.lock")
-        descriptor = _lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        descriptor = lock_file(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return
     if descriptor is None:
@@ -289,7 +247,3 @@ def _remove_left(home: str, name: str) -> None:
                 os.unlink(left)
     finally:
         os.close(descriptor)
-
-
-def _too_long(*_: object) -> None:
-    raise TimeoutError("somebody else starts a daemon, and does not come to an end")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsp_mcp.door.asked import asked_of
-from lsp_mcp.door.forward import Forwarding
+from lsp_mcp.door.forward import Forwarding, Stdio
 from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
 
@@ -44,7 +44,7 @@ def serve(words: Sequence[str]) -> int | None:
         greetings = Greetings(asked)
         if not greetings.are_known:
             line.agree()
-        return Forwarding(asked, line, greetings).run()
+        return Forwarding(asked, line, greetings, Stdio()).run()
     except RefusedError as error:
         if not error.is_told:
             sys.stderr.write(f"lsp-mcp: not shared with other sessions: {error}\n")

@@ -51,13 +51,13 @@ def listen(port: int, host: str = HOST) -> socket.socket:
 
 async def serve_app(
     application: ASGIApp,
-    running: Running,
+    running: Running | None,
     listening: Sequence[socket.socket],
     over: asyncio.Future[Any] | None = None,
     *,
     websockets: bool = False,
 ) -> None:
-    """Answer until a signal comes or `over` completes; then end what is `running`.
+    """Answer until a signal comes or `over` completes; then end what is `running`, if anything is of this process.
 
     Does not return: a client's open stream must not keep the process.
     """
@@ -86,8 +86,14 @@ async def serve_app(
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     http.should_exit = True
     await asyncio.wait([serving], timeout=_GRACE + 1)
-    await end(running)
+    if running:
+        await end(running)
     os._exit(status)
+
+
+def say_port(listening: socket.socket) -> None:
+    """Tell the program that started us (docs/contracts/lua.md). Answers come once the rest is up."""
+    print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 
 def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> ASGIApp:

@@ -27,7 +27,7 @@ async def serve_http(served: Served, listening: socket.socket, token: str) -> No
     server, running = server_of(offer_of(served)), served.running
     running.begin()
     application = http.app(server, token, {"root": str(running.code.workspace.root)})
-    _say_port(listening)
+    http.say_port(listening)
     await http.serve_app(application, running, [listening])
 
 
@@ -45,13 +45,8 @@ async def serve_bridge(served: Served, listening: socket.socket, token: str) -> 
         running.code.begin()
     server = server_of(offer_of(served, root=str(connection.cwd)))
     health = {"nvim": connection.address.text, "pid": connection.pid}
-    _say_port(listening)
+    http.say_port(listening)
     await http.serve_app(http.app(server, token, health), running, [listening], over=connection.ended)
-
-
-def _say_port(listening: socket.socket) -> None:
-    """Tell the program that started us (docs/contracts/lua.md). Answers come once the rest is up."""
-    print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 
 def server_of(offer: Offer) -> Server[dict[str, Any]]:

@@ -1,0 +1,85 @@
+"""Locks between processes: `locked`. Whoever holds one may remove its file."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+
+_TIMEOUT = 10  # seconds for others to start a daemon, which takes them milliseconds
+
+
+@contextlib.contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Nobody else holds the lock `path`.
+
+    Raises:
+        TimeoutError: somebody else holds the lock for 10 s.
+    """
+    try:
+        descriptor = lock_file(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        descriptor = None
+    if descriptor is None:
+        descriptor = _Waiting(path).result()
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class _Waiting:
+    """Waits for a lock in a thread of its own, since the system has no call that waits for so long only."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._changing = threading.Condition()
+        self._found: int | OSError | None = None
+        self._is_wanted = True
+
+    def result(self) -> int:
+        """A descriptor that holds it. Raises as `locked`, and what the waiting raised."""
+        threading.Thread(target=self._wait, daemon=True).start()
+        with self._changing:
+            self._changing.wait_for(lambda: self._found is not None, _TIMEOUT)
+            found, self._is_wanted = self._found, False
+        if found is None:
+            raise TimeoutError("somebody else starts a daemon, and does not come to an end")
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    def _wait(self) -> None:
+        found: int | OSError | None = None
+        try:
+            while found is None:
+                found = lock_file(self._path, fcntl.LOCK_EX)
+        except OSError as error:
+            found = error
+        with self._changing:
+            if self._is_wanted:
+                self._found = found
+                self._changing.notify_all()
+            elif isinstance(found, int):
+                os.close(found)
+
+
+def lock_file(path: str, how: int) -> int | None:
+    """A descriptor that holds the lock `path`, had as `how` says; None if that was removed before we had it.
+
+    Raises:
+        OSError: it cannot be had.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, how)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
