@@ -46,6 +46,7 @@ class Task(msgspec.Struct, forbid_unknown_fields=True):
     script: list[str] = []
     forbidden: list[str] = msgspec.field(default_factory=list, name="not")
     files: list[str] = []
+    works: str = ""
     first_right: bool = False
     before: str = ""
     edit: tuple[str, str] | None = None
@@ -183,6 +184,9 @@ def _judged(task: Task, done: Done, root: Path) -> Verdict:
     said = "\n".join([(root / file).read_text("utf-8") for file in task.files] or done.answers)
     missing = [pattern for pattern in task.has if not re.search(pattern, said)]
     wrong = [f"has {pattern}" for pattern in task.forbidden if re.search(pattern, said)]
+    if task.works:
+        ran = subprocess.run(task.works, shell=True, cwd=root, capture_output=True, text=True, check=False)
+        wrong += [f"{task.works}: {ran.stderr.strip()[:300]}"] if ran.returncode else []
     return Verdict(done.calls, done.bytes, not missing and not wrong, (*missing, *wrong, *done.failed))
 
 
@@ -244,12 +248,17 @@ def tables(results: list[Result]) -> list[Table]:
         totals += [f"{sum(one.calls for one in verdicts)}", f"{sum(one.bytes for one in verdicts):,}"]
         totals += [f"{sum(one.right is True for one in verdicts)} of {len(results)}"]
     head = ("task", *(word for side in sides for word in ("calls", "bytes", side)))
-    fewest = sum(_is_shortest(one.verdicts) for one in results)
-    below = f"lsp-mcp is right with the fewest bytes of all that are right in {fewest} of {len(results)}."
+    fewest = sum(_is_shortest(one.verdicts, wrong_too=False) for one in results)
+    even = sum(_is_shortest(one.verdicts, wrong_too=True) for one in results)
+    below = (
+        f"lsp-mcp is right with the fewest bytes of all that are right in {fewest} of {len(results)}, and of all, "
+        f"also those that are wrong, in {even}."
+    )
     return [Table("Daily tasks of an agent", head, [*rows, tuple(totals)], below)]
 
 
-def _is_shortest(verdicts: dict[str, Verdict]) -> bool:
+def _is_shortest(verdicts: dict[str, Verdict], *, wrong_too: bool) -> bool:
     own = verdicts[_OURS]
-    others = [one.bytes for side, one in verdicts.items() if side != _OURS and one.right]
+    counted = (True, False) if wrong_too else (True,)
+    others = [one.bytes for side, one in verdicts.items() if side != _OURS and one.right in counted]
     return own.right is True and all(own.bytes < other for other in others)

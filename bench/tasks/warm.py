@@ -91,7 +91,7 @@ async def _median_of(once: Callable[[], Awaitable[float]], number: int) -> float
 
 
 def _edit(file: Path, number: int) -> None:
-    """Another error in the file each time: each edit breaks what depends on it, or mends it."""
+    """Another error in the file each time: each edit breaks what depends on it, or fixes it."""
     text = file.read_text("utf-8")
     there = "func Load(cfg *Config, patterns ...string)"
     other = "func Load(cfg *Config, broken int, patterns ...string)"

@@ -169,6 +169,7 @@ class Compilation(Data, frozen=True):
     compiled_extensions: tuple[str, ...] = ()  # of those files: what is not only included
     config_files: tuple[str, ...] = ()  # names of files that say how it compiles files
     include_options: tuple[str, ...] = ()  # of a compiler: the file named next is included first
+    added_flags: tuple[str, ...] = ()  # of a compiler, for each file; those that the build has win
 
 
 class Changes(Data, frozen=True):
@@ -413,6 +414,11 @@ class Adapter(Data, frozen=True):
     def is_generated(self, path: str | Path) -> bool:
         """Whether a build tool has made `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """Whether the server is asked what is wrong with a document: where nothing better is known of it."""
+        return not self.diagnostics.command and not self.compilation
 
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension, None when this server doesn't answer for it."""

@@ -142,7 +142,7 @@ def test_its_text_says_the_same_in_any_folder(tmp_path: Path) -> None:
         {"directory": ".", "file": "a.cpp", "arguments": ["c++", "-DTWICE"]},
     ]
     database = read_database(put(tmp_path / "build", entries))
-    elsewhere = put(tmp_path / "else" / "where", database.text)
+    elsewhere = put(tmp_path / "else" / "where", database.text())
     assert read_database(elsewhere).commands == database.commands
     assert len(database.commands) == 2
 
@@ -299,3 +299,22 @@ def test_a_database_that_has_gone_or_is_a_folder_is_a_problem_in_words(tmp_path:
     gone = read_database(tmp_path / NAME)
     assert (gone.problem, gone.signature, gone.commands) == ("cannot be read: No such file or directory", None, {})
     assert read_database(tmp_path).problem == "cannot be read: no regular file"
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"command": "c++ -c a.cc"}, "c++ -x -c a.cc"),
+        ({"command": "ccache c++ -c a.cc"}, "ccache c++ -x -c a.cc"),
+        ({"command": "c++ a.cc"}, "c++ -x a.cc"),
+        ({"arguments": ["ccache", "c++", "-c", "a.cc"]}, "ccache c++ -x -c a.cc"),
+        ({"arguments": ["c++", "a.cc"]}, "c++ -x a.cc"),
+    ],
+)
+def test_flags_of_ours_stand_before_those_of_the_build_and_behind_what_runs_the_compiler(
+    tmp_path: Path, entry: dict[str, Any], words: str
+) -> None:
+    database = tmp_path / "compile_commands.json"
+    database.write_text(json.dumps([{"directory": str(tmp_path), "file": "a.cc", **entry}]), "utf-8")
+    (written,) = json.loads(read_database(database, tmp_path).text(["-x"]))
+    assert written.get("command", " ".join(written.get("arguments", []))) == words

@@ -200,7 +200,12 @@ def test_the_server_gets_the_database_with_absolute_paths(checkout: Checkout) ->
     folder = checkout.open()
     checkout.prepare(folder)
     written = read_database(folder.folder / RULES.database, checkout.root)
-    assert written.commands == checkout.database().commands
+    commands = {path: entry["command"] for path, (entry,) in written.commands.items()}
+    before = {path: entry["command"] for path, (entry,) in checkout.database().commands.items()}
+    flags = " ".join(RULES.added_flags)
+    assert flags
+    assert commands == {path: command.replace("c++ ", f"c++ {flags} ", 1) for path, command in before.items()}
+    assert {entry["directory"] for (entry,) in written.commands.values()} == {str(checkout.root)}
     assert {path.name for path in written.commands} == {"a.cpp", "b.cpp", "c.cpp"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lsp_mcp.adapters import Hierarchy, Language
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point, Span, Text
 
 _INNERMOST = re.compile(r"<[^<>]*>")
 
@@ -33,9 +33,7 @@ class ClassHeads:
         """What `text` says of the type that is called one of `names`."""
         if not any(name in text.content for name in names):
             return Bases()
-        lexing = language.lexing if language else None
-        no_code = f"{lexing.comment}|{lexing.string}" if lexing else "(?!)"
-        code = re.sub(no_code, _blank, text.content, flags=re.MULTILINE)
+        code = _code(text, language)
         heads = {
             text.offset_point(match.start("name"))
             for match in self._class.finditer(code)
@@ -50,6 +48,21 @@ class ClassHeads:
             if match["type"] in names and match["name"] not in names
         }
         return Bases(frozenset(heads), len(makers), frozenset(aliases))
+
+    def stretches(self, text: Text, language: Language | None) -> list[Span]:
+        """Where in `text` a type would be named so that another one is based on it, or is another name for it."""
+        code = _code(text, language)
+        found = [match.span("bases") for match in self._class.finditer(code)]
+        found += [match.span("arguments") for match in (self._maker.finditer(code) if self._maker else ())]
+        found += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
+        return [text.offsets_span(start, end) for start, end in found]
+
+
+def _code(text: Text, language: Language | None) -> str:
+    """`text` with white space for comments and strings."""
+    lexing = language.lexing if language else None
+    no_code = f"{lexing.comment}|{lexing.string}" if lexing else "(?!)"
+    return re.sub(no_code, _blank, text.content, flags=re.MULTILINE)
 
 
 def _last_words(listed: str) -> set[str]:

@@ -157,6 +157,12 @@ class Checking:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])
             text = f"not checked in time: {named}; ask again"
             gaps.append(Gap("not_read", text, tuple(sorted(looked.unread))))
+        if looked.undated:
+            named = first_few([self._display_path(path) for path in sorted(looked.undated)])
+            name = self._adapter.name
+            text = f"{name} does not say when it is done: what it has said of {named} may be old, or not all"
+            brief = f"{name} does not say when it is done"
+            gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
         if not self._adapter.compilation:
             text = f"{self._adapter.name} was asked about changed and open files only, not about what depends on them"
             gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
@@ -191,6 +197,8 @@ class Checking:
     async def _read(self, paths: Collection[Path], connection: Connection) -> set[Path]:
         """Wait until the server has read the texts of `paths` that it was told last; those that it has not."""
         unread = set(paths)
+        if connection.notifications.diagnostics.is_undated:
+            return unread  # it will not say so
         try:
             async with asyncio.timeout(within(self._timeout) * _SHARE):
                 for path in paths:

@@ -47,10 +47,13 @@ class Diagnosing:
             except SilentError:
                 return False
             self._asked[path] = generation
+        diagnostics, version = connection.notifications.diagnostics, self._documents.note_version(path)
+        if diagnostics.pull and version is not None and await diagnostics.pulled(path, version):
+            return True
         read = read_again if self._documents.is_uncertain(path) else read_told
         try:
             async with asyncio.timeout(within(_TIMEOUT)):
-                return await read(path, self._documents, connection.notifications.diagnostics)
+                return await read(path, self._documents, diagnostics)
         except TimeoutError:
             return False
 

@@ -31,6 +31,7 @@ from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.reloading.package_requests import PackageRequests
@@ -485,6 +486,8 @@ class Session:
         assert connection
         diagnostics = connection.notifications.diagnostics
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
+        if self.adapter.pulls_diagnostics:
+            diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()
         if self._build:

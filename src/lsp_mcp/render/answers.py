@@ -154,8 +154,9 @@ class CallPath(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class ImplementationList(Answer):
-    """Of `find_implementations`: `lists` by the names of their fields, `implementations` and `above`."""
+    """Of `find_implementations` of a symbol of a `kind`: `lists` by their fields, `implementations` and `above`."""
 
+    kind: str
     lists: Mapping[str, Sequence[Implementation]]
     with_code: bool = False
 

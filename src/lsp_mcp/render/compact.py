@@ -49,7 +49,9 @@ Shown = Callable[[Path], str]
 
 def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
     """`answer` as text for a model or a terminal."""
-    lines = [answer.message, *_body(answer, shown, anchor), f"status: {answer.status}"]
+    # Sources say themselves how many they are.
+    first = [] if isinstance(answer, Sources) and answer.sources else [answer.message]
+    lines = [*first, *_body(answer, shown, anchor), f"status: {answer.status}"]
     return "\n".join(map(visible, lines))
 
 
@@ -126,14 +128,17 @@ def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[s
 
 
 def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[str]:
+    """Of one list the message says what it is; the kind is said where it is not that of the symbol itself."""
     for field, found in answer.lists.items():
-        yield f"{field}:"
+        if len(answer.lists) > 1:
+            yield f"{field}:"
         for path, in_file in groupby(found, key=lambda one: one.symbol.place.path):
             yield anchor(path, None)
             for one in in_file:
                 of = f" [of {one.of}]" if one.of else ""
                 code = f"| {one.symbol.place.code}" if answer.with_code else ""
-                yield f"{_at(one.symbol.place.span.start)} {one.symbol.kind} {one.symbol.name}{of}{code}"
+                kind = "" if one.symbol.kind == answer.kind else f"{one.symbol.kind} "
+                yield f"{_at(one.symbol.place.span.start)} {kind}{one.symbol.name}{of}{code}"
 
 
 def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:

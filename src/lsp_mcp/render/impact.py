@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ def impact_lines(answer: ImpactReport | UnusedList, shown: Shown, anchor: Anchor
         yield from _unused_lines(answer, anchor)
         return
     if answer.uses:
-        yield "uses:"
         yield from (places_with_code if answer.with_code else bare_places)(answer.uses, anchor)
     if answer.through:
         names = first_few([one.name for one in answer.through], _NAMED)
@@ -34,14 +33,23 @@ def impact_lines(answer: ImpactReport | UnusedList, shown: Shown, anchor: Anchor
         yield f"reached from: {_by(Counter(_folder(one, shown) for one in answer.functions))}"
     if answer.exported:
         yield f"exported: {first_few([one.name for one in answer.exported], _NAMED)}"
+    known: dict[str, tuple[str, ...]] = {}
     for test in answer.tests[:_NEAREST]:
         place = test.symbol.place
-        way = "".join(f" < {name}" for name in test.way)
-        yield f"test {anchor(place.path, place.span.start)} {test.symbol.name}{way}"
+        yield f"test {anchor(place.path, place.span.start)} {test.symbol.name}{_way(test.way, known)}"
     if more := answer.tests[_NEAREST:]:
         yield f"more tests: {_by(Counter(shown(one.symbol.place.path) for one in more))}"
     yield from (f"run: {command}" for command in answer.commands[:1])
     yield from (f"run all: {command}" for command in answer.commands[1:])
+
+
+def _way(way: Sequence[str], known: dict[str, tuple[str, ...]]) -> str:
+    """` < F < G` of `way`; `…` for the rest behind a function that is `known` to go on so in a way before."""
+    rests = {name: tuple(way[number:]) for number, name in enumerate(way, 1)}
+    end = next((number for number, name in enumerate(way, 1) if rests[name] and known.get(name) == rests[name]), None)
+    for name, rest in rests.items():
+        known.setdefault(name, rest)
+    return "".join(f" < {name}" for name in way[:end]) + (" …" if end else "")
 
 
 def _unused_lines(answer: UnusedList, anchor: AnchorTo) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +19,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
+from lsp_mcp.toolsets.by_name import ONLY_ITS_PLACE
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import Targets
@@ -97,6 +98,11 @@ class AnchorToolset(Toolset):
         if call.format == "compact":
             return compact(told, display_path, anchor)
         return document(told, display_path, anchor, self._settings.base)
+
+
+def without_places(gaps: Iterable[Gap]) -> list[Gap]:
+    """`gaps` without where the symbols stand that were asked about by unambiguous names: for answers that show it."""
+    return [gap for gap in gaps if gap.about != ONLY_ITS_PLACE]
 
 
 def found(number: int, noun: str, gaps: Sequence[Gap]) -> str:

@@ -20,7 +20,7 @@ from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
 from lsp_mcp.features.text_matches import text_matches
 from lsp_mcp.features.workspace_symbol import Found, is_called, workspace_symbols
-from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
@@ -30,6 +30,9 @@ from lsp_mcp.visible import quoted
 
 Prefer = Literal["any", "types", "functions", "places"]
 """What a tool is about: of several symbols of one name, it means those; `places`: any place, also where nothing is."""
+
+ONLY_ITS_PLACE = "the place of what only one symbol is called"
+"""What a remark on a name is about, if the name could mean nothing else."""
 
 _SEARCHED = 100  # definitions looked at for one name
 _LISTED = 10  # candidates listed in an error
@@ -101,7 +104,8 @@ class Names:
         left = [one for one in found if one not in kept]
         others = f" ({count(len(left), 'other symbol')} of that name)" if left else ""
         anchor = self._anchor(symbol.place.path, symbol.place.span.start)
-        return Named(backend, symbol, news("resolved", f"{spelled.strip()} is {anchor}{others}"))
+        text = f"{spelled.strip()} is {anchor}{others}"
+        return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left else ONLY_ITS_PLACE))
 
     async def hints(self, spelled: str) -> list[str]:
         """Where else `spelled`, no symbol of the workspace, is: in dependencies, in the text."""

@@ -16,7 +16,7 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import CallPath, Hierarchy
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, counted, node_places, tree_gaps
@@ -112,7 +112,7 @@ class CallTools(AnchorToolset):
             call, symbol, ask, places=lambda found: node_places(found[1].nodes), prefer="functions"
         )
         name, way, turned = answered.value
-        gaps = [*answered.gaps, *handle.resolved]
+        gaps = without_places([*answered.gaps, *handle.resolved])
         if way.left_out:
             gaps.append(Gap("capped", f"capped at {way.seen:,} functions that come to call {name}"))
         steps = count(max(len(way.nodes) - 1, 0), "call")

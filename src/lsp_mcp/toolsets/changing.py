@@ -12,11 +12,10 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.checking import problems
 from lsp_mcp.features.problems import Delta, Problem, known
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Change
 from lsp_mcp.render.problems import counted
 from lsp_mcp.text import Text
-from lsp_mcp.toolsets.answers import AnchorToolset
+from lsp_mcp.toolsets.answers import AnchorToolset, without_places
 from lsp_mcp.toolsets.deltas import Looked, compared_with, limited, look, with_fixes
 from lsp_mcp.toolsets.tool import Call
 
@@ -66,15 +65,14 @@ class ChangingToolset(AnchorToolset):
             gaps = [gap for gap in gaps if gap.kind != "syntax_error" or not broken.isdisjoint(gap.files)]
         self._targets.hand_out_readable(one.place for one in delta.new if apply)
         verb = "Done" if apply else "Preview, nothing written"
-        edits = f"{count(plan.edit_count, 'change')} in {count(len(plan.files), 'file')}"
         fixed = f", {len(delta.fixed)} fixed" if delta.fixed else ""
         errors = counted(delta.new, "new ") + fixed
         return self._render(
             call,
             Change(
-                message=f"{verb}: {what}, {edits}; {errors}.",
+                message=f"{verb}: {what}; {errors}.",
                 arguments=call.arguments,
-                gaps=[*gaps, *outcome.gaps, *told],
+                gaps=[*without_places(gaps), *outcome.gaps, *told],
                 plan=plan,
                 delta=delta,
             ),

@@ -44,6 +44,7 @@ class CheckTools(AnchorToolset):
         below = await self._below(path or "")
         deltas: list[Delta] = []
         compared = True
+        looked_at: int | None = None
         backends: Sequence[Backend] = [] if below is None or below.is_dir() else [self._sessions.for_path(below)]
         gaps: list[Gap] = []
         if not backends:
@@ -64,12 +65,14 @@ class CheckTools(AnchorToolset):
                 *undated_gaps(self._sessions, delta if before else None),
             ]
             compared &= before is not None
+            if not (backend.adapter.compilation or checked.covers is None):
+                looked_at = (looked_at or 0) + len(checked.covers)
         delta = joined(deltas)
         self._targets.hand_out_readable(one.place for one in (*delta.new, *delta.remaining))
         return self._render(
             call,
             Check(
-                message=delta_message(delta, compared=compared),
+                message=delta_message(delta, compared=compared, looked_at=looked_at),
                 arguments=call.arguments,
                 gaps=gaps,
                 delta=delta,

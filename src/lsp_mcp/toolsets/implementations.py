@@ -16,7 +16,7 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImplementationList
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped, dropped
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped, dropped, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.toolsets.trees import ImplementationsCheck
@@ -62,7 +62,10 @@ class ImplementationTools(AnchorToolset):
 
         check = ImplementationsCheck(below=direction != "up", above=direction != "down")
         answered = await self._questions.about_symbol(call, symbol, ask, places=places, check=check, prefer="types")
-        found, gaps = answered.value, [*answered.gaps, *answered.value.gaps, *dropped(answered.value.dropped)]
+        found, gaps = (
+            answered.value,
+            [*without_places(answered.gaps), *answered.value.gaps, *dropped(answered.value.dropped)],
+        )
         if found.unasked:
             gaps.append(Gap("capped", f"overrides of {count(found.unasked, 'method')} not asked for"))
         lists: dict[str, Sequence[Implementation]] = {}
@@ -88,6 +91,7 @@ class ImplementationTools(AnchorToolset):
                 message=f"Found {' and '.join(said)} of {found.symbol.kind} {found.symbol.name}{unknown}.",
                 arguments=call.arguments,
                 gaps=gaps,
+                kind=found.symbol.kind,
                 lists=lists,
                 with_code=include_code,
             ),
@@ -99,6 +103,8 @@ def _others(outside: Sequence[Implementation]) -> str:
     if not outside:
         return ""
     folders = Counter("/".join(one.symbol.place.path.parent.parts[-2:]) for one in outside)
+    if len(folders) == 1:
+        return f" (and {len(outside):,} in {next(iter(folders))}, a dependency)"
     named = first_few([f"{folder} {number:,}" for folder, number in folders.most_common()], _FEW)
     return f" (and {len(outside):,} in dependencies: {named})"
 

@@ -21,7 +21,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Source, Sources
 from lsp_mcp.text import Point, Span
-from lsp_mcp.toolsets.answers import AnchorToolset
+from lsp_mcp.toolsets.answers import AnchorToolset, without_places
 from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -82,7 +82,7 @@ class ReadingTools(AnchorToolset):
                 continue
             found.append((spelled, answered[0]))
             gaps.update(dict.fromkeys(answered[1]))
-            sources += [_source(spelled, one, answered[0], what, self._note(one)) for one in answered[0].texts]
+            sources += [self._source(spelled, one, answered[0], what) for one in answered[0].texts]
         shown, cut = _within(sources, max_bytes)
         capped = [Gap("capped", f"{count(cut, 'line')} left out beyond max_bytes={max_bytes:,}")] if cut else []
         read = len({spelled for spelled, one in found if one.texts})
@@ -123,18 +123,15 @@ class ReadingTools(AnchorToolset):
         answered = await self._questions.about_symbol(
             call, spelled, ask, places=lambda read: read.places, reach="file", prefer=prefer
         )
-        target = answered.target
-        # Each source begins with its anchor.
-        said = f"{spelled.strip()} is {self._targets.anchor(target.path, target.identifier.start)}"
-        return answered.value, tuple(gap for gap in answered.gaps if gap.text != said)
+        return answered.value, tuple(without_places(answered.gaps))
 
-    def _note(self, one: SymbolText) -> tuple[str, ...]:
-        root = self._sessions.workspace.root
+    def _source(self, asked: str, one: SymbolText, read: _Read, what: What) -> Source:
         shared = ", ".join(symbol.name for symbol in one.shared_with)
-        return (
-            *([f"declared with {shared}"] if shared else []),
-            *(["dependency, read only"] if not one.path.is_relative_to(root) else []),
-        )
+        notes = [f"declared with {shared}"] if shared else []
+        source = _source(asked, one, read, what, notes)
+        if one.path.is_relative_to(self._sessions.workspace.root):
+            return source
+        return replace(source, hash="", notes=[*notes, "dependency, read only"])  # nothing to guard
 
 
 async def _texts(backend: Backend, path: Path, point: Point, identifier: Span, what: What) -> list[SymbolText]:

@@ -22,7 +22,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Rename
 from lsp_mcp.render.problems import counted
-from lsp_mcp.toolsets.answers import Confirmed, SymbolAnchor
+from lsp_mcp.toolsets.answers import Confirmed, SymbolAnchor, without_places
 from lsp_mcp.toolsets.changing import ChangingToolset
 from lsp_mcp.toolsets.deltas import Looked, limited, look
 from lsp_mcp.toolsets.renaming import Renamed, ask_rename, told_of_text
@@ -79,7 +79,7 @@ class RenameTools(ChangingToolset):
             Rename(
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
-                gaps=[*gaps, *told],
+                gaps=[*without_places(gaps), *told],
                 plan=plan,
             ),
         )
@@ -146,7 +146,7 @@ class RenameTools(ChangingToolset):
             Rename(
                 message=f"{verb} {show(old)} to {show(new)} with {edits}{errors}.",
                 arguments=call.arguments,
-                gaps=gaps,
+                gaps=without_places(gaps),
                 plan=plan,
                 delta=delta,
             ),

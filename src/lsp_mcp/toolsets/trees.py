@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Hierarchy as HierarchyRules
 from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
+from lsp_mcp.features.class_heads import ClassHeads
+from lsp_mcp.features.containers import TYPES
 from lsp_mcp.features.hierarchy import Node, Tree, dropped_gap
 from lsp_mcp.features.implementation_check import checked_implementations
 from lsp_mcp.features.implementations import Implementation, Implementations
@@ -17,6 +22,7 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
+from lsp_mcp.text import Span
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
 Value = TypeVar("Value")
@@ -56,10 +62,27 @@ class ImplementationsCheck:
         backend, unsearched = target.backend, target.unsearched
         if not backend.adapter.symbols.implementation_goes_up:
             claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
+            if (rules := backend.adapter.hierarchy) and value.symbol.kind in TYPES:
+                claim = replace(claim, counts=_Bases(rules, backend.adapter))
             return value, await word_check.possible(claim)
         return await checked_implementations(
             word_check, backend, value, unsearched, seconds, below=self.below, above=self.above
         )
+
+
+class _Bases:
+    """Whether a type is named at a place so that there may be another one below it."""
+
+    def __init__(self, rules: HierarchyRules, adapter: Adapter) -> None:
+        self._heads = ClassHeads(rules)
+        self._adapter = adapter
+        self._stretches: dict[Path, list[Span]] = {}
+
+    def __call__(self, place: Place) -> bool:
+        if place.path not in self._stretches:
+            language = self._adapter.language_of(place.path)
+            self._stretches[place.path] = self._heads.stretches(place.text, language)
+        return any(one.start <= place.span.start < one.end for one in self._stretches[place.path])
 
 
 @dataclass(frozen=True)

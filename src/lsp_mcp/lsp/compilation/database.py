@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -38,10 +39,23 @@ class Database:
         }
         return {path: files for path, files in found.items() if files}
 
-    @property
-    def text(self) -> str:
-        """The same database, good in any folder."""
-        return json.dumps([command for path in sorted(self.commands) for command in self.commands[path]], indent=0)
+    def text(self, flags: Sequence[str] = ()) -> str:
+        """The same database, good in any folder; each command has `flags` before its own, which so win over them."""
+        commands = [_with_flags(one, flags) for path in sorted(self.commands) for one in self.commands[path]]
+        return json.dumps(commands, indent=0)
+
+
+def _with_flags(entry: dict[str, Any], flags: Sequence[str]) -> dict[str, Any]:
+    """`entry` with `flags` behind the compiler and what runs it (`ccache c++`): before the first flag, or the file."""
+    if not flags:
+        return entry
+    if words := entry.get("arguments"):
+        at = next((number for number, word in enumerate(words) if str(word).startswith("-")), len(words) - 1)
+        return {**entry, "arguments": [*words[:at], *flags, *words[at:]]}
+    command = str(entry.get("command") or "")
+    if not (found := re.search(r"(?<=\s)-", command) or re.search(r"(?<=\s)\S+\s*$", command)):
+        return entry
+    return {**entry, "command": f"{command[: found.start()]}{shlex.join(flags)} {command[found.start() :]}"}
 
 
 def find_database(root: Path, rules: Compilation) -> Path | None:

@@ -92,7 +92,7 @@ class IndexFolder:
         if not self._in_use:
             self._remove({*includes.reached(stale), *self._take_incomplete()})
         if database and not database.problem and self.folder == self._home:
-            write_private(self._home / self._rules.database, database.text.encode())
+            write_private(self._home / self._rules.database, database.text(self._rules.added_flags).encode())
         known = {
             str(path): [state, sorted(scan.includes), scan.conditional, scan.leading]
             for path, scan in includes.known.items()

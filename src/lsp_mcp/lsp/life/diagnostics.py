@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.errors import PathError
 from lsp_mcp.uris import uri_path
 
+PULL = "textDocument/diagnostic"
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
 
@@ -34,6 +36,10 @@ class Diagnostics:
         self.ended = False
         self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
         self.hear: Callable[[], None] = lambda: None  # has `incomplete` called for what was said until now
+        self.pull: Callable[[Path], Awaitable[list[Any] | None]] | None = None  # asks what is wrong with a document
+        self.pull_options: dict[str, Any] | None = None  # of a server that is asked, once it has said so
+        self._was_dated = False  # whether it ever said of which version
+        self._undated: Counter[Path] = Counter()  # how often something was said of each without a version
         self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
 
@@ -46,18 +52,23 @@ class Diagnostics:
         version = params.get("version")
         if version is None and self._clears_closed:
             return  # it is closed, and what was said of its text is as true as before
-        self.raw[path] = params["diagnostics"]
+        if version is None:
+            self._undated[path] += 1
+        self._take(path, params["diagnostics"], self.serial(path, version) if isinstance(version, int) else -1)
+
+    def _take(self, path: Path, said: list[Any], serial: int) -> None:
+        """`said` is what is wrong with the version `serial` of `path`; with a negative one, nobody knows of which."""
+        self.raw[path] = said
         self.unparsed.pop(path, None)
-        if error := next(
-            (one for one in params["diagnostics"] if self._syntax and one.get("source") == self._syntax), None
-        ):
+        if error := next((one for one in said if self._syntax and one.get("source") == self._syntax), None):
             self.unparsed[path] = _first_line(error["message"])
-        serial = self.serial(path, version) if isinstance(version, int) else -1
         if serial < 0:
+            self._wake()
             return
+        self._was_dated = True
         self._versions[path] = max(serial, self._versions.get(path, -1))
         self._errors.pop(path, None)
-        if error := next((one for one in params["diagnostics"] if self._hides(one)), None):
+        if error := next((one for one in said if self._hides(one)), None):
             self._errors[path] = _first_line(error["message"])
         if self.on_published:
             self.on_published(path, serial)
@@ -110,10 +121,43 @@ class Diagnostics:
         return version is not None and self._versions.get(path, -1) >= version
 
     async def of(self, path: Path, version: int) -> bool:
-        """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended."""
-        while self._versions.get(path, -1) < version and not self.ended:
-            await self._changed.wait()
+        """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended.
+
+        A server that gives them when it is asked is asked.
+        """
+        while not self.knows(path, version) and not self.ended:
+            changed = self._changed
+            if await self.pulled(path, version):
+                return True
+            await changed.wait()
         return not self.ended
+
+    def offer(self, options: dict[str, Any]) -> None:
+        """The server says that it gives diagnostics when it is asked."""
+        self.pull_options = options
+        self._wake()
+
+    async def pulled(self, path: Path, version: int) -> bool:
+        """Ask the server what is wrong with `version` of `path`, the present one; False if it doesn't say."""
+        said = await self.pull(path) if self.pull else None
+        if said is None:
+            return False
+        self._take(path, said, version)
+        return True
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether it has said things, and never of which text."""
+        return not self._was_dated and self._undated.total() > 0
+
+    def times_undated(self, path: Path) -> int:
+        """How often it has said something of `path` without a version."""
+        return self._undated[path]
+
+    async def undated(self, path: Path, times: int) -> None:
+        """Wait until it has said more than so many `times` something of `path` without a version, or ended."""
+        while self._undated[path] <= times and not self.ended:
+            await self._changed.wait()
 
     @property
     def errors(self) -> dict[Path, str]:

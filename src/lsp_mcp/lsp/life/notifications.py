@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.lsp.life.diagnostics import Diagnostics
+from lsp_mcp.lsp.life.diagnostics import PULL, Diagnostics
 from lsp_mcp.lsp.life.progress import Progress
+from lsp_mcp.lsp.life.watched_files import METHOD as WATCHED_FILES
 from lsp_mcp.lsp.life.watched_files import WatchedFiles
 from lsp_mcp.uris import uri_path
 
@@ -50,6 +51,15 @@ class Notifications:
             case "window/logMessage":
                 level = logging.INFO if params.get("type") in (_ERROR, _WARNING) else logging.DEBUG
                 log.log(level, "%s: %s", self._name, params.get("message"))
+
+    def registered(self, registrations: list[Any]) -> None:
+        """Take in what the server wants to be told of or asked."""
+        for one in registrations:
+            options = one.get("registerOptions")
+            if one["method"] == WATCHED_FILES:
+                self.watched.register(one["id"], options)
+            elif one["method"] == PULL:
+                self.diagnostics.offer(options or {})
 
     def on_stderr_line(self, line: str) -> None:
         """Take in one line of its stderr; may be called in another thread."""

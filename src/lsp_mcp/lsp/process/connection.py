@@ -198,9 +198,7 @@ class ProcessConnection:
             case "workspace/configuration":
                 return [self._settings(item.get("section")) for item in params["items"]]
             case "client/registerCapability":
-                for registration in params["registrations"]:
-                    if registration["method"] == watched_files.METHOD:
-                        self.notifications.watched.register(registration["id"], registration.get("registerOptions"))
+                self.notifications.registered(params["registrations"])
                 if missed := self.notifications.watched.missed():
                     self.notify(watched_files.METHOD, {"changes": missed})
                 return None

@@ -94,6 +94,11 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
             "rangeFormatting": {},
             "callHierarchy": {},
             "typeHierarchy": {},
+            **(
+                {"diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False}}
+                if adapter.pulls_diagnostics
+                else {}
+            ),
             "publishDiagnostics": {
                 "versionSupport": True,
                 "relatedInformation": True,

@@ -16,9 +16,9 @@ from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import MAX_OPEN, Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
-from lsp_mcp.lsp.life.reading import read_told
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
+from lsp_mcp.lsp.reloading.shown_documents import look_at_documents
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
 from lsp_mcp.workspace import Workspace
@@ -129,19 +129,7 @@ class PackageRequests:
         if changed is None:
             return Looked({p for p in self._documents if diagnostics.knows(p, self._documents.note_version(p))})
         mine = {path for path in changed if self._adapter.language_of(path) and path.is_file()}
-        read: set[Path] = set()
-        unread: set[Path] = set()
-        for path in sorted({*mine, *self._documents}):
-            try:
-                self._documents.open(path)
-                async with asyncio.timeout(within(self._timeout)):
-                    is_read = await read_told(path, self._documents, diagnostics)
-            except PathError:
-                continue
-            except TimeoutError:
-                is_read = False
-            (read if is_read else unread).add(path)
-        return Looked(read, unread)
+        return await look_at_documents(mine, self._documents, diagnostics, self._timeout)
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

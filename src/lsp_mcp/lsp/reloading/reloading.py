@@ -28,7 +28,7 @@ class Looked:
     `unread` are files that it did not read in time. `units` are the errors of files that were looked at with all that
     they include; of the `parts`, which are compiled only so, the diagnostics of documents do not count. `untold` files
     have errors of which nobody knows, or may have: those of `hidden` because of what is wrong elsewhere. `disturbed`:
-    the server had other texts in the meantime.
+    the server had other texts in the meantime. Of `undated` files it has not said of which text its diagnostics are.
     """
 
     covers: Collection[Path]
@@ -38,6 +38,7 @@ class Looked:
     untold: Collection[Path] | None = None
     hidden: Collection[Path] = ()
     disturbed: bool = False
+    undated: Collection[Path] = ()
 
 
 class Reloading(Protocol):

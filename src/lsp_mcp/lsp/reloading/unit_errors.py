@@ -146,7 +146,8 @@ class UnitErrors:
         if stopped:
             hidden, clear = set(await self._build.files.included_by([path])), set()
         files = frozenset(map(self._file(path), errors))
-        return Found(errors, files, frozenset(hidden), frozenset(clear), apart)
+        # Where it stopped counting, more includes make it tell no more.
+        return Found(errors, files, frozenset(hidden), frozenset(clear), apart or bool(stopped))
 
     async def _unit(self, path: Path, text: Text, *, apart: bool) -> WholeUnit | None:
         """How the server is shown `path`; None if it must be shown as it is."""

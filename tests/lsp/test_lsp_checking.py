@@ -1,0 +1,92 @@
+"""What is asked of a server of which nothing is known, about what is wrong, and what is said of its answer."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from fakes.bounded import bounded
+from fakes.workspace import FakeWorkspace
+from lsp_mcp.lsp.session import Session
+
+AT = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+ERROR = {"range": AT, "severity": 1, "message": "broken"}
+NOTHING = {"kind": "full", "items": []}
+WRONG = {"kind": "full", "items": [ERROR]}
+PULL = "textDocument/diagnostic"
+OPENED = "textDocument/didOpen"
+
+
+def published(fake: FakeWorkspace, name: str, **more: Any) -> list[Any]:
+    params = {"uri": (fake.root / name).as_uri(), "diagnostics": [ERROR], **more}
+    return ["send", {"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params}]
+
+
+async def changed(fake: FakeWorkspace, session: Session, name: str) -> None:
+    """Change a file, and have the server told."""
+    fake.write(name, "two\n")
+    await session.sync()
+
+
+@bounded
+async def test_a_server_that_answers_about_documents_is_asked_about_changed_and_open_ones(fake: FakeWorkspace) -> None:
+    changes, beside = fake.write("a.txt", "one\n"), fake.write("b.txt", "one\n")
+    fake.script({"capabilities": {"diagnosticProvider": {"identifier": "x"}}, "rules": {PULL: [["answer", WRONG]]}})
+    async with fake.session() as session:
+        await session.open(beside)
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+        # Whatever it says of a file, it depends on others: the open one is asked about again, though it is the same.
+        assert set(checked.diagnostics) == set(checked.covers or ()) == {changes, beside}
+        assert [gap.about for gap in checked.gaps] == ["dependents"]
+    asked = [(one["textDocument"]["uri"].rpartition("/")[2], one["identifier"]) for one in fake.params(PULL)]
+    assert sorted(asked) == [("a.txt", "x"), ("b.txt", "x")]
+
+
+@bounded
+async def test_a_server_that_offers_to_be_asked_only_later_is_asked_then(fake: FakeWorkspace) -> None:
+    fake.write("a.txt", "one\n")
+    registration = {"id": "1", "method": PULL, "registerOptions": {}}
+    register = {
+        "jsonrpc": "2.0",
+        "id": "r",
+        "method": "client/registerCapability",
+        "params": {"registrations": [registration]},
+    }
+    fake.script({"rules": {OPENED: [["send", register]], PULL: [["answer", NOTHING]]}})
+    async with fake.session() as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+    assert [path.name for path in checked.covers or ()] == ["a.txt"]
+    assert [gap.about for gap in checked.gaps] == ["dependents"]
+
+
+@bounded
+async def test_what_a_server_says_of_no_version_is_told_with_the_warning_that_it_may_be_old(
+    fake: FakeWorkspace,
+) -> None:
+    path = fake.write("a.txt", "one\n")
+    fake.script({"rules": {OPENED: [published(fake, "a.txt")]}})
+    async with fake.session() as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+        assert list(checked.diagnostics) == [path]
+        (gap, _) = checked.gaps
+        assert (gap.kind, gap.files, gap.hides) == ("unverified", (path,), True)
+        assert "fake does not say when it is done: what it has said of a.txt may be old" in gap.text
+
+
+@bounded
+async def test_open_documents_are_read_again_after_those_that_changed(fake: FakeWorkspace) -> None:
+    beside = fake.write("b.txt", "one\n")
+    fake.write("a.txt", "one\n")
+    fake.script({"rules": {OPENED: [["read"]]}})
+    reading = (sys.executable, "-I", "-S", str(Path(__file__).with_name("reading_server.py")), str(fake.folder))
+    async with fake.session(command=reading) as session:
+        await session.open(beside)
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+        assert len(checked.covers or ()) == 2
+    opened = [one["textDocument"]["uri"].rpartition("/")[2] for one in fake.params(OPENED)]
+    assert opened == ["b.txt", "a.txt", "b.txt"]
