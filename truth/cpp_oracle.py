@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ class CppOracle:
     def __init__(self, tree: Tree, executor: Executor) -> None:
         self._tree = tree
         self._executor = executor
-        self._known: dict[str, Unit] = {}  # by file, contents and those of all that it includes
+        self._known: dict[tuple[int, str], Unit] = {}  # by configuration, file, contents and those of all it includes
         self._includes: dict[str, set[str]] = {}  # what a unit included when it was read last
 
     def graph(self, folder: Path) -> Graph:
@@ -32,19 +32,24 @@ class CppOracle:
         units: list[Unit] = []
         reading = []
         headers = _headers(folder)
+        others: list[Unit] = []  # in other configurations
         for path in compiled(self._tree, folder):
             file = path.relative_to(folder).as_posix()
-            if known := self._known.get(self._key(folder, file, contents)):
-                units.append(known)
-                continue
-            options = [*arguments(self._tree)[1:], *builtin_headers()]
-            reading.append((file, self._executor.submit(read, folder, file, options, self._tree.language, headers)))
-        for file, future in reading:
+            for number, flags in enumerate([[], *self._tree.variants]):
+                to = others if number else units
+                if known := self._known.get((number, self._key(folder, file, contents))):
+                    to.append(known)
+                    continue
+                options = [*arguments(self._tree)[1:], *flags, *builtin_headers()]
+                future = self._executor.submit(read, folder, file, options, self._tree.language, headers)
+                reading.append((number, file, to, future))
+        for number, file, to, future in reading:
             unit = future.result()
-            self._includes[file] = unit.includes
-            self._known[self._key(folder, file, contents)] = unit
-            units.append(unit)
-        return _merged(units, folder)
+            if not number:
+                self._includes[file] = unit.includes
+            self._known[number, self._key(folder, file, contents)] = unit
+            to.append(unit)
+        return _merged(units, others, folder)
 
     def included(self, file: str) -> set[str]:
         """The unit `file`, and all that it included when it was read last."""
@@ -96,6 +101,7 @@ class _Merged:
     declarations: set[Place] = field(default_factory=set)
     calls: set[Place] = field(default_factory=set)
     allowed: set[Place] = field(default_factory=set)
+    elsewhere: set[Place] = field(default_factory=set)
     family: str = ""
 
 
@@ -116,12 +122,14 @@ class _Sets:
         self._above[other] = one
 
 
-def _merged(units: Iterable[Unit], folder: Path) -> Graph:
-    """Symbols are told apart by where they are declared; declarations with the same USR are of one symbol."""
-    units = list(units)
+def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Graph:
+    """Symbols are told apart by where they are declared; declarations with the same USR are of one symbol.
+
+    What only `others` have, units of other configurations, is `elsewhere`.
+    """
     same, families = _Sets(), _Sets()
     usrs: dict[str, str] = {}
-    for unit in units:
+    for unit in (*units, *others):
         for declaration in unit.declarations:
             at = declaration.place.shown
             if declaration.usr:
@@ -161,18 +169,31 @@ def _merged(units: Iterable[Unit], folder: Path) -> Graph:
         if owner in symbols:
             symbols[owner].allowed |= symbols[member].uses
             symbols[member].allowed |= symbols[owner].uses
+    known = {place for symbol in symbols.values() for place in (*symbol.uses, *symbol.allowed)}
+    elsewhere: set[Place] = set()
+    words = words_of(folder, set()) if others else {}
+    for unit in others:
+        spelled = [(one.place, one.place) for one in unit.declarations]
+        spelled += [(use.place, use.target) for use in unit.uses if not use.optional]
+        for place, target in spelled:
+            if place not in known:
+                elsewhere.add(place)
+                meant = symbols.get(same.find(target.shown))
+                if meant and place in words.get(place.file, {}).get(meant.name, ()):  # an operator is not spelled
+                    meant.elsewhere.add(place)
     built = {}
     for key, of in symbols.items():
         built[key] = Symbol(
             id=key, name=of.name, kind=of.kind, owner=of.owner, package=of.scope if of.scope is not None else "?",
             uses=frozenset(of.uses), where=frozenset(of.definitions or of.declarations),
             calls=frozenset(of.calls), allowed=frozenset(of.allowed - of.uses),
-            family=families.find(key), subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
+            elsewhere=frozenset(of.elsewhere), family=families.find(key),
+            subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
         )  # fmt: skip
     broken = sorted({error for unit in units for error in unit.errors})
     # What the preprocessor leaves out, and macros' bodies, clang has not seen either.
-    known = {place for symbol in built.values() for place in symbol.uses}
-    return Graph(built, broken, words_of(folder, known), total=False)
+    seen = elsewhere.union(*(symbol.uses for symbol in built.values()))
+    return Graph(built, broken, words_of(folder, seen), total=False, elsewhere=frozenset(elsewhere))
 
 
 def _all_below(key: str, below: dict[str, set[str]]) -> set[str]:

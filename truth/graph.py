@@ -45,6 +45,7 @@ class Symbol:
     calls: frozenset[Place] = frozenset()
     subtypes: tuple[str, ...] = ()
     allowed: frozenset[Place] = frozenset()  # places that are not required, and not wrong either
+    elsewhere: frozenset[Place] = frozenset()  # where it is spelled in other configurations only
 
 
 @dataclass
@@ -52,13 +53,15 @@ class Graph:
     """All symbols of a tree, `broken` what the oracle found wrong, `unread` words that it could not read.
 
     `total`: it knows every identifier of all other files. If not (libclang hides parts of templates and macros), a
-    place of which it knows nothing is never held against an answer.
+    place of which it knows nothing is never held against an answer. `elsewhere` are places that it knows of other
+    configurations only.
     """
 
     symbols: dict[str, Symbol]
     broken: list[str] = field(default_factory=list)
     unread: dict[str, dict[str, set[Place]]] = field(default_factory=dict)
     total: bool = True
+    elsewhere: frozenset[Place] = frozenset()
 
     @cached_property
     def at(self) -> dict[Place, list[Symbol]]:
@@ -96,11 +99,11 @@ class Graph:
 
     def unknown(self, places: Iterable[Place]) -> set[Place]:
         """Those of `places` of which the oracle may know nothing."""
-        return set() if self.total else {place for place in places if place not in self.at}
+        return set() if self.total else {place for place in places if place not in self.at} - self.elsewhere
 
     def unread_places(self, symbol: Symbol) -> set[Place]:
         """Where the name of `symbol` stands in code that the oracle could not read; for a local in its own files."""
-        found = {place for words in self.unread.values() for place in words.get(symbol.name, ())}
+        found = {place for words in self.unread.values() for place in words.get(symbol.name, ())} | symbol.elsewhere
         if symbol.kind in ("local", "label", "typeparam"):
             files = {place.file for place in symbol.uses}
             return {place for place in found if place.file in files}

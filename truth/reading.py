@@ -34,7 +34,7 @@ def references_outcome(answer: Answer, graph: Graph, at: Place) -> Outcome:
     there = graph.at[at]
     allowed = graph.unknown(got).union(*(graph.family(symbol) for symbol in there))
     unread = graph.unread_places(there[0])
-    outcomes = [judged(answer, got, _required(symbol), allowed, unread) for symbol in there]
+    outcomes = [judged(answer, got, _required(symbol), allowed, unread, symbol.elsewhere) for symbol in there]
     return min(outcomes, key=lambda outcome: list(Verdict).index(outcome.verdict))
 
 

@@ -23,7 +23,8 @@ _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "com
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
-    What `drop` matches is left out of the copy.
+    What `drop` matches is left out of the copy. `variants` are flags of other configurations, each as added to `flags`:
+    the program under examination does not know them, the oracle does.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     compile: list[str] = []
     without: list[str] = []
     flags: list[str] = []
+    variants: list[list[str]] = []
     language: str = ""
 
 

@@ -100,12 +100,14 @@ def judged(
     required: Collection[Place],
     allowed: Collection[Place],
     unread: Collection[Place] = (),
+    elsewhere: Collection[Place] = (),
 ) -> Outcome:
     """The verdict on an answer that consists of places.
 
     Right: it has all that is `required` and nothing that is not `allowed` (`unread` places, of which the oracle knows
     nothing, are). Rightly flagged: something required is missing, or the oracle could not know, and the gaps name
-    each file concerned. A flag about other files does not excuse what is missing.
+    each file concerned. A flag about other files does not excuse what is missing. What the symbol means `elsewhere`, in
+    other configurations, has to be there or flagged.
     """
     if answer.error:
         known = "the oracle does not know all either" if unread else f"{len(required)} places are known"
@@ -124,6 +126,11 @@ def judged(
         # An answer about another symbol altogether, which says what it took the anchor for.
         hinted = answer.remarks and not found & set(required)
         return Outcome(Verdict.HINTED if hinted else Verdict.WRONG, why)
+    more = set(elsewhere) - found
     if answer.hiding:
-        return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, f"all {len(required)} places are there")
+        proven = f"; {len(more)} more in other configurations: {min(more).shown}" if more else ""
+        return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, f"all {len(required)} places are there{proven}")
+    if more:
+        shown = ", ".join(place.shown for place in sorted(more)[:8])
+        return Outcome(Verdict.WRONG, f"{len(more)} missing of other configurations: {shown}")
     return Outcome(Verdict.LARGER if found - set(required) else Verdict.RIGHT)

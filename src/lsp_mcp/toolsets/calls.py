@@ -13,7 +13,7 @@ from lsp_mcp.features.calls import Named
 from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import CallPath, Hierarchy
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, without_places
@@ -116,9 +116,12 @@ class CallTools(AnchorToolset):
         if way.left_out:
             gaps.append(Gap("capped", f"capped at {way.seen:,} functions that come to call {name}"))
         steps = count(max(len(way.nodes) - 1, 0), "call")
+        source = answered.target.backend.name
         if not turned:
-            message = f"The shortest way from {answered.target.name} to {name} has {steps}."
+            message = f"The shortest way that {source} knows from {answered.target.name} to {name} has {steps}."
         else:
+            # A way is made of calls that are there; that there is none is no more than what the server knows.
+            gaps.append(news("unverified", f"calls that {source} does not know were not looked for"))
             sure = ", as far as is known" if hiding(gaps) else ""
             message = f"No calls lead from {answered.target.name} to {name} within {depth}{sure}"
             message += f"; the other way round there are {steps}:" if way.nodes else "."
