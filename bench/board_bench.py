@@ -85,7 +85,7 @@ def _seed(folder: Path) -> list[str]:
     rows = [
         {
             "id": f"t-{number:05d}",
-            "title": f"Task {number}: something that is to be done about part {number % 97}",
+            "title": f"Task {number}: a change of part {number % 97}",
             "description": "What it is about, in a few words.\n" * 5,
             "status": "pending",
             "stage": stages[number % len(stages)],

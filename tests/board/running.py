@@ -1,6 +1,6 @@
 """A board that runs as a process, and agents on it: over WebSocket, stdio and Streamable HTTP, each with a real client.
 
-The three have the same face, `Agent`, for tests that are no coroutines.
+The three have the same face, `Agent`, for tests that are not coroutines.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from click.testing import CliRunner
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -23,6 +24,8 @@ from websockets.sync.client import connect
 from board.boards import worktrees
 from board.running import TOKEN, Running, WebSocketAgent, running
 from fakes.bounded import bounded
+from lsp_mcp.cli import board as cli_board
+from lsp_mcp.cli.main import main as program
 from lsp_mcp.server.admission import IN_INITIALIZE, TellingProtocol
 from mcp_process import BOUND, PROGRAM
 
@@ -141,12 +144,12 @@ def test_the_same_user_needs_no_token_whichever_way_localhost_is_read(board: Run
 
 
 @pytest.mark.parametrize("path", ["/?token=wrong", "/?token=", f"/?token={TOKEN}x&token=wrong"])
-def test_a_wrong_token_in_the_address_is_refused_whoever_sends_it(board: Running, path: str) -> None:
+def test_a_wrong_token_in_the_address_is_refused_from_any_program(board: Running, path: str) -> None:
     with pytest.raises(InvalidStatus), connect(f"ws://localhost:{board.port}{path}", open_timeout=BOUND):
         pass
 
 
-def test_a_wrong_token_in_initialize_is_refused_whoever_sends_it(board: Running) -> None:
+def test_a_wrong_token_in_initialize_is_refused_from_any_program(board: Running) -> None:
     with connect(f"ws://localhost:{board.port}", open_timeout=BOUND) as one:
         params = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "x", "version": "1"}, **with_token("wrong")}
         refusal(WebSocketAgent(one), "initialize", params)
@@ -192,6 +195,15 @@ def test_a_worktree_finds_the_board_that_runs_for_its_checkout(tmp_path: Path) -
             asked, env={**os.environ, "LSP_MCP_TOKEN": TOKEN}, capture_output=True, text=True, check=True, timeout=BOUND
         )
         assert f"http://localhost:{board.port}/open?key=" in done.stdout
+
+
+def test_a_second_board_of_a_database_opens_the_one_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main, other = worktrees(tmp_path)
+    with running(main, "--port", "0") as board:
+        monkeypatch.setattr(cli_board, "PORTS", range(board.port, board.port + 1))
+        done = CliRunner().invoke(program, ["board", "--workspace-root", str(other)], env={"LSP_MCP_TOKEN": TOKEN})
+        assert f"runs already:\n\n  http://localhost:{board.port}/open?key=" in done.stdout
+        assert done.exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_the_values_have_no_hidden_characters(task: Task) -> None:
     assert not {char for char in head if not char.isprintable() and not char.isspace()} & set(
         f"\x7f\x85\u2028\u2029\ufeff\u200f{TURNING}"
     )
-    assert head.splitlines() == head.rstrip("\n").split("\n"), "one value, one line, whoever counts them"
+    assert head.splitlines() == head.rstrip("\n").split("\n"), "one value, one line, for every way to count them"
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True), json_values, max_size=4), bodies)

@@ -22,6 +22,7 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -260,6 +261,21 @@ def open_task(page: Page, title: str) -> Locator:
     dialog = page.get_by_role("dialog", name=title, exact=True)
     dialog.locator(".task").wait_for()
     return dialog
+
+
+def stop_clock(page: Page) -> None:
+    """What is shown for some seconds stays, until `page.clock.fast_forward` or `resume`.
+
+    A clock is that of all pages of a browser: the page needs one of its own.
+    """
+    page.clock.install()
+    page.clock.pause_at(datetime.now() + timedelta(hours=1))
+
+
+def undo(page: Page, what: str) -> None:
+    """Press Ctrl+Z, and wait until that is undone."""
+    page.keyboard.press("Control+z")
+    expect(page.locator("#announcer")).to_have_text(f"Undone: {what}")
 
 
 def delete(page: Page, id_: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from board_page.boards import Agent, Board, card, column, open_task, picture, skip_without_chromium
+from board_page.boards import Agent, Board, card, column, open_task, picture, skip_without_chromium, stop_clock
 
 skip_without_chromium()
 
@@ -56,7 +56,7 @@ def filled(shared_board: Board) -> Any:
     options = [{"id": "5", "label": "5 minutes"}, {"id": "10", "label": "10 minutes"}]
     about = ids["Cache forecasts for ten minutes"]
     ada.call("ask_user", question="How long may it be cached?", options=options, taskId=about, priority="high")
-    grace.call("ask_user", question="Which tone shall the texts have?")
+    grace.call("ask_user", question="Which tone should the texts have?")
     agents = ada, grace
     yield agents
 
@@ -70,9 +70,11 @@ def audit(page: Page) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_has_a_name_and_enough_contrast(board: Board, browser: Browser, scheme: Any) -> None:
     page = board.page(browser, color_scheme=scheme)
+    stop_clock(page)
     ada = board.agent("linus")
     ada.task(f"Just changed {scheme}")
     expect(card(page, f"Just changed {scheme}")).to_have_attribute("data-glow", "write")
+    page.clock.resume()
     assert audit(page) == []
     picture(page, scheme)
     open_task(page, "Cache forecasts for ten minutes")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
-from board_page.boards import Agent, Board, card, column, open_task, skip_without_chromium, titles
+from board_page.boards import Agent, Board, card, column, open_task, skip_without_chromium, titles, undo
 
 skip_without_chromium()
 
@@ -44,7 +44,7 @@ def test_standards_and_snippets_are_written_changed_and_deleted(page: Page, ada:
     page.get_by_role("textbox", name="Text").fill("# Names\nMine")
     ada.call("update_standard", id="naming", content="# Names\nTheirs")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("ada has changed it while you were writing")
+    expect(page.get_by_role("alert")).to_contain_text(f"{ada.name} has changed it while you were writing")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog", name="naming")).to_contain_text("Mine")
     assert "Mine" in str(ada.call("get_standard", id="naming"))
@@ -83,10 +83,9 @@ def test_dependencies_and_code_are_edited_and_taken_back(page: Page, board: Boar
     expect(dialog.get_by_role("alert")).to_contain_text("anchor")
 
     page.keyboard.press("Escape")
-    for _ in range(2):
-        page.keyboard.press("Control+z")
-        expect(page.get_by_text("Undone").last).to_be_attached()
-    expect(page.locator(".toast")).to_have_count(2)
+    undo(page, "changed the code of Needs another")
+    expect(page.locator(".toast")).to_be_visible()
+    undo(page, "changed what Needs another depends on")
     found = ada.call("get_task", id=second)
     assert not found.get("depends_on") and not found.get("anchors")
 
@@ -100,7 +99,7 @@ def test_the_filter_understands_conditions_and_forgives_misspelling(page: Page, 
         "stage:verify documnet": ["Document the cache", "Cache the documents"],
         "stage:verify tag:docs": ["Document the cache"],
         "stage:verify -tag:docs": ["Cache the documents"],
-        "agent:grace is:claimed cache": ["Cache the documents"],
+        f"agent:{grace.name} is:claimed cache": ["Cache the documents"],
         "stage:verify is:ready cch": ["Document the cache"],
         "walrus status:pending": ["Document the cache"],
         "walrus status:completed": [],
@@ -125,7 +124,7 @@ def test_keys_filter_make_a_task_and_explain_themselves(page: Page) -> None:
     page.keyboard.type("By key")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("link", name="By key")).to_be_focused()
-    page.keyboard.press("Control+z")
+    undo(page, "created By key")
     expect(card(page, "By key")).to_have_count(0)
 
 
@@ -145,7 +144,7 @@ def test_several_cards_are_moved_and_tagged_together_and_taken_back(page: Page, 
     bar.get_by_label("Move the selected tasks to").select_option("Implement")
     expect(titles(page, "Implement")).to_have_text(["One of three", "Three of three"])
     page.locator("#board").focus()
-    page.keyboard.press("Control+z")
+    undo(page, "moved 2 tasks")
     expect(titles(page, "Prepare")).to_have_text(["One of three", "Two of three", "Three of three"])
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
@@ -161,7 +160,7 @@ def test_a_question_is_told_to_the_desktop_and_heard_once_that_is_wanted(
     expect(page.locator(".connection")).to_contain_text("Live")
     ada.call("ask_user", question="Before anything was chosen?")
     notices = page.get_by_role("region", name="Notices")
-    expect(notices).to_contain_text("ada asks: Before anything was chosen?")  # the panel is closed
+    expect(notices).to_contain_text(f"{ada.name} asks: Before anything was chosen?")  # the panel is closed
     page.get_by_role("button", name="Notify me").click()
     expect(page.get_by_text("An agent waits for you.")).to_have_count(0)
     ada.call("ask_user", question="Now?")
@@ -170,7 +169,7 @@ def test_a_question_is_told_to_the_desktop_and_heard_once_that_is_wanted(
         "() => window.told.filter(one => one === 'tone').length >= 4"
     )  # one for trying, one for this
     told: list[Any] = page.evaluate("() => window.told")
-    assert [one for one in told if one != "tone"] == ["ada asks: Now?"]
+    assert [one for one in told if one != "tone"] == [f"{ada.name} asks: Now?"]
     assert "%3E2%3C" in str(page.locator("link[rel=icon]").get_attribute("href"))  # >2<
     page.evaluate("() => window.shown.dispatchEvent(new Event('click'))")
     expect(page.get_by_role("article", name="Now?").get_by_role("textbox")).to_be_focused()
@@ -326,15 +325,51 @@ def test_agents_are_named_and_given_tasks_and_are_told(page: Page, ada: Agent, g
     expect(page.locator(".card__title")).to_have_text(["To be given"])
     page.get_by_label("Filter tasks by text").fill("")
 
-    page.get_by_role("button", name=f"Rename {ada.name}").click()
+    page.get_by_role("button", name=f"Rename {ada.name}", exact=True).click()  # "ada-2" may be about to leave
     page.get_by_role("textbox", name="Name").fill(grace.name)
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text(f"another agent is called {grace.name}")
     page.get_by_role("textbox", name="Name").fill("lovelace")
     page.get_by_role("button", name="Rename", exact=True).click()
-    expect(page.locator("#workspace .agent__name", has_text="lovelace")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)  # the keys below are not for it
+    names = page.locator("#workspace .agent__name")
+    expect(names.get_by_text("lovelace", exact=True)).to_be_visible()
     assert ada.news("get_project_info") == ["the user renamed you: you are lovelace now"]
     ada.call("add_to_task", id=id_, content="x")
     assert grace.call("get_task", id=id_)["history"][-1]["who"] == "lovelace"
+    undo(page, f"renamed {ada.name}")
+    expect(names.get_by_text(ada.name, exact=True)).to_be_visible()
+
+
+def test_the_last_change_is_undone_even_if_its_answer_is_late(page: Page, ada: Agent) -> None:
+    first, second = ada.task("Asked for first"), ada.task("Answered late")
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/links", lambda route: held.append((route, route.fetch())))
+    dialog = open_task(page, "Answered late")
+    dialog.get_by_label("Depend on another task").fill("Asked for first")
+    dialog.get_by_role("button", name="Asked for first").click()
+    expect(dialog.get_by_role("link", name="Asked for first")).to_be_visible()
+    assert ada.call("get_task", id=second)["depends_on"] == [first]
+    page.keyboard.press("Escape")
     page.keyboard.press("Control+z")
-    expect(page.locator("#workspace .agent__name", has_text=ada.name)).to_be_visible()
+    [(route, answer)] = held
+    route.fulfill(response=answer)
+    page.unroute("**/links")
+    expect(page.locator("#announcer")).to_have_text("Undone: changed what Answered late depends on")
+    assert not ada.call("get_task", id=second).get("depends_on")
+
+
+def test_to_undo_twice_undoes_two_changes(page: Page, ada: Agent) -> None:
+    id_ = ada.task("Changed first", stage="Prepare")
+    card(page, "Changed first").locator(".card__title").focus()
+    page.keyboard.press("Alt+ArrowRight")
+    expect(titles(page, "Implement")).to_have_text(["Changed first"])
+    page.keyboard.press("n")
+    page.keyboard.type("Made second")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("link", name="Made second")).to_be_focused()
+    undo(page, "created Made second")
+    undo(page, "moved Changed first")
+    expect(card(page, "Made second")).to_have_count(0)
+    expect(column(page, "Prepare").get_by_role("link", name="Changed first")).to_be_visible()
+    assert ada.call("get_task", id=id_)["stage"] == "Prepare"

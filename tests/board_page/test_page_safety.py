@@ -99,7 +99,7 @@ def test_the_policy_lets_no_script_in_even_if_the_page_had_a_hole(page: Page) ->
 
 @pytest.fixture
 def board(shared_board: Board, request: pytest.FixtureRequest) -> Board:
-    """As everywhere; but where a test makes the policy say no, the browser's word about it is no complaint."""
+    """As everywhere; but where a test makes the policy say no, the browser's message about it is not a complaint."""
 
     def end() -> None:
         complaints = shared_board.end_pages()

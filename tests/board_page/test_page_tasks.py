@@ -113,10 +113,10 @@ def test_two_who_change_the_same_text_see_both_and_the_person_chooses(page: Page
         dialog.get_by_role("button", name="Edit").click()
         page.get_by_label("Title").fill(mine)
         ada.call("update_task", id=id_, title=theirs)
-        expect(page.get_by_text("ada changed this task while you were writing.")).to_be_visible()
+        expect(page.get_by_text(f"{ada.name} changed this task while you were writing.")).to_be_visible()
         page.get_by_role("button", name="Save").click()
         box = page.get_by_role("region", name="Two versions")
-        expect(box).to_contain_text("ada changed the same while you were writing")
+        expect(box).to_contain_text(f"{ada.name} changed the same while you were writing")
         expect(box.get_by_role("region", name="Yours")).to_have_text(mine)
         expect(box.get_by_role("region", name="On the board")).to_have_text(theirs)
         picture(page, "conflict")
@@ -128,13 +128,13 @@ def test_two_who_change_the_same_text_see_both_and_the_person_chooses(page: Page
 
 
 def test_changes_of_different_things_are_both_kept_without_a_question(page: Page, ada: Agent) -> None:
-    id_ = ada.task("Moved meanwhile")
-    open_task(page, "Moved meanwhile").get_by_role("button", name="Edit").click()
+    id_ = ada.task("Moved in between")
+    open_task(page, "Moved in between").get_by_role("button", name="Edit").click()
     page.get_by_role("textbox", name="Description").fill("Mine")
     ada.call("move_to_stage", id=id_, stage="Verify")
     ada.call("update_task", id=id_, tags=["theirs"])
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("dialog", name="Moved meanwhile").locator(".prose")).to_have_text("Mine")
+    expect(page.get_by_role("dialog", name="Moved in between").locator(".prose")).to_have_text("Mine")
     found = ada.call("get_task", id=id_)
     assert (found["description"], found["stage"], found["tags"]) == ("Mine", "Verify", ["theirs"])
 

@@ -40,8 +40,10 @@ export class Actions {
 
   async tagAll(ids, tag) {
     const tasks = ids.map((id) => this.#state.tasks.get(id)).filter((task) => !task.tags.includes(tag));
-    await Promise.all(tasks.map((task) => this.#change(task.id, () => api.changeTask(task.id, { tags: [...task.tags, tag] }))));
-    this.#undo.add(`added the tag ${tag}`, () => Promise.all(tasks.map(({ id, tags }) => this.#change(id, () => api.changeTask(id, { tags })))));
+    const set = (id, tags) => this.#change(id, () => api.changeTask(id, { tags }));
+    const done = Promise.all(tasks.map(({ id, tags }) => set(id, [...tags, tag])));
+    this.#undo.add(`added the tag ${tag}`, () => Promise.all(tasks.map(({ id }) => set(id, this.#state.tasks.get(id).tags.filter((other) => other !== tag)))), done);
+    await done;
   }
 
   async deleteAll(ids) {
@@ -79,13 +81,13 @@ export class Actions {
 
   /** Change a task; the answer is the task. Throws ApiError 409 if `expected_revision` is none any more. */
   async changeTask(id, change, before = null) {
-    const task = await this.#store(id, change);
+    const stored = this.#store(id, change);
     if (before) {
       const names = Object.keys(change).filter((name) => name in before);
       const old = Object.fromEntries(names.map((name) => [name, before[name] ?? ""]));
-      this.#undo.add(`changed ${task.title}`, () => this.#store(id, { ...old, expected_revision: task.revision }));
+      this.#undo.add(`changed ${change.title ?? before.title}`, (task) => this.#store(id, { ...old, expected_revision: task.revision }), stored);
     }
-    return task;
+    return stored;
   }
 
   /** Change stage, status or priority, which are shown at once. */
@@ -93,8 +95,9 @@ export class Actions {
     const before = this.#state.tasks.get(id);
     this.#state.put([{ ...before, ...change }]);
     const old = Object.fromEntries(Object.keys(change).map((name) => [name, before[name]]));
-    this.#undo.add(`changed ${before.title}`, () => this.#store(id, old));
-    await this.#change(id, () => api.changeTask(id, change));
+    const done = this.#change(id, () => api.changeTask(id, change));
+    this.#undo.add(`changed ${before.title}`, () => this.#store(id, old), done);
+    await done;
   }
 
   async #store(id, change) {
@@ -110,33 +113,40 @@ export class Actions {
   }
 
   async createTask(task) {
-    const made = await api.createTask(task);
+    const creating = api.createTask(task);
+    this.#undo.add(`created ${task.title}`, ({ id }) => this.#delete(id), creating);
+    const made = await creating;
     this.#activity.expectOwn(made.id);
     this.#state.put([made]);
-    this.#undo.add(`created ${made.title}`, () => this.deleteTask(made.id));
     return made;
   }
 
   /** Put a task into the trash. */
   async deleteTask(id) {
-    const title = this.#state.tasks.get(id)?.title ?? id;
+    const done = this.#delete(id);
+    this.#undo.add(`deleted ${this.#state.tasks.get(id)?.title ?? id}`, () => api.revert("task", id), done);
+    await done;
+  }
+
+  async #delete(id) {
     await api.deleteTask(id);
     this.#state.drop([id]);
-    this.#undo.add(`deleted ${title}`, () => api.revert("task", id));
   }
 
   /** Make a task what it was at a revision. */
   async goBack(id, revision) {
     const { title, revision: now } = this.#state.tasks.get(id);
-    this.#undo.add(`went back to an earlier revision of ${title}`, () => api.revert("task", id, now));
-    await api.revert("task", id, revision).catch((error) => this.fail(error));
+    const done = api.revert("task", id, revision);
+    this.#undo.add(`restored an earlier revision of ${title}`, () => api.revert("task", id, now), done);
+    await done.catch((error) => this.fail(error));
   }
 
   /** Tick a checkbox of a task's description, by its number from 1, or take the tick away. */
   async tick(id, number, isTicked) {
     const [change, back] = [{ tick: [String(number)] }, { untick: [String(number)] }];
-    this.#undo.add(`${isTicked ? "ticked" : "unticked"} a checkbox`, () => this.#store(id, isTicked ? back : change));
-    await this.#change(id, () => api.changeTask(id, isTicked ? change : back));
+    const done = this.#change(id, () => api.changeTask(id, isTicked ? change : back));
+    this.#undo.add(`${isTicked ? "ticked" : "unticked"} a checkbox`, () => this.#store(id, isTicked ? back : change), done);
+    await done;
   }
 
   /** Say something about a task; whether it was stored. */
@@ -153,23 +163,27 @@ export class Actions {
   /** Take a completed task off the board into the archive. */
   async archive(id) {
     const { title } = this.#state.tasks.get(id);
-    this.#undo.add(`archived ${title}`, () => this.#store(id, { archived: false }));
-    await this.#change(id, () => api.changeTask(id, { archived: true }));
+    const done = this.#change(id, () => api.changeTask(id, { archived: true }));
+    this.#undo.add(`archived ${title}`, () => this.#store(id, { archived: false }), done);
+    await done;
   }
 
   /** Give a task to an agent, or to nobody. */
   async assign(id, agent) {
     const before = this.#state.agents.find(({ name }) => name === this.#state.tasks.get(id).claimed_by)?.id ?? null;
     const send = (to) => this.#change(id, () => (to ? api.assignTask(id, to) : api.releaseTask(id)));
-    this.#undo.add(`changed who works on ${this.#state.tasks.get(id).title}`, () => send(before));
-    await send(agent);
+    const { title } = this.#state.tasks.get(id);
+    const done = send(agent);
+    this.#undo.add(`changed who works on ${title}`, () => send(before), done);
+    await done;
   }
 
   /** Give an agent another name; why not, if that was refused. */
   async renameAgent(agent, name) {
+    const done = api.renameAgent(agent.id, name);
+    this.#undo.add(`renamed ${agent.name}`, () => api.renameAgent(agent.id, agent.name), done);
     try {
-      await api.renameAgent(agent.id, name);
-      this.#undo.add(`renamed ${agent.name}`, () => api.renameAgent(agent.id, agent.name));
+      await done;
       return null;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -204,6 +218,7 @@ export class Actions {
     if (error.status !== 401) toast(error.message, { error: true }); // that one has a notice of its own
   }
 
+  /** Send a change of a task after the ones before it; the task as it is then, null if that was refused. */
   async #change(id, send) {
     this.#activity.expectOwn(id);
     this.#sync.hold(id);
@@ -218,6 +233,7 @@ export class Actions {
     }
     if (this.#lines.get(id) === quiet) this.#lines.delete(id);
     if (this.#sync.free(id) && task) this.#state.put([task]); // after a refusal it is read as it is
+    return task;
   }
 }
 

@@ -77,6 +77,6 @@ function show(node, mark) {
   node.dataset.glow = mark.glow;
   if (!actor) return;
   const does = mark.glow === "read" ? "reads" : "changed";
-  actor.textContent = node.closest(".texts") ? mark.who : `${mark.who} ${does} this`; // beside a name is no room
+  actor.textContent = node.closest(".texts") ? mark.who : `${mark.who} ${does} this`; // there is no room beside a name
   actor.hidden = false;
 }

@@ -12,9 +12,10 @@ const OFFERED = 8; // tasks that fit what is typed
 /** The sections of a task's dialog. `wiring` has state, undo and open(id). */
 export function linksOf(task, { state, undo, open }) {
   const set = async (change, before, what) => {
+    const done = api.link(task.id, change);
+    undo.add(what, () => api.link(task.id, before), done);
     try {
-      await api.link(task.id, change);
-      undo.add(what, () => api.link(task.id, before));
+      await done;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       toast(error.message, { error: true });
@@ -41,13 +42,16 @@ export function linksOf(task, { state, undo, open }) {
 export function anchorsOf(task, { undo }) {
   const set = async (anchors, error) => {
     const before = task.anchors.map((one) => one.anchor);
+    const done = api.link(task.id, { anchors });
+    undo.add(`changed the code of ${task.title}`, () => api.link(task.id, { anchors: before }), done);
     try {
-      await api.link(task.id, { anchors });
-      undo.add(`changed the code of ${task.title}`, () => api.link(task.id, { anchors: before }));
+      await done;
+      return true;
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
       error.textContent = failure.message;
       error.hidden = false;
+      return false;
     }
   };
   const error = element("p", { class: "error", role: "alert", hidden: true });
@@ -55,7 +59,10 @@ export function anchorsOf(task, { undo }) {
   const all = task.anchors.map((one) => one.anchor);
   const form = element("form", { class: "adder", on: { submit: (event) => {
     event.preventDefault();
-    if (field.value.trim()) set([...all, field.value.trim()], error);
+    const typed = field.value.trim();
+    if (!typed) return;
+    field.value = ""; // what is in it stays while others change the task
+    set([...all, typed], error).then((isSet) => (field.value ||= isSet ? "" : typed));
   } } }, field, element("button", { type: "submit" }, "Add"));
   return [element("section", {}, element("h3", {}, "Code"),
     element("ul", { class: "anchors", role: "list" }, ...task.anchors.map((one) => anchorOf(one, () => set(all.filter((other) => other !== one.anchor), error)))),
@@ -98,7 +105,10 @@ function chooser(task, state, choose) {
     const fits = (other) => other.id !== task.id && !task.depends_on.includes(other.id)
       && words.every((word) => hasWord(`${other.title} ${other.id}`.toLowerCase(), word));
     const offered = words.length ? [...state.tasks.values()].filter(fits).slice(0, OFFERED) : [];
-    found.replaceChildren(...offered.map((other) => element("li", {}, element("button", { type: "button", class: "quiet", dir: "auto", on: { click: () => choose(other.id) } }, other.title))));
+    found.replaceChildren(...offered.map((other) => element("li", {}, element("button", { type: "button", class: "quiet", dir: "auto", on: { click: () => {
+      field.value = "";
+      choose(other.id);
+    } } }, other.title))));
     found.hidden = !offered.length;
   };
   field.addEventListener("input", offer);

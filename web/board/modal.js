@@ -37,7 +37,7 @@ export function openModal({ heading, content = [], kind = "", mayClose = async (
     event.preventDefault();
     tryToClose();
   });
-  let pressed = false; // a selection that ends outside is no click there
+  let pressed = false; // a selection that ends outside is not a click there
   dialog.addEventListener("pointerdown", (event) => (pressed = event.target === dialog));
   dialog.addEventListener("click", (event) => event.target === dialog && pressed && tryToClose());
   dialog.addEventListener("close", close); // by the browser

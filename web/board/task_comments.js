@@ -5,9 +5,17 @@ import { icon } from "./icons.js";
 import { markdown } from "./markdown.js";
 import { time } from "./time.js";
 
-/** The comments of a task, the oldest first, and a field for another; `say(text)` → whether it was stored. */
-export function commentsOf(task, say) {
-  const field = element("textarea", { rows: "2", "aria-label": "Your comment", placeholder: "Comment, for agents and people", dir: "auto", data: { focus: "comment" } });
+/** The comments of a task, the oldest first. */
+export function commentsOf(comments) {
+  const list = element("ol", { class: "comments", role: "list" }, ...comments.map((one) => element("li", { class: `comment${one.agent ? "" : " comment--person"}` },
+    element("p", { class: "byline" }, one.agent ? icon("agent") : null, element("strong", { dir: "auto" }, one.who), time(one.at)),
+    element("div", { class: "prose" }, markdown(one.text)))));
+  return element("section", {}, element("h3", {}, comments.length ? `Comments (${comments.length.toLocaleString("en")})` : "Comments"), list);
+}
+
+/** A field for another comment; `say(text)` → whether it was stored. */
+export function commentField(say) {
+  const field = element("textarea", { rows: "2", "aria-label": "Your comment", placeholder: "Comment, for agents and people", dir: "auto" });
   const send = element("button", { type: "button", on: { click: async () => {
     const text = field.value.trim();
     if (!text) return field.focus();
@@ -17,9 +25,5 @@ export function commentsOf(task, say) {
     return undefined;
   } } }, "Comment");
   field.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send.click());
-  const list = element("ol", { class: "comments", role: "list" }, ...task.comments.map((one) => element("li", { class: `comment${one.agent ? "" : " comment--person"}` },
-    element("p", { class: "byline" }, one.agent ? icon("agent") : null, element("strong", { dir: "auto" }, one.who), time(one.at)),
-    element("div", { class: "prose" }, markdown(one.text)))));
-  return [element("section", {}, element("h3", {}, task.comments.length ? `Comments (${task.comments.length.toLocaleString("en")})` : "Comments"), list),
-    element("div", { class: "freeform" }, field, send)];
+  return element("div", { class: "freeform" }, field, send);
 }

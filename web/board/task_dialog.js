@@ -2,13 +2,13 @@
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
-import { element } from "./dom.js";
+import { element, reconcile } from "./dom.js";
 import { icon } from "./icons.js";
 import { anchorsOf, linksOf } from "./links_editor.js";
 import { markdown } from "./markdown.js";
 import { confirmed, openModal } from "./modal.js";
 import { makeQuestion } from "./question.js";
-import { commentsOf } from "./task_comments.js";
+import { commentField, commentsOf } from "./task_comments.js";
 import { commitsOf } from "./task_commits.js";
 import { TaskForm } from "./task_form.js";
 import { historyOf } from "./task_history.js";
@@ -48,6 +48,9 @@ export class TaskDialog {
   #modal;
   #task = null;
   #form = null; // while it is edited
+  #isReading = false; // one reading at a time, followed by another if the task has changed in between
+  #isStale = false;
+  #asked = 0; // how often commits were asked for: only the last answer counts
   #drawn = new Map(); // section → what it was drawn from
   #follow = (event) => (!event.detail || event.detail.includes(this.#id)) && this.#read();
 
@@ -77,8 +80,24 @@ export class TaskDialog {
   #drawAgain = () => this.#task && !this.#form && this.#read();
 
   async #read() {
+    this.#isStale = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      this.#task = await api.task(this.#id);
+      while (this.#isStale) {
+        this.#isStale = false;
+        await this.#readOnce();
+      }
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #readOnce() {
+    try {
+      const task = await api.task(this.#id);
+      if (task.revision < this.#task?.revision) return; // from before a change that was made here
+      this.#task = task;
     } catch (error) {
       if (error.status !== 400) return;
       this.#form = null;
@@ -86,10 +105,16 @@ export class TaskDialog {
       this.#modal.body.replaceChildren(element("p", { class: "hint" }, "This task is no longer on the board. It may have been deleted."));
       return;
     }
-    if (this.#form) this.#warn();
-    else this.#draw();
+    if (this.#form) return this.#warn();
+    this.#draw();
+    this.#readCommits();
+    return undefined;
+  }
+
+  async #readCommits() {
+    const turn = (this.#asked += 1);
     const commits = await api.commits(this.#id).catch(() => null); // git may take a while
-    if (commits && !this.#form) this.#section("commits", commits, () => commitsOf(commits.commits));
+    if (commits && turn === this.#asked && this.#drawn.size) this.#section("commits", commits, () => commitsOf(commits.commits));
   }
 
   // --- reading it ----------------------------------------------------------------------------------------------
@@ -100,14 +125,15 @@ export class TaskDialog {
     title.textContent = task.title;
     if (!this.#drawn.size) {
       body.replaceChildren(element("div", { class: "task" },
-        element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("comments"), slot("history")),
+        element("div", { class: "task__main" }, slot("questions"), slot("description"), slot("comments"), slot("comment"), slot("history")),
         element("aside", { class: "task__side", "aria-label": "Properties" }, slot("actions"), slot("properties"), slot("links"), slot("anchors"), slot("commits"))));
     }
     const { state } = this.#with;
     const waiting = task.questions.filter((one) => !one.answered_at);
-    this.#section("questions", waiting, () => this.#questions(waiting));
+    reconcile(this.#slot("questions"), waiting, (one) => one.id, (one) => this.#question(one));
     this.#section("description", [task.description], () => describe(task.description, (number, isTicked) => this.#tick(number, isTicked)));
-    this.#section("comments", task.comments, () => commentsOf(task, (text) => this.#with.actions.comment(task.id, text)));
+    this.#section("comments", task.comments, () => [commentsOf(task.comments)]);
+    this.#section("comment", ["always"], () => [commentField((text) => this.#with.actions.comment(task.id, text))]);
     this.#section("actions", ["always"], () => this.#buttons());
     const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages, state.agents];
     this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);
@@ -117,25 +143,36 @@ export class TaskDialog {
     this.#section("history", task.history, () => historyOf(task.history, (revision) => this.#with.actions.goBack(task.id, revision)));
   }
 
-  /** Draw a section if what it is made of has changed; what has the focus in it keeps it. */
+  /** Draw a section if what it is made of has changed; the focus, and what was typed, stay. */
   #section(name, made, build) {
     const key = JSON.stringify(made);
     if (this.#drawn.get(name) === key) return;
+    const host = this.#slot(name);
+    if (host.matches(":active")) {
+      // A button that is replaced while it is pressed would not be clicked.
+      addEventListener("pointerup", () => setTimeout(this.#drawAgain), { once: true });
+      return;
+    }
     this.#drawn.set(name, key);
-    const host = this.#modal.body.querySelector(`[data-slot="${name}"]`);
     const wasOpen = host.querySelector("details")?.open;
     const active = /** @type {HTMLElement} */ (document.activeElement);
     const focused = host.contains(active) ? active.dataset.focus : null;
+    const typed = [...host.querySelectorAll("input[type=text]")].map((field) => [field.dataset.focus, field.value]);
     host.replaceChildren(...build().filter(Boolean));
+    for (const [field, text] of typed) host.querySelector(`[data-focus="${field}"]`).value = text;
     if (wasOpen) host.querySelector("details").open = true;
     if (focused) host.querySelector(`[data-focus="${focused}"]`)?.focus();
   }
 
-  #questions(waiting) {
+  #slot(name) {
+    return this.#modal.body.querySelector(`[data-slot="${name}"]`);
+  }
+
+  #question(asked) {
     const { actions, open } = this.#with;
-    return waiting.map((one) => makeQuestion(one, {
+    return makeQuestion(asked, {
       answer: (id, answer) => actions.answer(id, answer), dismiss: (question) => actions.dismiss(question), openTask: open,
-    }, { showsTask: false }));
+    }, { showsTask: false });
   }
 
   #buttons() {

@@ -8,18 +8,30 @@ const MOST = 50;
 export class Undo {
   #done = [];
 
-  /** Something was done; `back` takes it back. */
-  add(what, back) {
-    this.#done.push({ what, back });
+  /**
+   * Something was done, or begins: the order is that of the person's actions, not that of the server's answers. `back`
+   * reverses it, given what `done` resolves to. If that is null, or `done` is rejected, there is nothing to reverse.
+   *
+   * @param {string} what
+   * @param {(result: any) => any} back
+   * @param {Promise<any>} done
+   */
+  add(what, back, done = Promise.resolve()) {
+    const entry = { what, back, done };
+    this.#done.push(entry);
     if (this.#done.length > MOST) this.#done.shift();
+    const drop = () => (this.#done = this.#done.filter((other) => other !== entry));
+    done.then((result) => result === null && drop(), drop);
   }
 
-  /** Take the last one back, and say so. */
+  /** Undo the last one, and say so. */
   async last() {
     const found = this.#done.pop();
     if (!found) return toast("Nothing to undo.");
+    const result = await found.done.catch(() => null);
+    if (result === null) return this.last();
     try {
-      await found.back();
+      await found.back(result);
       toast(`Undone: ${found.what}`);
       announce(`Undone: ${found.what}`);
     } catch (error) {

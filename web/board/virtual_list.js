@@ -134,7 +134,7 @@ export class VirtualList {
     this.#isPlaced = false;
   }
 
-  /** The places of the first that is to be drawn, and behind the last. */
+  /** The index of the first item to draw, and the one after the last. */
   #sought() {
     const count = this.#items.length;
     if (count <= ALL_OF) return [0, count];

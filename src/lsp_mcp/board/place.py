@@ -1,4 +1,4 @@
-"""Where a project's board lies: one for all worktrees of a checkout."""
+"""Where a project's board is stored: one for all worktrees of a checkout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def store_url(root: Path, store: str | None) -> str:
     git does not look at its own folder, so nothing of it comes into a commit; each worktree leads there.
 
     Raises:
-        ConfigError: `store` is no URL of a database that can be used.
+        ConfigError: `store` is not the URL of a supported database.
     """
     if store is None:
         return f"sqlite:///{_folder(root) / _FILE}"

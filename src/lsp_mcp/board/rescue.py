@@ -29,7 +29,7 @@ def rescue(broken: Path, new: Path) -> dict[str, int]:
     source = sqlite3.connect(f"{broken.absolute().as_uri()}?mode=ro", uri=True)
     # It makes SQLite read a file that is shorter than it says.
     source.execute("PRAGMA writable_schema=ON")
-    source.execute("SELECT count(*) FROM sqlite_master")  # or it is no database at all
+    source.execute("SELECT count(*) FROM sqlite_master")  # or it is not a database at all
     store = Store(f"sqlite:///{new}")
     try:
         return store.write(lambda at: _copy(source, at))

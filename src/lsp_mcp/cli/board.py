@@ -12,6 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 import webbrowser
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +33,17 @@ _LOOK_TIMEOUT = 1.0  # seconds for another board to say whose it is
 
 
 def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool) -> None:
-    """Serve the page and agents until a signal comes. Does not return.
+    """Serve the page and agents until a signal comes. Without a port, open the board that runs on the database, if any.
 
     Raises:
         ConfigError: the database cannot be used, or there is no free port or no token.
     """
     flags = alone(flags)
     secret = token(given_token)
+    if port is None and (link := _link(flags, secret, DEV_PORTS if dev else PORTS)):
+        click.echo(f"The board of this database runs already:\n\n  {link}\n\nFor a second process, pass --port.")
+        _open(link, opens=opens)
+        return
     running = flags.running()
     listening = _listen(port, DEV_PORTS if dev else PORTS)
     asyncio.run(_serve(running, flags, listening, secret, opens=opens))
@@ -52,29 +57,47 @@ def run_stdio(flags: ServerFlags) -> None:
 def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
     """A link that opens the page of the board that runs on the database of the workspace root.
 
-    The token goes only to a board that has proven to know it: anyone may listen on these ports.
-
     Raises:
-        ConfigError: the database has no URL that can be used.
+        ConfigError: the URL of the database cannot be used.
         UnavailableError: none runs.
     """
+    if link := _link(flags, token(given_token), [port] if port else DEV_PORTS if dev else PORTS):
+        return link
+    root, database = _database(flags)
+    raise UnavailableError(
+        f"no board of the database {database} runs; start it with: lsp-mcp board --workspace-root {root}"
+    )
+
+
+def _database(flags: ServerFlags) -> tuple[Path, str]:
+    """The workspace root, and its database: all worktrees of a checkout have one, and the board may run in another."""
     from lsp_mcp.board.place import store_url
     from lsp_mcp.board.store import shown_url
 
     root = Path(flags.workspace_root).expanduser().resolve()
-    # All worktrees of a checkout have one, and the board may run in another.
-    database = shown_url(store_url(root, flags.store))
-    secret = token(given_token)
+    return root, shown_url(store_url(root, flags.store))
+
+
+def _link(flags: ServerFlags, secret: str, ports: Iterable[int]) -> str | None:
+    """A link to the board of the database that runs on one of the ports.
+
+    The token goes only to a board that has proven to know it: anyone may listen on these ports.
+    """
+    _, database = _database(flags)
     headers = {"Authorization": f"Bearer {secret}"}
-    for candidate in [port] if port else DEV_PORTS if dev else PORTS:
+    for candidate in ports:
         nonce = secrets.token_hex(16)
         proof = str(_health(candidate, f"?challenge={nonce}").get("proof"))
         is_ours = hmac.compare_digest(proof.encode(), proof_of(secret, candidate, nonce).encode())
         if is_ours and _ask(candidate, "/health", headers).get("database") == database:
             return str(_ask(candidate, "/link", headers, method="POST")["link"])
-    raise UnavailableError(
-        f"no board of the database {database} runs; start it with: lsp-mcp board --workspace-root {root}"
-    )
+    return None
+
+
+def _open(link: str, *, opens: bool) -> None:
+    sys.stdout.flush()
+    if opens and sys.stdout.isatty():
+        webbrowser.open(link)
 
 
 async def _serve(
@@ -93,13 +116,12 @@ async def _serve(
     def ready(link: str) -> None:
         click.echo(f"Board of {running.code.workspace.root}\n")
         click.echo(f"  in a browser   {link}")
-        click.echo("                 (opens once; a new link: lsp-mcp board --link)")
+        again = "" if port in PORTS else " --dev" if port in DEV_PORTS else f" --port {port}"
+        click.echo(f"                 (opens once; a new link: lsp-mcp board --link{again})")
         click.echo(f"  agents         ws://localhost:{port}, or on stdio: lsp-mcp board --mcp")
         click.echo(f"  agents, HTTP   http://127.0.0.1:{port}/mcp with Authorization: Bearer TOKEN (lsp-mcp token)\n")
         click.echo("Ctrl-C ends it; nothing is lost.")
-        sys.stdout.flush()
-        if opens and sys.stdout.isatty():
-            webbrowser.open(link)
+        _open(link, opens=opens)
 
     await serve_board(Served(running, flags.settings(), flags.form, flags.response_format), listening, secret, ready)
 

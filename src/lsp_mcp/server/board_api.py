@@ -245,7 +245,7 @@ class BoardApi:
         `ready` comes after the changes since the number that was sent, with the board's root and newest number.
         """
         sent = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
-        # A number that no database has is no number of ours.
+        # A number that no database can hold is not one of ours.
         since = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS else 0
         return EventSourceResponse(self._stream(since), ping=_PING)
 

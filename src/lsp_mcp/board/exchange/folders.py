@@ -18,7 +18,7 @@ _TEMPORARY = ".lsp-mcp-*.tmp"
 def files(folder: Path, inner: str, suffix: str, left_out: list[Problem]) -> Iterator[tuple[str, Path]]:
     """The files in the folder `inner` of `folder` with that suffix, by their path in `folder`; none if there is none.
 
-    Links and whatever else is no file are `left_out`.
+    Links, and everything else that is not a file, are `left_out`.
     """
     place = folder
     for part in inner.split("/"):
@@ -44,7 +44,7 @@ def text_of(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        CallerError: it cannot be read, is no text or is too large; the message doesn't name it.
+        CallerError: it cannot be read, is not text or is too large; the message does not name it.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

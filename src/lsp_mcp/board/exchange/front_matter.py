@@ -84,7 +84,7 @@ def decoded(text: str, where: str) -> Any:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _float(digits: str) -> float:

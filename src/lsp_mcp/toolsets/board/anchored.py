@@ -111,7 +111,7 @@ def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Located:
-    """Where the symbol of an anchor is now, None if it is gone; its line; what is to be said of that."""
+    """Where the symbol of an anchor is now, None if it is gone; its line; and a note about that."""
 
     anchor: Anchor | None
     code: str

@@ -59,7 +59,7 @@ class Activity(BaseModel):
 
 
 class TaskTools(BoardToolset):
-    """What is to be done."""
+    """The tasks of the board: list, read, create, change, claim."""
 
     @tool(title="Project and workflow", read_only=True)
     async def get_project_info(self, call: Call) -> str:
