@@ -29,13 +29,14 @@ class Symbol:
     """One symbol that a place may mean: where it is declared and defined.
 
     `id` is what the server knows it by, `name` its name, each "" if the server does not say. If it is `internal`, only
-    what includes its declaration can mean it.
+    what includes its declaration can mean it. An alias of what has the same name and scope has its ids as `aliased`.
     """
 
     sites: frozenset[Site]
     id: str = ""
     name: str = ""
     internal: bool = False
+    aliased: frozenset[str] = frozenset()
 
 
 Meaning = frozenset[Symbol]
@@ -141,9 +142,13 @@ class Definitions:
             return frozenset([Symbol(frozenset([await self._site(one) for one in locations(result)]))])
         if not rules.location_fields:
             return frozenset([Symbol(frozenset([await self._site(one)])) for one in locations(result)])
-        return frozenset([await self._symbol(one) for one in spelled(result or [], rules)])
+        aliases = spelled(result or [], rules)
+        scopes = [one.get("containerName") for one in aliases]
+        others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
+        aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
+        return frozenset([await self._symbol(one, aliased) for one in aliases])
 
-    async def _symbol(self, element: Any) -> Symbol:
+    async def _symbol(self, element: Any, aliased: frozenset[str]) -> Symbol:
         rules = self._backend.adapter.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
@@ -151,7 +156,7 @@ class Definitions:
         internal = bool(rules.internal_pattern) and bool(
             re.search(rules.internal_pattern, str(element.get(rules.alias_field) or ""))
         )
-        return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal)
+        return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal, aliased)
 
     async def _site(self, location: Json) -> Site:
         path, start = uri_path(location["uri"]), location["range"]["start"]

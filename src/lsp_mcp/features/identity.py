@@ -30,6 +30,7 @@ class Identity:
 
     `sites` are where it is defined and declared, as far as a server leads there, `ids` its names for it. Outside of
     `local`, a stretch of a file, nobody can mean it; if it is `internal`, only what includes its declaration can.
+    `aliased` are the ids of what it is another name for.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Identity:
     local: tuple[Path, Span] | None = None
     ids: frozenset[str] = frozenset()
     internal: bool = False
+    aliased: frozenset[str] = frozenset()
 
     def is_meant_by(self, symbol: Symbol) -> bool:
         """Whether the server means it by `symbol`."""
@@ -76,7 +78,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
     if not spelled:
         return Identity(name, frozenset({at}))
     internal = bool(meaning) and all(symbol.internal for symbol in meaning)
-    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal)
+    aliased = frozenset[str]().union(*(symbol.aliased for symbol in meaning))
+    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased)
     for path, point in sorted(spelled):
         try:
             outline = await document_symbols(backend, path)

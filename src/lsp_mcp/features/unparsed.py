@@ -69,6 +69,13 @@ async def explained_by_function(
     return ByFunction(tuple(theirs), tuple(others), tuple(unknown))
 
 
+def kind_before(text: Text, span: Span, rules: WordCheck) -> str:
+    """The keyword before `span` that says of what kind its word is, as `struct`; "" if there is none."""
+    end = text.point_offset(span.start)
+    found = re.search(rules.kind_pattern, text.content[max(0, end - _BEFORE) : end]) if rules.kind_pattern else None
+    return found[0].strip() if found else ""
+
+
 async def _beside(
     backend: Backend,
     definitions: Definitions,
@@ -113,5 +120,4 @@ def _spelling(text: Text, span: Span, rules: WordCheck) -> _Spelling:
         is_whole = member["operand"] and not left.endswith((*rules.member_operators, member["operator"]))
         operand = re.sub(r"\s+", "", member["operand"]) if is_whole else None
         return _Spelling(member["operator"], operand)
-    kind = re.search(rules.kind_pattern, before) if rules.kind_pattern else None
-    return _Spelling(kind[0].strip() if kind else "")
+    return _Spelling(kind_before(text, span, rules))

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.definitions import Definitions, Site, misread
+from lsp_mcp.features.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.features.identity import Identity, identity, sites_of
 from lsp_mcp.features.macro_uses import explained_by_macros
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.unparsed import explained_by_function
+from lsp_mcp.features.unparsed import explained_by_function, kind_before
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.remembered import Remembered
@@ -292,7 +292,7 @@ class WordCheck:
                 # One of several that it may be, unless the others only hand the name on.
                 rest = (other for other in meaning if not symbol.is_meant_by(other))
                 (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
-            elif await self._is_grouped(sites_of(meaning) & sites):
+            elif await self._is_grouped(sites_of(meaning) & sites) or self._is_alias(place, meaning, symbol):
                 missing.append(place)
             elif misread(meaning, claim.name, self._backend.adapter.word_check):
                 unknown.append(place)
@@ -335,6 +335,14 @@ class WordCheck:
                 if sites_of(await self._definitions.of(one)) == {one}:
                     return True
         return False
+
+    def _is_alias(self, place: Place, meaning: Meaning, symbol: Identity) -> bool:
+        """Whether the symbol, an alias, stands at `place`, of which the server says only what it is an alias for.
+
+        As clangd 22 does of a base class. Where a keyword says what it is (`struct S`), it is no alias.
+        """
+        is_aliased = all(one.id in symbol.aliased for one in meaning)
+        return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)
 
     def _unknown(self, name: str, places: Sequence[Place]) -> list[Gap]:
         if not places:
