@@ -416,6 +416,11 @@ class Adapter(Data, frozen=True):
         return bool(self._generated and self._generated.search(str(path)))
 
     @property
+    def finds_all_names(self) -> bool:
+        """Whether a search by name gives all names: it is known of servers whose projects or compiled files are."""
+        return bool(self.projects or self.compilation)
+
+    @property
     def pulls_diagnostics(self) -> bool:
         """Whether the server is asked what is wrong with a document: where nothing better is known of it."""
         return not self.diagnostics.command and not self.compilation

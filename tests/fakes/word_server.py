@@ -1,7 +1,7 @@
 """A small, well-behaved language server for words in text files, built with pygls: not every server is gopls.
 
 `= NAME` at the start of a line is a section, `: NAME` in it an entry; every other NAME is a use of one of them.
-Run as `word_server.py FOLDER`.
+Run as `word_server.py FOLDER`; with `--no-names` a search by name finds nothing.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol
 
 @server.feature(lsp.WORKSPACE_SYMBOL)
 def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+    if "--no-names" in sys.argv:
+        return []
     return [
         lsp.SymbolInformation(
             location=lsp.Location(uri, stretch(uri, line, 2, 2 + len(name))),

@@ -17,9 +17,13 @@ import pytest
 from fakes.bounded import bounded, gone
 from fakes.launched import child_of
 from lsp_mcp.adapters import read_adapter
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.toolsets.calls import CallTools
 from lsp_mcp.toolsets.code import CodeTools
 from lsp_mcp.toolsets.context import ToolContext
+from lsp_mcp.toolsets.impact import ImpactTools
+from lsp_mcp.toolsets.implementations import ImplementationTools
 from lsp_mcp.toolsets.outlines import OutlineTools
 from lsp_mcp.toolsets.renames import RenameTools
 from lsp_mcp.toolsets.tool import Call, tools_of
@@ -48,16 +52,16 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 
 @contextlib.asynccontextmanager
-async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Sessions]]:
+async def asking(tmp_path: Path, unit: str, *options: str) -> AsyncIterator[tuple[Path, Ask, Sessions]]:
     root = tmp_path / "root"
     (root / "sub").mkdir(parents=True)
     (root / "animals.words").write_text(ANIMALS, "utf-8")
     (root / "sub" / "story.words").write_text(STORY, "utf-8")
     toml = tmp_path / "words.toml"
-    command = json.dumps([sys.executable, str(SERVER), str(root)])
+    command = json.dumps([sys.executable, str(SERVER), str(root), *options])
     toml.write_text(ADAPTER.format(command=command, unit=unit), "utf-8")
     sessions = Sessions(Workspace(root), [read_adapter(toml)], {})
-    kinds = (OutlineTools, CodeTools, RenameTools)
+    kinds = (OutlineTools, CodeTools, RenameTools, CallTools, ImplementationTools, ImpactTools)
     tools = {tool.name: tool for kind in kinds for tool in tools_of(kind(ToolContext(sessions)))}
 
     async def ask(name: str, **arguments: Any) -> dict[str, Any]:
@@ -69,6 +73,32 @@ async def asking(tmp_path: Path, unit: str) -> AsyncIterator[tuple[Path, Ask, Se
         await sessions.close()
     finally:
         sessions.kill()
+
+
+@bounded
+async def test_what_a_server_cannot_do_is_said_with_a_tool_that_can(tmp_path: Path) -> None:
+    async with asking(tmp_path, "utf-8") as (_, ask, _):
+        for tool, why in (
+            ("find_calls", "it has no call hierarchy; find_symbol_references_by_anchor has all uses"),
+            ("find_implementations", "it knows neither implementations nor types above and below others; find_calls"),
+        ):
+            with pytest.raises(RefusedError, match=why):
+                await ask(tool, symbol="cat")
+        impact = await ask("find_impact", symbols=["cat"])
+        assert impact["message"] == "4 uses of Animals.cat."
+        assert "not looked for: callers, and tests that reach it, as words has no call hierarchy" in impact["status"]
+
+
+@bounded
+async def test_names_that_a_search_does_not_find_are_found_in_the_outlines_of_the_files_that_have_them(
+    tmp_path: Path,
+) -> None:
+    async with asking(tmp_path, "utf-8", "--no-names") as (_, ask, _):
+        (found,) = (await ask("find_symbol_definitions_by_name", symbol_name="cat"))["definitions"]
+        assert found["anchor"] == "words://animals.words#2:3"
+        uses = await ask("find_symbol_references_by_anchor", symbol_anchor="cat")
+        assert len(uses["references"]) == 5
+        assert (await ask("find_symbol_definitions_by_name", symbol_name="met"))["definitions"] == []
 
 
 @bounded

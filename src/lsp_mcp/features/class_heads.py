@@ -49,13 +49,17 @@ class ClassHeads:
         }
         return Bases(frozenset(heads), len(makers), frozenset(aliases))
 
-    def stretches(self, text: Text, language: Language | None) -> list[Span]:
-        """Where in `text` a type would be named so that another one is based on it, or is another name for it."""
+    def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
+        """Where in `text` a type would be named so that another one is based on it, or is another name for it.
+
+        With each that is a list of bases, where the name of the type that has them stands.
+        """
         code = _code(text, language)
-        found = [match.span("bases") for match in self._class.finditer(code)]
-        found += [match.span("arguments") for match in (self._maker.finditer(code) if self._maker else ())]
-        found += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
-        return [text.offsets_span(start, end) for start, end in found]
+        heads = self._class.finditer(code)
+        found = [(text.offsets_span(*one.span("bases")), text.offset_point(one.start("name"))) for one in heads]
+        others = [match.span("arguments") for match in (self._maker.finditer(code) if self._maker else ())]
+        others += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
+        return [*found, *((text.offsets_span(*span), None) for span in others)]
 
 
 def _code(text: Text, language: Language | None) -> str:

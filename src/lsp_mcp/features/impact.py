@@ -23,6 +23,9 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.text import Point
 
+NO_CALLS = "no call hierarchy"
+"""What the gap is about that a server without one makes."""
+
 _MOST_USES = 10_000
 _MOST_OPENED = 12  # files that are opened to see which functions uses lie in, for a server that must have them open
 _FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
@@ -134,6 +137,8 @@ class _Impact:
         return told
 
     async def _declared(self, path: Path, point: Point) -> set[tuple[Path, Point]]:
+        if not self._backend.capabilities.get("definitionProvider"):
+            return {(path, point)}
         places = set(await definition_places(self._backend, path, point))
         if self._backend.capabilities.get("declarationProvider"):
             places |= set(await declaration_places(self._backend, path, point))
@@ -169,6 +174,10 @@ class _Impact:
         def ends(file: Path, name: str) -> bool:
             return is_test(self._backend.adapter, file, name)
 
+        if not self._backend.capabilities.get("callHierarchyProvider"):
+            text = f"not looked for: callers, and tests that reach it, as {self._backend.name} has no call hierarchy"
+            told.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
+            return Tree()
         if symbol.kind in _FUNCTIONS:
             start = symbol.place.path, symbol.place.span.start
             tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)

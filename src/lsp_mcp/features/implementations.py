@@ -76,6 +76,9 @@ class _Search:
         self._gaps: list[Gap] = []
 
     async def of(self, path: Path, point: Point) -> Implementations:
+        offered = self._backend.capabilities
+        if not offered.get("implementationProvider") and not offered.get("typeHierarchyProvider"):
+            raise RefusedError("it knows neither implementations nor types above and below others")
         declared = await self._declared(path, point)
         if declared and declared.kind not in TYPES:
             found = await self._of_method(declared)

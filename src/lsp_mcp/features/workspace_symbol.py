@@ -12,6 +12,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
+from lsp_mcp.features.outlined_symbols import outlined_symbols
 from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
@@ -90,10 +91,15 @@ async def workspace_symbols(
             symbols.append(_symbol(item, place, backend.adapter))
         else:
             dropped += 1
+    total = len(found) - dropped
+    if not backend.adapter.finds_all_names and not any(is_called(one, query) for one in symbols):
+        outlined, more = await outlined_symbols(backend, parts)
+        kept = [one for one in outlined if keep(one.kind, one.place.path)]
+        symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
-    return Found(symbols, len(found) - dropped, dropped, capped, alike_capped, unsearched)
+    return Found(symbols, total, dropped, capped, alike_capped, unsearched)
 
 
 def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:

@@ -202,7 +202,10 @@ class CodeTools(AnchorToolset):
         )
         found, _ = answered.value
         gaps = [*answered.gaps, *dropped(found.dropped)]
-        most = f"{backend.name} gives at most {backend.adapter.symbols.workspace_symbol_cap} names for one search"
+        cap = backend.adapter.symbols.workspace_symbol_cap
+        most = f"{backend.name} gives at most {cap} names for one search"
+        if cap is None:
+            most = f"only some of the files that have {name} were looked at"
         if found.capped:
             gaps.append(Gap("capped", f"{most}; there may be more: be more specific"))
         elif found.alike_capped:

@@ -14,7 +14,7 @@ from lsp_mcp.errors import CallerError
 from lsp_mcp.features.asking import answer
 from lsp_mcp.features.changed_lines import Hunk, hunks, touched
 from lsp_mcp.features.containers import Container, Containers
-from lsp_mcp.features.impact import Impact, impact, ranked
+from lsp_mcp.features.impact import NO_CALLS, Impact, impact, ranked
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.source_files import source_files
 from lsp_mcp.features.unused import Unused, unused
@@ -113,6 +113,8 @@ class ImpactTools(AnchorToolset):
         files = count(len({path for path, _ in tests}), "file")
         callers, reached = count(len(functions), "function"), f"{count(len(tests), 'test')} in {files}"
         message = f"{count(len(uses), 'use')} of {names}, reached from {callers} and {reached if tests else 'no test'}."
+        if any(gap.about == NO_CALLS for gap in gaps):
+            message = f"{count(len(uses), 'use')} of {names}."
         if not found:
             message = "Nothing that is uncommitted touches a symbol."
         elif of_diff:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -13,6 +13,7 @@ from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
 from lsp_mcp.features.class_heads import ClassHeads
 from lsp_mcp.features.containers import TYPES
+from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.hierarchy import Node, Tree, dropped_gap
 from lsp_mcp.features.implementation_check import checked_implementations
 from lsp_mcp.features.implementations import Implementation, Implementations
@@ -63,7 +64,11 @@ class ImplementationsCheck:
         if not backend.adapter.symbols.implementation_goes_up:
             claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
             if (rules := backend.adapter.hierarchy) and value.symbol.kind in TYPES:
-                claim = replace(claim, counts=_Bases(rules, backend.adapter))
+                known = {(one.symbol.place.path, one.symbol.place.span.start) for one in value.below}
+                # What is wrong in its own file may hide what the type itself is based on.
+                own = value.symbol.place.path if self.above else None
+                bases = _Bases(rules, backend.adapter, known)
+                claim = replace(claim, counts=lambda place: place.path == own or bases(place))
             return value, await word_check.possible(claim)
         return await checked_implementations(
             word_check, backend, value, unsearched, seconds, below=self.below, above=self.above
@@ -71,17 +76,21 @@ class ImplementationsCheck:
 
 
 class _Bases:
-    """Whether a type is named at a place so that there may be another one below it."""
+    """Whether a type is named at a place so that there may be one below it that is not `known`."""
 
-    def __init__(self, rules: HierarchyRules, adapter: Adapter) -> None:
+    def __init__(self, rules: HierarchyRules, adapter: Adapter, known: Collection[Site]) -> None:
         self._heads = ClassHeads(rules)
         self._adapter = adapter
+        self._known = known
         self._stretches: dict[Path, list[Span]] = {}
 
     def __call__(self, place: Place) -> bool:
         if place.path not in self._stretches:
             language = self._adapter.language_of(place.path)
-            self._stretches[place.path] = self._heads.stretches(place.text, language)
+            found = self._heads.stretches(place.text, language)
+            self._stretches[place.path] = [
+                span for span, of in found if of is None or (place.path, of) not in self._known
+            ]
         return any(one.start <= place.span.start < one.end for one in self._stretches[place.path])
 
 
