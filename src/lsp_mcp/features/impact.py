@@ -27,6 +27,7 @@ NO_CALLS = "no call hierarchy"
 """What the gap is about that a server without one makes."""
 
 _MOST_USES = 10_000
+_DECLARED = 2  # places at which one symbol is usually declared and defined
 _MOST_OPENED = 12  # files that are opened to see which functions uses lie in, for a server that must have them open
 _FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
 
@@ -125,6 +126,8 @@ class _Impact:
             raise RefusedError("it sees no symbol there")
         declared = await self._declared(path, point)
         symbol = await self._symbol(path, point, declared)
+        if len(declared) > _DECLARED:  # of a method without a body some servers give those that override it, too
+            declared = {place for place in declared if await self._is_called(symbol.name, *place)}
         told = Impact(symbol, declared=frozenset(declared))
         if len(found.places) > _MOST_USES:
             told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
@@ -147,7 +150,7 @@ class _Impact:
         return places or {(path, point)}
 
     async def _symbol(self, path: Path, point: Point, declared: set[tuple[Path, Point]]) -> Symbol:
-        for file, start in [*sorted(declared), (path, point)]:
+        for file, start in [(path, point), *sorted(declared)]:
             for one in await self._containers.known(file):
                 if one.place.span.start == start:
                     return Symbol(one.name, one.kind, one.place)
@@ -155,6 +158,11 @@ class _Impact:
         span = text.identifier_at(point)
         assert span, "a target stands on an identifier"
         return Symbol(text.slice(span), "symbol", Place(path, span, text))
+
+    async def _is_called(self, name: str, path: Path, point: Point) -> bool:
+        """Whether what is declared at `point` is called `name`, as far as is known."""
+        found = [one for one in await self._containers.known(path) if one.place.span.start == point]
+        return not found or found[0].name == name
 
     async def _with_containers(self, uses: list[Place]) -> list[Place]:
         """Each use with what it lies in."""
