@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.nvim import connections
 from lsp_mcp.nvim.address import parse_address
+from lsp_mcp.nvim.connection import NvimConnection
 from nvim.conftest import Shared
 from nvim.neovims import Neovim, neovim, skip_without_nvim
 from nvim.nvim_tools import (
@@ -145,6 +147,26 @@ async def test_who_knows_no_method_of_neovim_is_told_apart(tmp_path: Path) -> No
         async with fake_neovim(folder / "s", refuse), unconnected(tmp_path) as tools:
             error = await tools.error("connect", target=str(folder / "s"))
             assert "does not answer as Neovim does" in error
+
+
+@bounded
+async def test_a_connection_ends_when_neovim_has_answered_that_all_is_taken_back(tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def answer(method: str, arguments: list[Any]) -> Any:
+        asked.append(arguments[1][1:] if method == "nvim_exec_lua" else method)
+        if method == "nvim_get_api_info":
+            return [7, {"version": {"major": 0, "minor": 12}}]
+        return {"cwd": str(tmp_path), "version": "0.12", "pid": 1, "servername": "s", "now": time.time()}
+
+    with short_folder() as folder:
+        async with fake_neovim(folder / "s", answer):
+            connection = NvimConnection(parse_address(str(folder / "s")), lambda: None)
+            await connection.connect()
+            connection.close()
+            await connection.ended
+            # Had it only been told, Neovim 0.12 could drop it: it carries out nothing of a connection that has ended.
+            assert asked[-1] == ["leave"]
 
 
 @pytest.mark.parametrize("version", [(0, 10), (0, 9)])

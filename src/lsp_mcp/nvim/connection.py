@@ -19,6 +19,7 @@ from lsp_mcp.nvim.replies import Replies
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 3.0  # seconds
+LEAVE_TIMEOUT = 1.5  # seconds
 _OLDEST = (0, 11)
 
 
@@ -95,9 +96,8 @@ class NvimConnection:
             raise
 
     def close(self) -> None:
-        """End the connection; our documents are closed first. Idempotent."""
-        self.lua.tell("leave")
-        self._channel.close()
+        """End the connection; our documents are closed and calls of tools cancelled first, within 1.5 s. Idempotent."""
+        self.lua.close(within=LEAVE_TIMEOUT)
 
     # --- inside ------------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.address import Address, check_socket, parse_address
-from lsp_mcp.nvim.connection import NvimConnection
+from lsp_mcp.nvim.connection import LEAVE_TIMEOUT, NvimConnection
 from lsp_mcp.nvim.discovery import alive, discover
 from lsp_mcp.visible import quoted
 
-_CLOSE_TIMEOUT = 1.0  # seconds
+_CLOSE_TIMEOUT = LEAVE_TIMEOUT + 0.5  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
 
 
@@ -100,7 +100,7 @@ class NvimConnections:
         raise UnavailableError(f"no Neovim is connected{reasons}; call get_targets, then connect.")
 
     async def close(self) -> None:
-        """End all connections, within 1 s: each Neovim closes the documents that we have open."""
+        """End all connections, within 2 s: each Neovim closes the documents that we have open."""
         ended = [connection.ended for connection in self.connected]
         for connection in self.connected:
             connection.close()

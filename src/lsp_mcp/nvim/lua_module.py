@@ -105,6 +105,13 @@ class LuaModule:
         """
         self._channel.notify("nvim_exec_lua", _CALL, [self._number, function, *args])
 
+    def close(self, *, within: float) -> None:
+        """End the connection when our Lua has taken back what it did, or `within` seconds are past."""
+        if self.loaded:
+            self._channel.close("nvim_exec_lua", _CALL, [self._number, "leave"], within=within)
+        else:
+            self._channel.close()
+
     async def held_up(self, error: SilentError, otherwise: str) -> str:
         """The message of `error` with what Neovim waits at, or with `otherwise` if nothing holds it up."""
         held_up = await self.waiting_at()

@@ -62,6 +62,19 @@ function M.leave()
   _G.lsp_mcp[M.channel] = nil
 end
 
+-- Nothing tells Lua that a connection has ended. It is noticed when the next one comes, if not earlier.
+vim.api.nvim_create_autocmd('ChanOpen', {
+  group = M.group,
+  callback = function()
+    -- Scheduled: the end may have come in the same moment, and is read then.
+    vim.schedule(function()
+      if not M.gone and not M.tell() then
+        M.leave()
+      end
+    end)
+  end,
+})
+
 --- nil for what JSON's or msgpack's null became.
 function M.given(value)
   if value == vim.NIL then
