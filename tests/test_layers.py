@@ -73,7 +73,6 @@ LAYERS: dict[str, list[set[str]]] = {
             "board",
             "debug",
         },
-        {"debug_answers", "debug_places"},
         {"changing", "passing", "test_commands", "trees"},
         {"answers", "renaming", "deltas"},
         {"questions"},

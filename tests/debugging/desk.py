@@ -13,7 +13,7 @@ from typing import Any
 from lsp_mcp.dap.sessions import DebugSessions
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
-from lsp_mcp.toolsets.debug import DebugTools
+from lsp_mcp.toolsets.debug import TOOLS
 from lsp_mcp.toolsets.tool import Call, tools_of
 from lsp_mcp.workspace import Workspace
 
@@ -27,7 +27,7 @@ class Desk:
         self.root = root
         self.debug = DebugSessions(Workspace(root).root)
         context = ToolContext(Sessions(Workspace(root), [], {}), debug=self.debug)
-        self._tools = {tool.name: tool for tool in tools_of(DebugTools(context))}
+        self._tools = {tool.name: tool for kind in TOOLS for tool in tools_of(kind(context))}
         self.calls = 0
         self.said = 0  # bytes
 

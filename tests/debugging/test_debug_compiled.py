@@ -65,8 +65,7 @@ void other() {
 }
 int main() {
   std::thread worker(other);
-  go = true;
-  while (!reached) {}
+  go = true; while (!reached) {}
   worker.join();
 }
 """

@@ -32,6 +32,20 @@ require('dap').adapters['pwa-node'] = {{ type = 'server', host = '127.0.0.1', po
 
 
 @bounded
+async def test_exit_code_stderr_and_breakpoints_that_were_never_hit_are_told(tmp_path: Path) -> None:
+    shutil.copytree(PROGRAMS / "js", tmp_path / "js")
+    async with debugging(tmp_path, lua=ADAPTER) as nv, on_stdio(nv, tmp_path, "auto") as face:
+        at = Debugger(nv, face, tmp_path)
+        launch: dict[str, Any] = {"type": "pwa-node", "request": "launch", "name": "it", "program": TICKETS}
+        end = await at.call("run", **launch, args=["exit"], wait_until_paused=True)
+        assert (end["state"], end["exit_code"], end["output"]) == ("terminated", 3, ["too many: child"])
+        await at.call("set_breakpoint", filename=TICKETS, line=30)
+        end = await at.call("run", **launch, wait_until_paused=True)
+        assert (end["exit_code"], end["output"], end["never_hit"]) == (0, ["total: 763"], [f"{TICKETS}:30"])
+        assert "not_bound" not in end
+
+
+@bounded
 async def test_a_program_is_ended_with_its_session(
     tmp_path: Path,
 ) -> None:

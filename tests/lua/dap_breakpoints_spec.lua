@@ -62,6 +62,49 @@ it('lines that were added on disk since are there', function()
   equal('more', call('dap_set_breakpoint', { filename = 'a b.py', line = 6 }).text)
 end)
 
+it('breakpoints follow their lines when a file is edited on disk, and go with a line that is gone', function()
+  local _, root = start()
+  call('dap_set_breakpoint', { filename = 'a b.py', line = 3, condition = 'value > 2' })
+  call('dap_set_breakpoint', { filename = 'a b.py', line = 5 })
+  vim.uv.fs_utime(root .. '/a b.py', 1, 1)
+  vim.fn.writefile(vim.split('import os\n\n' .. SOURCE:gsub('return total', 'print(total)'), '\n'), root .. '/a b.py')
+  local list = call('dap_breakpoints').breakpoints
+  equal({ 'a b.py:5', 'value > 2' }, { list[1].at, list[1].condition })
+  equal(1, #list)
+end)
+
+it('a text that is expected of the line is checked before anything is set', function()
+  start()
+  local _, message = call('dap_set_breakpoint', { filename = 'a b.py', line = 3, expect = 'nothing' })
+  contains(message, 'line 3 of a b.py is "total += value", without "nothing"')
+  equal({}, call('dap_breakpoints').breakpoints)
+  equal('a b.py:3', call('dap_set_breakpoint', { filename = 'a b.py', line = 3, expect = 'total' }).at)
+end)
+
+it('breakpoints on functions are sent to each session, listed, and told if never hit', function()
+  local dap = fake.start({ ['a b.py'] = SOURCE })
+  dap.capabilities = { supportsFunctionBreakpoints = true }
+  local sent
+  dap.answers.setFunctionBreakpoints = function(_, arguments)
+    sent = arguments.breakpoints
+    return { breakpoints = vim.tbl_map(function()
+      return { verified = true }
+    end, sent) }
+  end
+  equal('not bound yet: no program runs under the debugger', call('dap_set_breakpoint', { ['function'] = 'f' }).status)
+  local _, message = call('dap_set_breakpoint', { ['function'] = 'f', line = 1 })
+  contains(message, 'pass either `function` or `line`')
+  call('dap_run', vim.tbl_extend('force', RUN, { wait_until_paused = false }))
+  equal({ { name = 'f' } }, sent)
+  equal('bound', call('dap_breakpoints').breakpoints[1].status)
+  dap.started[1]:exit(0)
+  equal({ 'f' }, call('dap_wait_until_paused').never_hit)
+  _, message = call('dap_remove_breakpoint', { ['function'] = 'g' })
+  contains(message, 'no breakpoint on the function "g"; functions with breakpoints: f')
+  equal('f', call('dap_remove_breakpoint', { ['function'] = 'f' }).removed)
+  equal({}, call('dap_breakpoints').breakpoints)
+end)
+
 it('a file that is not there is an error that says where it was looked for', function()
   local _, root = start()
   local _, message = call('dap_set_breakpoint', { filename = 'nope.py', line = 1 })

@@ -221,10 +221,10 @@ if vim.env.DEBUGPY_PYTHON then
 
   it('debugpy: exceptions are chosen, and breakpoints that were never hit are told', function()
     start(PYTHON)
-    call('dap_set_breakpoint', { filename = 'buggy.py', line = 8, condition = 'nosuchname == 1' })
+    call('dap_set_breakpoint', { filename = 'buggy.py', line = 8, condition = '1 == 2' })
     local ended = python({ program = 'buggy.py', break_on_exceptions = { 'none' } })
     equal({ 'terminated', 1 }, { ended.state, ended.exit_code })
-    equal({ 'buggy.py:8 (condition nosuchname == 1)' }, ended.never_hit)
+    equal({ 'buggy.py:8 (condition 1 == 2)' }, ended.never_hit)
     call('dap_set_breakpoint', { filename = 'buggy.py', line = 8 })
     equal('buggy.py:8', call('dap_restart').at)
     equal('breakpoint', call('dap_restart').reason)
@@ -233,6 +233,8 @@ if vim.env.DEBUGPY_PYTHON then
     local exits = { type = 'debugpy', request = 'launch', name = 'exits', program = '${workspaceFolder}/exits.py' }
     dap.configurations.python = { exits }
     local again = { configuration = 'exits', break_on_exceptions = { 'none' }, wait_until_paused = true }
+    equal(3, call('dap_run', again).exit_code)
+    again.break_on_exceptions = { 'uncaught' } -- sys.exit is none
     equal(3, call('dap_run', again).exit_code)
     dap.configurations.python = nil
     equal('exception', python({ program = 'buggy.py', break_on_exceptions = { 'raised' } }).reason)

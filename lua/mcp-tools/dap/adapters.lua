@@ -21,6 +21,10 @@
 ---   not_it    patterns of source paths that are the language's own: an exception is shown where the program's code is
 ---   terminal  what `dap_run` takes to start the program in a terminal of Neovim's, which gives it standard input
 ---   notes     what to know about a stop: `text` is found in its description
+---   undecided a pattern of what it says of a breakpoint of which it does not know yet whether there is code
+---   plain_end a pattern of exceptions that only end the program: `uncaught` does not mean them
+---   started   keys of a launch with which the adapter asks us to start the program, where it knows too little of one
+---             that it starts itself: its exit code, for example
 ---   example   how to configure it
 return {
   debugpy = {
@@ -42,6 +46,7 @@ return {
     setup = { { 'setDebuggerProperty', { skipSuspendOnBreakpointException = {} } } },
     terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'raised' }, user = { 'userUnhandled' } },
+    plain_end = '^SystemExit$',
     address = 'connect',
     remote = {},
     not_it = { '/debugpy/', '/runpy.py', '<frozen ' },
@@ -123,16 +128,25 @@ return {
     defaults = {
       launch = {
         cwd = '{cwd}',
-        console = 'internalConsole',
         outputCapture = 'std', -- or console.error and the trace of an uncaught error are lost
       },
     },
+    started = { console = 'integratedTerminal' }, -- else no exit code is known
     terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'all' } },
     scopes = { '^Block', '^Local', '^Closure' },
     hidden = { '^this$' },
     exit = { 'Process exited with code (%-?%d+)' },
     pid = '%s*%[(%d+)%]$',
+    undecided = 'provisionalBreakpoint', -- of a short program often to its end
+    chatter = {
+      begins = {
+        '^Debugger attached',
+        '^Debugger listening',
+        '^Waiting for the debugger to disconnect',
+        '^For help, see: https://nodejs',
+      },
+    },
     not_it = { '/node_modules/', '<node_internals>' },
     example = "require('dap').adapters['pwa-node'] = { type = 'server', host = 'localhost', port = '${port}', "
       .. "executable = { command = 'node', args = { '/PATH/TO/js-debug/src/dapDebugServer.js', '${port}' } } }",

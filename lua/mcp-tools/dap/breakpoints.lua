@@ -1,6 +1,9 @@
 --- Breakpoints: nvim-dap's own, so that the user sees its signs, and what the adapter made of them.
 local asking = require('mcp-tools.dap.asking')
 local buffers = require('mcp-tools.dap.buffers')
+local debuggers = require('mcp-tools.dap.debuggers')
+local following = require('mcp-tools.dap.following')
+local functions = require('mcp-tools.dap.functions')
 local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
 local task = require('mcp-tools.task')
@@ -133,8 +136,13 @@ local function warning(options)
   end
 end
 
---- Set a breakpoint, in the place of one that is there.
+--- Set a breakpoint, in the place of one that is there. Ends the tool if the line does not have the text `expect`.
 function M.set(place, options, call)
+  local expected = given(options.expect)
+  if expected and not place.text:find(expected, 1, true) then
+    local message = 'line %d of %s is %q, without %q; nothing was set'
+    task.fail(message, place.line, shown.path(place.path), vim.trim(place.text), expected)
+  end
   options = {
     condition = given(options.condition),
     hit_condition = given(options.hit_condition),
@@ -151,8 +159,9 @@ function M.set(place, options, call)
   return answer
 end
 
---- All breakpoints, by file and line.
-function M.all()
+--- All breakpoints, by file and line, then those on functions.
+function M.all(call)
+  send(following.follow(), call)
   local found = {}
   for _, list in pairs(kept().get()) do
     for _, breakpoint in ipairs(list) do
@@ -165,7 +174,7 @@ function M.all()
     end
     return one.line < other.line
   end)
-  return found
+  return vim.list_extend(found, functions.all())
 end
 
 --- The condition of the breakpoint at a line; nil if there is none.
@@ -180,22 +189,26 @@ end
 function M.unused(record)
   local family = record.family
   local not_bound, never_hit = {}, {}
+  local undecided = debuggers.known(record.type, record.adapter).undecided
   for buffer, list in pairs(kept().get()) do
     local path = vim.api.nvim_buf_get_name(buffer)
     for _, one in ipairs(list) do
       local got = bound_by(family.members, path, one.line)
       local at = ('%s:%d'):format(shown.path(path), one.line)
       local condition = given(one.condition)
-      if got and not got.verified and family.stops == 0 then
+      local is_undecided = got and undecided and tostring(got.message):find(undecided) ~= nil
+      local was_bound = got and (got.verified or got.was_bound or is_undecided)
+      if got and not was_bound and family.stops == 0 then
         local why = given(got.message)
         not_bound[#not_bound + 1] = at .. (why and ': ' .. why or '')
-      elseif got and got.verified and not given(one.logMessage) then
+      elseif was_bound and not given(one.logMessage) then
         if not family.hits[('%s:%d'):format(path, got.line or one.line)] then
           never_hit[#never_hit + 1] = at .. (condition and (' (condition %s)'):format(condition) or '')
         end
       end
     end
   end
+  vim.list_extend(never_hit, functions.never_hit(family))
   table.sort(not_bound)
   table.sort(never_hit)
   return #not_bound > 0 and not_bound or nil, #never_hit > 0 and never_hit or nil
@@ -247,6 +260,7 @@ function M.clear(path, call)
   end
   if not path then
     kept().clear()
+    vim.list_extend(removed, functions.clear(call))
   elseif only then
     for _, breakpoint in ipairs(in_buffer(only)) do
       kept().remove(only, breakpoint.line)

@@ -72,7 +72,8 @@ local function add_defaults(config, defaults, values)
   end
 end
 
---- The configuration for `args`. Ends the tool with a message about what is wrong with them.
+--- The configuration for `args`, and whether its program is started by us. Ends the tool with a message about what is
+--- wrong with them.
 function M.from(args, adapter)
   local config = {}
   for key, value in pairs(args) do
@@ -109,7 +110,13 @@ function M.from(args, adapter)
   if type(config.env) == 'table' and next(config.env) == nil then
     config.env = nil -- an empty table would become a list
   end
-  return config
+  local started = config.request == 'launch' and debugger.started or {}
+  local is_started = next(started) ~= nil
+  for key in pairs(started) do
+    is_started = is_started and config[key] == nil
+  end
+  add_defaults(config, is_started and started or {}, {})
+  return config, is_started
 end
 
 --- The filters of an adapter for what a caller says of exceptions: `none`, what `adapters` has for it, or filters of the

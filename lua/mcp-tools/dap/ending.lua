@@ -44,6 +44,7 @@ local function end_it(record, call, how)
   -- nvim-dap tells the user of the end, and of an adapter that was killed: two messages make a prompt of Neovim's.
   local messages = interruptions.messages(function() end)
   vim.defer_fn(messages.stop, ENDS_WITHIN + QUIET_FOR)
+  record.family.ended_by_tool = true
   local ok, problem = asking.outside(function()
     how(record.session)
   end)
@@ -90,6 +91,7 @@ function M.disconnect(record, args, call)
       for _, member in ipairs(record.family.members) do
         member.pid, member.named_pid = nil, nil -- it is meant to run on
       end
+      record.family.let_go = true
     end
     session:disconnect({ terminateDebuggee = args.terminate_debuggee })
   end)

@@ -1,6 +1,8 @@
 --- What nvim-dap's listeners tell, written into the records of `sessions`.
 local debuggers = require('mcp-tools.dap.debuggers')
+local functions = require('mcp-tools.dap.functions')
 local program_output = require('mcp-tools.dap.program_output')
+local programs = require('mcp-tools.dap.programs')
 local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
 
@@ -17,6 +19,16 @@ local own = setmetatable({}, { __mode = 'k' })
 function M.is_ours(arguments)
   own[arguments] = true
   return arguments
+end
+
+--- nvim-dap, too, must know that the thread is no longer stopped, or it passes over the next stop.
+function M.forget_stop(session, thread_id)
+  pcall(vim.fn.sign_unplace, session.sign_group)
+  session.stopped_thread_id = nil
+  local thread = session.threads and session.threads[thread_id]
+  if thread then
+    thread.stopped = false
+  end
 end
 
 -- nvim-dap resumes a second thread that stops while it shows another; this is no stop then.
@@ -53,6 +65,24 @@ local function shown_frame(record, stop, frames)
   return frames[1]
 end
 
+-- Let a program go on that only ends, where a tool has asked for uncaught exceptions; else call `show`.
+local function unless_it_ends(session, record, stop, show)
+  local plain = debuggers.known(record.type, record.adapter).plain_end
+  local wanted = (record.family.members[1].args or {}).break_on_exceptions or {}
+  if not (plain and stop.reason == 'exception' and vim.list_contains(wanted, 'uncaught') and stop.thread_id) then
+    return show()
+  end
+  session:request('exceptionInfo', { threadId = stop.thread_id }, function(_, info)
+    if not info or not tostring(info.exceptionId):find(plain) or record.stop ~= stop then
+      return show()
+    end
+    M.forget_stop(session, stop.thread_id)
+    record.state, record.stop = 'running', nil
+    session:request('continue', M.is_ours({ threadId = stop.thread_id }), function() end)
+    sessions.changed()
+  end)
+end
+
 -- Asks for thread and frame. Asked after nvim-dap has asked for the same, so that it has its answers when we have ours:
 -- who resumes the program then does not overtake it.
 local function complete(session, record, stop)
@@ -72,7 +102,10 @@ local function complete(session, record, stop)
     local arguments = { threadId = stop.thread_id, startFrame = 0, levels = FRAMES }
     session:request('stackTrace', arguments, function(_, answer)
       local frames = answer and answer.stackFrames or {}
-      stop.top = frames[1]
+      stop.top, stop.frames = frames[1], frames
+      if stop.top then
+        table.insert(record.family.stopped_in, stop.top.name)
+      end
       local path = stop.top and stop.top.source and stop.top.source.path
       if path then
         record.family.hits[('%s:%d'):format(path, stop.top.line)] = true
@@ -110,14 +143,18 @@ local function after_stopped(session)
   local stop = record.fresh
   record.fresh = nil
   if stop and record.stop == stop and not session.closed then
-    complete(session, record, stop)
+    unless_it_ends(session, record, stop, function()
+      complete(session, record, stop)
+    end)
   end
 end
 
 local function on_output(session, body)
   local record = sessions.of(session)
   local category = body.category or 'console'
-  program_output.add(record.output, category, body.output or '')
+  if not (record.family.program and (category == 'stdout' or category == 'stderr')) then -- which is read there
+    program_output.add(record.output, category, body.output or '')
+  end
   for _, pattern in ipairs(debuggers.known(record.type, record.adapter).exit or {}) do
     local code = not record.exit_code and category ~= 'stdout' and (body.output or ''):match(pattern)
     if code then
@@ -163,20 +200,31 @@ local function on_set_breakpoints(session, problem, response, arguments)
   if not path then
     return
   end
-  local bound = {}
+  local bound, before = {}, record.bound[path] or {}
   for index, asked in ipairs(arguments.breakpoints or {}) do
     local got = response and response.breakpoints and response.breakpoints[index]
-    bound[asked.line] = got or { verified = false, message = problem and shown.words(problem) }
+    local known = before[asked.line]
+    -- Told the same again, js-debug 1.105 answers with none.
+    bound[asked.line] = got or not problem and known or { verified = false, message = problem and shown.words(problem) }
+    -- The event that says so may have come before the answer.
+    local told = record.told_bound[bound[asked.line].id or -1]
+    bound[asked.line].was_bound = told or (known and (known.was_bound or known.verified)) or nil
   end
   record.bound[path] = bound
   sessions.changed()
 end
 
 local function on_breakpoint(session, body)
-  for _, lines in pairs(sessions.of(session).bound) do
+  local record = sessions.of(session)
+  if body.breakpoint and body.breakpoint.id and body.breakpoint.verified then
+    record.told_bound[body.breakpoint.id] = true
+  end
+  for _, lines in pairs(record.bound) do
     for line, known in pairs(lines) do
       if body.breakpoint and known.id and known.id == body.breakpoint.id then
-        lines[line] = vim.tbl_extend('force', known, body.breakpoint)
+        -- Some adapters unbind all of them when the program ends.
+        local was_bound = known.was_bound or known.verified
+        lines[line] = vim.tbl_extend('force', known, body.breakpoint, { was_bound = was_bound })
       end
     end
   end
@@ -191,9 +239,14 @@ local BEFORE = {
   event_breakpoint = on_breakpoint,
   event_initialized = function(session)
     local record = sessions.of(session)
+    if record.was_initialized then
+      return
+    end
+    record.was_initialized = true
     for _, one in ipairs(debuggers.known(record.type, record.adapter).setup or {}) do
       session:request(one[1], one[2], function() end)
     end
+    functions.on_initialized(record)
   end,
   event_continued = function(session, body)
     local record = sessions.of(session)
@@ -228,6 +281,8 @@ local BEFORE = {
       vim.schedule(function()
         session:close() -- nvim-dap only tells the user
       end)
+    elseif programs.wanted and not session.parent then
+      programs.take_over(session)
     end
   end,
   launch = on_start,
@@ -244,7 +299,13 @@ for _, command in ipairs({ 'continue', 'next', 'stepIn', 'stepOut', 'stepBack', 
   BEFORE[command] = on_resume
 end
 
-local AFTER = { event_stopped = after_stopped }
+local AFTER = {
+  event_stopped = after_stopped,
+  -- js-debug 1.105 says it twice of a child. If it is told its breakpoints again then, it never says that they are bound.
+  event_initialized = function(session)
+    session.event_initialized = function() end
+  end,
+}
 
 -- What runs already when the tools are turned on.
 local function adopt(session)

@@ -5,9 +5,11 @@ local configuration = require('mcp-tools.dap.configuration')
 local debuggers = require('mcp-tools.dap.debuggers')
 local ending = require('mcp-tools.dap.ending')
 local focus = require('mcp-tools.dap.focus')
+local following = require('mcp-tools.dap.following')
 local interruptions = require('mcp-tools.dap.interruptions')
 local named = require('mcp-tools.dap.named')
 local program_output = require('mcp-tools.dap.program_output')
+local programs = require('mcp-tools.dap.programs')
 local running = require('mcp-tools.dap.running')
 local sessions = require('mcp-tools.dap.sessions')
 local stops = require('mcp-tools.dap.stops')
@@ -137,7 +139,8 @@ end
 
 local function run(args, call, messages)
   local adapter = require('dap').adapters[args.type]
-  local config = configuration.from(args, adapter)
+  local config, is_started = configuration.from(args, adapter)
+  following.follow() -- nvim-dap sends the breakpoints
   local known = {}
   for _, record in ipairs(sessions.all()) do
     known[record.id] = true
@@ -146,6 +149,7 @@ local function run(args, call, messages)
   local function left()
     return math.max(0, deadline - vim.uv.now())
   end
+  programs.wanted = is_started
   start(config, messages)
   local record = await_session(config, known, messages, left(), call)
   record.args = args -- dap_restart takes them
@@ -211,7 +215,7 @@ local function start_one(args, call)
   local messages = interruptions.messages(sessions.changed)
   local show_terminals = focus.hide_terminals(args.type)
   local function over()
-    starting = false
+    starting, programs.wanted = false, false
     when_started(show_terminals)
     show_exceptions()
     messages.stop()
@@ -223,6 +227,10 @@ local function start_one(args, call)
   over()
   if not ok then
     error(answer, 0)
+  end
+  if type(args.preLaunchTask) == 'string' then
+    local message = 'nvim-dap does not run preLaunchTask %q: if no plugin does, run it first, then dap_restart'
+    answer.task_note = message:format(args.preLaunchTask)
   end
   return answer
 end

@@ -67,16 +67,6 @@ function M.await_stop(record, base, milliseconds, call, promised)
   return stops.pending(record, promised or milliseconds)
 end
 
--- nvim-dap, too, must know that the thread is no longer stopped, or it passes over the next stop.
-local function forget_stop(session, thread_id)
-  pcall(vim.fn.sign_unplace, session.sign_group)
-  session.stopped_thread_id = nil
-  local thread = session.threads and session.threads[thread_id]
-  if thread then
-    thread.stopped = false
-  end
-end
-
 --- Resume a stopped record by a request. Ends the tool with the adapter's words if it refuses. Returns the number of
 --- the stop that it leaves: read before the request, so that no later stop can be missed.
 function M.resume(record, command, call)
@@ -89,7 +79,7 @@ function M.resume(record, command, call)
   if command ~= 'continue' then
     arguments.granularity = require('dap').defaults[record.type].stepping_granularity
   end
-  forget_stop(session, stop.thread_id)
+  events.forget_stop(session, stop.thread_id)
   record.quiet = true
   record.state = 'running'
   local _, problem, late = asking.ask(record, command, events.is_ours(arguments), call, ACKNOWLEDGED_WITHIN)

@@ -7,18 +7,21 @@
 --- session's name says.
 --- States: initializing, running, stopped, terminated, failed.
 --- A family is a session with those that it starts; their stops are numbered together, so a wait sees whichever comes.
---- Its `hits` are the places of stops, PATH:LINE, as keys.
+--- Its `hits` are the places of stops, PATH:LINE, as keys; `stopped_in` the names of the functions; `program` is what
+--- `programs` has started for it.
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 
 local M = {}
 
 local KEPT = 5 -- records of sessions that have ended
+local PROGRAM_END = 3000 -- milliseconds for a program to end whose session has
 
 local records = {} -- all, oldest first
 local by_id = {} -- by nvim-dap's session id
 local watchers = {} -- functions, as keys
 local ends = 0 -- how many have ended
+local settle
 
 --- Whether the program of a record has ended, or never began.
 function M.is_over(record)
@@ -61,6 +64,24 @@ function M.note_terminal(record)
   end
 end
 
+-- The end of a record can be told: also that of the program that was started for it, which is bounded by `finish`.
+function settle(record)
+  local program = record.family.program
+  if program and program.running and not record.family.let_go then
+    local unwatch
+    unwatch = M.watch(function()
+      if not program.running then
+        unwatch()
+        settle(record)
+      end
+    end)
+    return
+  end
+  record.settled = true
+  record.session = nil
+  M.changed()
+end
+
 --- The program of a record is over. What comes right behind (exit code, last output) is waited for shortly.
 function M.finish(record, state)
   if M.is_over(record) then
@@ -71,9 +92,13 @@ function M.finish(record, state)
   M.note_terminal(record)
   prune()
   vim.defer_fn(function()
-    record.settled = true
-    record.session = nil
-    M.changed()
+    local program = record.family.program
+    if program and program.running and not record.family.let_go then
+      vim.defer_fn(function()
+        vim.fn.jobstop(program.job) -- nothing if it has ended
+      end, PROGRAM_END)
+    end
+    settle(record)
   end, 150)
 end
 
@@ -93,9 +118,10 @@ function M.of(session)
     adapter = session.adapter,
     config = session.config,
     state = 'initializing',
-    family = parent and parent.family or { stops = 0, members = {}, hits = {} },
+    family = parent and parent.family or { stops = 0, members = {}, hits = {}, stopped_in = {} },
     output = parent and parent.output or program_output.new(), -- a family speaks with one voice
     bound = {}, -- by path, by requested line: what the adapter made of the breakpoint
+    told_bound = {}, -- by the adapter's id of a breakpoint: true if it was bound at some time
     quiet = parent and parent.quiet or false, -- whether its stops leave the user's windows alone
   }
   local pattern = debuggers.known(record.type, record.adapter).pid

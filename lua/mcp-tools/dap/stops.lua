@@ -5,6 +5,7 @@ local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
+local task = require('mcp-tools.task')
 local terminal = require('mcp-tools.dap.terminal')
 
 local M = {}
@@ -50,8 +51,8 @@ local function locals_of(scopes, patterns)
   return {}
 end
 
---- The local variables of a frame: values by name, cut short; and how many more there are.
-function M.variables(record, frame, call)
+--- The local variables of a frame, or those with these names: values by name, cut short; and how many more there are.
+function M.variables(record, frame, call, names)
   local debugger = debuggers.known(record.type, record.adapter)
   local scopes = asking.ask(record, 'scopes', { frameId = frame.id }, call)
   local values, count, left_out
@@ -61,7 +62,10 @@ function M.variables(record, frame, call)
       values, count, left_out = vim.empty_dict(), 0, 0
     end
     for _, variable in ipairs(answer and answer.variables or {}) do
-      local is_shown = not shown.is_hidden(variable, debugger.hidden or {}) and values[variable.name] == nil
+      local is_wanted = not names or vim.list_contains(names, variable.name)
+      local is_shown = is_wanted
+        and not shown.is_hidden(variable, debugger.hidden or {})
+        and values[variable.name] == nil
       if is_shown and count < MOST_VARIABLES then
         values[variable.name] = shown.cut(variable.value or '', LONGEST_VALUE)
         count = count + 1
@@ -138,10 +142,10 @@ local function more_than_one()
   return #sessions.live() > 1 or nil
 end
 
---- Where a record is stopped, without asking the adapter.
-function M.place(record)
+--- Where a record is stopped, without asking the adapter; `frame`: if it is not the frame of the stop.
+function M.place(record, frame)
   local stop = record.stop
-  local frame = stop.frame
+  frame = frame or stop.frame
   local is_plain = stop.reason == 'breakpoint' or stop.reason == 'step' -- and said in one word
   return {
     state = 'stopped',
@@ -157,24 +161,35 @@ function M.place(record)
   }
 end
 
---- A stop: reason, place, source and variables.
-function M.stopped(record, call, context)
+-- The frame that a caller asks for, by its index in the stack from 0; the one of the stop without one.
+local function frame_of(stop, index)
+  if not index then
+    return stop.frame
+  end
+  local frames = stop.frames or {}
+  return frames[index + 1] or task.fail('unknown frame %d; the stack has %d, from 0', index, #frames)
+end
+
+--- A stop: reason, place, source and variables. `wanted` may have `context_lines`, `frame`, an index in the stack, and
+--- `names` of variables.
+function M.stopped(record, call, wanted)
+  wanted = wanted or {}
   local stop = record.stop
-  local frame = stop.frame
-  local answer = M.place(record)
+  local frame = frame_of(stop, wanted.frame)
+  local answer = M.place(record, frame)
   if not frame then
     answer.hint = 'the debug adapter has not told where; try dap_threads and dap_stacktrace'
     return answer
   end
-  if stop.top and stop.top ~= frame then
+  if stop.top and stop.top ~= frame and not wanted.frame then
     answer.raised_in = ('%s (%s)'):format(stop.top.name, shown.at(stop.top) or 'no source')
   end
-  answer.source = shown.source(frame.source and frame.source.path, frame.line, context or CONTEXT)
+  answer.source = shown.source(frame.source and frame.source.path, frame.line, wanted.context_lines or CONTEXT)
   if stop.reason == 'exception' then
     answer.exception = exception(record, stop, call)
   end
   local left_out
-  answer.variables, left_out = M.variables(record, frame, call)
+  answer.variables, left_out = M.variables(record, frame, call, wanted.names)
   answer.variables_left_out = left_out > 0 and left_out or nil
   answer.note = broken_condition(record, call) or note_on(record, answer)
   if stop.reason == 'exception' then
@@ -197,7 +212,7 @@ function M.ended(record)
   return {
     state = record.state,
     name = record.name,
-    exit_code = record.exit_code,
+    exit_code = not record.family.ended_by_tool and record.exit_code or nil,
     signal = signal(record),
     error = record.error,
     output = output,

@@ -212,6 +212,15 @@ local function control_tools()
   }
 end
 
+local function function_of(args)
+  for _, other in ipairs({ 'filename', 'line', 'anchor', 'statement', 'expect' }) do
+    if args[other] ~= nil then
+      require('mcp-tools.task').fail('pass either `function` or `%s`', other)
+    end
+  end
+  return args['function']
+end
+
 local function breakpoint_tools()
   local place_of = function(args)
     return require('mcp-tools.dap.places').find(args)
@@ -221,11 +230,16 @@ local function breakpoint_tools()
       name = 'dap_set_breakpoint',
       description = 'Set a breakpoint or a logpoint at a line, in the place of one that is there' .. BOUND,
       args = place_args({
+        ['function'] = { type = 'string', description = 'instead of a line: the name of a function' },
+        expect = { type = 'string', description = 'text that must be in the line' },
         condition = { type = 'string', description = 'stop only if this expression is true' },
         hit_condition = { type = 'string', description = 'stop only at such hits, as the debugger counts: 5, >= 5' },
         log_message = { type = 'string', description = 'print this instead of stopping; with {expressions}' },
       }),
       work = function(args, call)
+        if args['function'] then
+          return require('mcp-tools.dap.functions').set(function_of(args), args, call)
+        end
         return require('mcp-tools.dap.breakpoints').set(place_of(args), args, call)
       end,
     },
@@ -233,8 +247,11 @@ local function breakpoint_tools()
       name = 'dap_remove_breakpoint',
       description = 'Remove the breakpoint at a line',
       destructive = true,
-      args = place_args(),
+      args = place_args({ ['function'] = { type = 'string', description = 'instead of a line: of this function' } }),
       work = function(args, call)
+        if args['function'] then
+          return require('mcp-tools.dap.functions').remove(function_of(args), call)
+        end
         local place = place_of(args)
         return require('mcp-tools.dap.breakpoints').remove(place.path, place.line, call)
       end,
@@ -254,8 +271,8 @@ local function breakpoint_tools()
       description = 'All breakpoints with their conditions, and where they were bound',
       read_only = true,
       args = {},
-      work = function()
-        return { breakpoints = require('mcp-tools.dap.breakpoints').all() }
+      work = function(_, call)
+        return { breakpoints = require('mcp-tools.dap.breakpoints').all(call) }
       end,
     },
   }
@@ -312,8 +329,11 @@ local function inspection_tools()
     },
     looking('dap_current_location', 'Where the program is stopped: source lines and variables', {
       context_lines = { type = 'integer', default = 5, description = 'source lines before and after' },
+      frame = { type = 'integer', description = 'of another call: its index in the stack, 0 being the innermost' },
+      names = { type = 'array', items = { type = 'string' }, description = 'only these variables' },
     }, function(record, args, call)
-      return require('mcp-tools.dap.stops').stopped(record, call, math.max(0, args.context_lines))
+      args.context_lines = math.max(0, args.context_lines)
+      return require('mcp-tools.dap.stops').stopped(record, call, args)
     end, true),
     {
       name = 'dap_program_output',

@@ -8,6 +8,7 @@ import logging
 import re
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,16 @@ _MOST_WORDS = 600  # characters of what an adapter said on its stderr
 _NO_FILTERS: tuple[str, ...] = ()
 
 
+@dataclass
+class Told:
+    """What a caller knows of a session already."""
+
+    lines: int = 0  # of its output
+    call: tuple[Any, ...] = ()  # the one that it stood in
+    variables: dict[str, str] = field(default_factory=dict)  # there
+    thread: tuple[int, int] | None = None  # of a target, by its id
+
+
 class DebugSession:
     """What `start` begins, in the background; `outcome` waits for what comes of it. Ended by `end`, at most 5 s."""
 
@@ -44,6 +55,7 @@ class DebugSession:
         self.error = ""  # why it failed
         self.stop: Stop | None = None  # where it stands
         self.stop_count = 0
+        self.told = Told()
         self.shown = 0  # the number of the last stop that a caller was told of
         self.stops: dict[int, Stop] = {}  # by number, for `to`
         self.last_stop_text = ""  # what was said of the last stop

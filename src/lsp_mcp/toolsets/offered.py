@@ -39,9 +39,9 @@ _DEBUG = "debug"  # a toolset that works where another does, as those of the par
 
 
 def _debug_tools() -> tuple[type[Toolset], ...]:
-    from lsp_mcp.toolsets.debug import DebugTools
+    from lsp_mcp.toolsets.debug import TOOLS
 
-    return (DebugTools,)
+    return TOOLS
 
 
 TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {

@@ -22,14 +22,11 @@ BEYOND = 10.0  # seconds that a call may take beyond its wait, to look at what c
 
 
 class Answers:
-    """Answers about `sessions`; what was told once is not told again."""
+    """Answers about `sessions`; what was told once is not told again (`DebugSession.told`)."""
 
     def __init__(self, sessions: DebugSessions, workspace: Workspace) -> None:
         self._sessions = sessions
         self._workspace = workspace
-        self._told: dict[str, int] = {}  # by session, lines of output that were told
-        self._seen: dict[str, tuple[tuple[Any, ...], dict[str, str]]] = {}  # its last call, and the variables there
-        self._thread: dict[str, tuple[int, int]] = {}
 
     def show(self, path: Path) -> str:
         """A path as callers see it."""
@@ -66,8 +63,8 @@ class Answers:
         session.shown = stop.number
         reached = to is not None and any(one.id == to.id for one in view.breakpoints)
         key = self._key(view)
-        last, before = self._seen.get(session.name, ((), {}))
-        same = last == key and not whole and stop.reason not in ("exception",)
+        before = session.told.variables
+        same = session.told.call == key and not whole and stop.reason not in ("exception",)
         several = sum(target.seen_code for target in session.targets) > 1
         threads = (id(stop.target), stop.thread)
         answer = debugging.stopped(
@@ -77,10 +74,10 @@ class Answers:
             before=before if same else None,
             reached=reached,
             process=_process(view) if several else "",
-            other_thread=(was := self._thread.get(session.name, threads))[0] == threads[0] and was != threads,
+            other_thread=(was := session.told.thread or threads)[0] == threads[0] and was != threads,
         )
-        self._thread[session.name] = threads
-        self._seen[session.name] = key, debugging.values(view.variables, debugging.STOP_BUDGET)[0]
+        session.told.thread, session.told.call = threads, key
+        session.told.variables = debugging.values(view.variables, debugging.STOP_BUDGET)[0]
         said = [*notes, *view.broken_conditions, *self._notes(session, answer)]
         if to is not None and not reached:
             said.append(f"{self.show(to.path)}:{to.line} was not reached: it stopped here first")
@@ -124,8 +121,7 @@ class Answers:
 
     def _new(self, session: DebugSession) -> int:
         """The number of the last line of output that was told; from now on that is the last."""
-        told = self._told.get(session.name, 0)
-        self._told[session.name] = session.output.count
+        told, session.told.lines = session.told.lines, session.output.count
         return told
 
     def _key(self, view: View) -> tuple[Any, ...]:
