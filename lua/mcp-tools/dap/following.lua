@@ -35,7 +35,9 @@ local function follow(kept, buffer, list)
   if vim.deep_equal(before, after) then
     return false
   end
-  local changes = vim.text and vim.text.diff and vim.text.diff(text_of(before), text_of(after), { result_type = 'indices' })
+  local changes = vim.text
+      and vim.text.diff
+      and vim.text.diff(text_of(before), text_of(after), { result_type = 'indices' })
     or vim.diff(text_of(before), text_of(after), { result_type = 'indices' })
   for _, one in ipairs(kept.get(buffer)[buffer] or {}) do
     kept.remove(buffer, one.line)

@@ -62,8 +62,7 @@ local function send_all(call)
 end
 
 local function described(one)
-  local answer =
-    { ['function'] = one.name, condition = given(one.condition), hit_condition = given(one.hitCondition) }
+  local answer = { ['function'] = one.name, condition = given(one.condition), hit_condition = given(one.hitCondition) }
   answer.verified, answer.status = false, 'not bound yet: no program runs under the debugger'
   for _, record in ipairs(sessions.live()) do
     local got = record.functions and record.functions[one.name]
@@ -90,8 +89,7 @@ function M.set(name, options, call)
     task.fail('a breakpoint on a function stops; set a log message at a line')
   end
   local replaced = take_out(name) ~= nil
-  local one =
-    { name = name, condition = given(options.condition), hitCondition = given(options.hit_condition) }
+  local one = { name = name, condition = given(options.condition), hitCondition = given(options.hit_condition) }
   kept[#kept + 1] = one
   send_all(call)
   local answer = described(one)
