@@ -59,6 +59,11 @@ class Desk:
             check=False,
         )
 
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """The same, which goes on."""
+        env = {**os.environ, **GO_ENV, **self.env}
+        return subprocess.Popen([PROGRAM, *words], cwd=self.root, env=env, stdin=-1, stdout=-1, stderr=-1)
+
     def status(self) -> list[dict[str, Any]]:
         """What `lsp-mcp daemon status` tells."""
         return json.loads(self.run("daemon", "status", "--json").stdout)

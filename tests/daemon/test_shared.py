@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -93,6 +94,36 @@ def test_edits_of_two_clients_at_once_are_made_one_after_the_other(desk: Desk) -
                 result = client.receive()["result"]
                 assert not result.get("isError"), answer(result)
         assert (desk.root / "a.go").read_text() == SOURCES["a.go"].replace("One", "One3").replace("Two", "Two3")
+
+
+def test_an_edit_whose_caller_is_gone_while_it_waits_for_another_is_not_made(desk: Desk) -> None:
+    def rename(name: str) -> dict[str, Any]:
+        return {"name": "rename_symbol_by_anchor", "arguments": {"symbol_anchor": name, "new_name": f"{name}x"}}
+
+    with desk.client() as one, desk.client() as other:
+        assert "Found 2 references" in ask(one) and "Found 2 references" in ask(other)
+        servers = desk.daemon().children()
+        for server in servers:
+            server.suspend()
+        one.send({"id": 101, "method": "tools/call", "params": {**rename("One"), "_meta": {"progressToken": 1}}})
+        assert one.receive()["params"]["progressToken"] == 1  # it has begun
+        other.send({"id": 102, "method": "tools/call", "params": {**rename("Two"), "_meta": {"progressToken": 2}}})
+        assert "an earlier call is being carried out" in other.receive()["params"]["message"]
+        batch = desk.start("call", "--batch")
+        assert batch.stdin
+        batch.stdin.write(f"{json.dumps({'tool': rename('Two')['name'], **rename('Two')})}\n".encode())
+        batch.stdin.flush()
+        assert any(desk.status()[0]["calls"] == 3 for _ in range(BOUND)), "the batch does not arrive"
+        batch.kill()
+        batch.communicate()
+        other.send({"method": "notifications/cancelled", "params": {"requestId": 102}})
+        assert any(desk.status()[0]["calls"] == 1 for _ in range(BOUND)), "they still wait"
+        for server in servers:
+            server.resume()
+        while one.receive().get("id") != 101:
+            pass
+        assert "Found 2 references" in answer(other.call(REFERENCES[0], symbol_anchor="Onex", format="compact"))
+        assert (desk.root / "a.go").read_text() == SOURCES["a.go"].replace("One", "Onex")
 
 
 def test_many_doors_at_once_start_one_daemon(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_LINE = 256 * 1024 * 1024  # bytes of one message
 _HELLO_TIMEOUT = 10.0  # seconds for a door to say what it wants
+_QUEUED = 100  # lines of a batch that are read ahead
 _RESTARTED = "lsp-mcp restarted: what an earlier answer said of files that changed since then may be told again"
 Json = dict[str, Any]
 
@@ -142,10 +143,19 @@ class Clients:
         if hello.get("batch"):
             await answer({"serves": __version__})
             ask = self._serving.batch(flags, terminal=bool(hello.get("terminal")))
-            while line := await reader.readline():
-                if outcome := await ask(json.loads(line)["question"]):
-                    await answer(outcome)
-            await answer({"ended": True})
+            questions: asyncio.Queue[str | None] = asyncio.Queue(_QUEUED)
+
+            async def answer_all() -> None:
+                while (question := await questions.get()) is not None:
+                    if outcome := await ask(question):
+                        await answer(outcome)
+                await answer({"ended": True})
+
+            async def listen() -> None:
+                while line := await reader.readline():
+                    await questions.put(json.loads(line).get("question"))
+
+            await _while_connected(answer_all(), listen())
             return
         if words := hello.get("call"):
             await answer({"serves": __version__})
@@ -153,17 +163,10 @@ class Clients:
             async def report(_: float, __: float | None, message: str) -> None:
                 await answer({"progress": message})
 
-            calling = asyncio.ensure_future(
-                self._serving.call(flags, words, report, terminal=bool(hello.get("terminal")))
-            )
-            leaving = asyncio.ensure_future(reader.read(1))  # a door says nothing more
-            try:
-                await asyncio.wait([calling, leaving], return_when=asyncio.FIRST_COMPLETED)
-                if calling.done():
-                    await answer(calling.result())
-            finally:
-                for one in (calling, leaving):
-                    one.cancel()
+            async def call() -> None:
+                await answer(await self._serving.call(flags, words, report, terminal=bool(hello.get("terminal"))))
+
+            await _while_connected(call(), reader.read(1))  # a door says nothing more
             return
         try:
             session = self._serving.session(flags, _RESTARTED if hello.get("resumed") else "")
@@ -194,6 +197,18 @@ class Clients:
             "since": self._since,
             "clients": list(self._doors.values()),
         }
+
+
+async def _while_connected(answering: Coroutine[Any, Any, None], leaving: Coroutine[Any, Any, object]) -> None:
+    """Go on `answering` until it is done, or the door is gone, which ends `leaving`: then nobody wants the rest."""
+    tasks = [asyncio.ensure_future(answering), asyncio.ensure_future(leaving)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if tasks[0].done():
+            tasks[0].result()
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _server(process: psutil.Process) -> Json | None:

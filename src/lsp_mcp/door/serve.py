@@ -64,7 +64,7 @@ def _batch(line: Line) -> int:
         try:
             while question := sys.stdin.buffer.readline():
                 line.send(json.dumps({"question": question.decode("utf-8", "replace")}).encode() + b"\n")
-            line.end_input()
+            line.send(b'{"end":true}\n')
         except OSError:
             pass  # the daemon has ended, which the other thread says
 

@@ -490,6 +490,8 @@ class Session:
             diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()
+        else:
+            self.words.begin()  # the first question compares with all files: they are read while the server loads
         if self._build:
             diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():
