@@ -1,7 +1,8 @@
 """Write docs/reference from the program: tools from their schemas, flags from click, adapter fields from the structs.
 
-And server.json, the entry in the MCP registry, from pyproject.toml. `python scripts/reference.py` rewrites all of
-them; tests/test_docs.py compares them with `files()`.
+And from `Repository` in pyproject.toml, the one place that names the repository: server.json (the entry in the MCP
+registry), the registry's mark in README.md, and the other addresses in pyproject.toml. `python scripts/reference.py`
+rewrites all of them; tests/test_docs.py compares them with `files()`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,33 @@ def files() -> dict[Path, str]:
         FOLDER / "cli.md": _cli(),
         FOLDER / "adapters.md": _adapters(),
         TOP / "server.json": _server(),
+        TOP / "README.md": _readme(),
+        TOP / "pyproject.toml": _pyproject(),
     }
+
+
+def repository() -> str:
+    """The address of the repository. Its owner is the placeholder `OWNER` until there is one."""
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
+    return str(project["urls"]["Repository"])
+
+
+def registry_name() -> str:
+    """The server's name in the MCP registry."""
+    return "io.github." + "/".join(repository().split("/")[-2:])
+
+
+def _readme() -> str:
+    text = (TOP / "README.md").read_text("utf-8")
+    return re.sub(r"(?<=mcp-name: )\S+", registry_name(), text)
+
+
+def _pyproject() -> str:
+    text = (TOP / "pyproject.toml").read_text("utf-8")
+    paths = {"Documentation": "/tree/main/docs", "Changelog": "/blob/main/CHANGELOG.md", "Issues": "/issues"}
+    for name, path in paths.items():
+        text = re.sub(rf'(?m)^{name} = ".*"$', f'{name} = "{repository()}{path}"', text)
+    return text
 
 
 def _server() -> str:
@@ -50,12 +77,11 @@ def _server() -> str:
     from lsp_mcp import __version__
 
     project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
-    url = project["urls"]["Repository"]
-    owner, name = url.split("/")[-2:]
+    url = repository()
     entry = {
         "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-        "name": f"io.github.{owner}/{name}",
-        "title": name,
+        "name": registry_name(),
+        "title": url.split("/")[-1],
         "description": "Language servers for coding agents: complete, fresh answers and safe edits for Go, C and C++",
         "version": __version__,
         "websiteUrl": url,

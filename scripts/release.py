@@ -34,6 +34,8 @@ def problems(tag: str, url: str, top: Path = TOP) -> list[str]:
         found.append(f"claude/.claude-plugin/plugin.json has the version {plugin['version']}")
     if entry["version"] != version[1] or entry["repository"]["url"] != named:
         found.append("server.json is not up to date: run `make reference`")
+    if f"mcp-name: {entry['name']} " not in (top / "README.md").read_text("utf-8"):
+        found.append("the last line of README.md is not up to date: run `make reference`")
     return found
 
 

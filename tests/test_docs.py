@@ -40,6 +40,19 @@ def test_the_reference_is_what_the_program_says(request: pytest.FixtureRequest) 
     assert {path.name for path in reference.FOLDER.iterdir()} <= {path.name for path in files}
 
 
+def test_every_address_of_the_project_follows_from_that_of_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    sys.path.insert(0, str(TOP / "scripts"))
+    import reference
+
+    monkeypatch.setattr(reference, "repository", lambda: "https://github.com/someone/code-truth")
+    texts = {path.name: text for path, text in reference.files().items()}
+    urls = tomllib.loads(texts["pyproject.toml"])["project"]["urls"]
+    del urls["Repository"]  # the one that is set by hand
+    assert [url for url in urls.values() if not url.startswith("https://github.com/someone/code-truth/")] == []
+    assert "mcp-name: io.github.someone/code-truth -->" in texts["README.md"]
+    assert json.loads(texts["server.json"])["name"] == "io.github.someone/code-truth"
+
+
 def test_the_reference_has_every_tool_and_argument() -> None:
     page = (DOCS / "reference" / "tools.md").read_text("utf-8")
     for tool in tools_without_sessions(CallerError("only looked at")):

@@ -144,6 +144,7 @@ def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path:
     for name in (
         "pyproject.toml",
         "server.json",
+        "README.md",
         "CHANGELOG.md",
         "src/lsp_mcp/__init__.py",
         "claude/.claude-plugin/plugin.json",
@@ -160,6 +161,11 @@ def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path:
     assert release.notes(tag, tmp_path).startswith("### Added")
     assert release.problems("v9.9.9", url, tmp_path)[0].startswith("the tag is v9.9.9, ")
     assert "[project.urls]" in release.problems(tag, "https://example.com/another", tmp_path)[0]
+    readme = tmp_path / "README.md"
+    readme.write_text(
+        readme.read_text("utf-8").replace("mcp-name: io.github.", "mcp-name: io.github.SOMEBODY/"), "utf-8"
+    )
+    assert "README.md is not up to date" in release.problems(tag, url, tmp_path)[0]
 
 
 @pytest.mark.parametrize(
