@@ -65,14 +65,17 @@ local function milliseconds_of(tool)
   return tool.timeout == math.huge and 0 or tool.timeout or DEFAULT_TIMEOUT
 end
 
---- Register a tool, in the place of one of that name. Raises an error that says what is wrong with it.
+--- Register a tool, replacing one of that name. Raises an error if the definition is wrong.
+---@param tool mcp-tools.Tool
 function M.register(tool)
   check_definition(tool)
   tools[tool.name] = vim.tbl_extend('force', {}, tool, { args = vim.deepcopy(tool.args or {}) })
   changed()
 end
 
---- Remove a tool; whether there was one. Calls that are under way go on.
+--- Remove a tool. Calls that are under way go on.
+---@param name string
+---@return boolean # whether there was one
 function M.unregister(name)
   local known = tools[name] ~= nil
   tools[name] = nil
@@ -83,21 +86,27 @@ function M.unregister(name)
 end
 
 --- Whether there is a tool of that name.
+---@param name string
+---@return boolean
 function M.has(name)
   return tools[name] ~= nil
 end
 
---- Milliseconds that a call of the tool may take, 0 for any time; nil if there is no such tool.
+--- The time limit of the tool's calls in milliseconds, 0 for none; nil if there is no such tool.
+---@param name string
+---@return number?
 function M.timeout_of(name)
   return tools[name] and milliseconds_of(tools[name])
 end
 
---- How many tools there are.
+--- The number of tools.
+---@return integer
 function M.count()
   return vim.tbl_count(tools)
 end
 
---- All tools by name, without their functions: what JSON can hold.
+--- All tools by name, without their functions, so that JSON can hold them.
+---@return table<string, mcp-tools.ListedTool>
 function M.list()
   local listed = {}
   for name, tool in pairs(tools) do
@@ -246,9 +255,15 @@ local function unknown(name)
 end
 
 --- Call a tool. `done(result, message, remarks)` is called once: `message` says why there is no result, `remarks` is a
---- list of what the caller should know besides. Returns the call: `call.cancel()` ends it.
+--- list of other things that the caller should know. Returns the call: `call.cancel()` ends it.
 ---
 --- Without `done`: returns the result, or nil and the message. A tool that answers later needs `done`.
+---@param name string
+---@param args? table<string, any>
+---@param done? fun(result: any, message: string?, remarks: string[])
+---@param on_progress? fun(message: string)
+---@return any result The call if `done` is given
+---@return string? message
 function M.execute(name, args, done, on_progress)
   local tool = tools[name]
   local waits = done ~= nil

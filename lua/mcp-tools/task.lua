@@ -8,6 +8,8 @@ local function told(problem)
 end
 
 --- An `execute(args, done, call)` from `work(args, call)`, whose result or error is the answer.
+---@param work fun(args: table<string, any>, call: mcp-tools.Call): any
+---@return mcp-tools.Execute
 function M.tool(work)
   return function(args, done, call)
     local thread = coroutine.create(work)
@@ -38,7 +40,9 @@ function M.tool(work)
   end
 end
 
---- Wait for `start(resume)` to call `resume(...)`, and return what it was called with. Only the first call counts.
+--- Wait for `start(resume)` to call `resume(...)`, and return its arguments. Only the first call counts.
+---@param start fun(resume: fun(...: any))
+---@return any ...
 function M.await(start)
   return coroutine.yield(function(resume)
     local resumed = false
@@ -51,7 +55,11 @@ function M.await(start)
   end)
 end
 
---- As `await`, for at most `milliseconds`; returns whether it was called in time, and then what with.
+--- As `await`, for at most `milliseconds`; returns whether `resume` was called in time, and then its arguments.
+---@param milliseconds number
+---@param start fun(resume: fun(...: any))
+---@return boolean in_time
+---@return any ...
 function M.await_within(milliseconds, start)
   return M.await(function(resume)
     local timer = vim.uv.new_timer()
@@ -73,6 +81,8 @@ function M.await_within(milliseconds, start)
 end
 
 --- End the tool with `message` for the caller.
+---@param message string
+---@param ... any Values for `message`, a format
 function M.fail(message, ...)
   error({ message = select('#', ...) > 0 and message:format(...) or message }, 0)
 end
