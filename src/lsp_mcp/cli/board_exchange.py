@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lsp_mcp.cli.help import working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.installed import install_command
@@ -23,13 +24,13 @@ _MOST_SHOWN = 20  # of what was left out, for people
 
 
 def export_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool) -> None:
-    """Write the board of the workspace root to a folder, and say what was written.
+    """Write the board of the workspace root to a folder, and print what was written.
 
     Raises:
-        CallerError: there is no board, or the folder has other things in it; nothing was changed.
+        CallerError: there is no board, or the folder contains other things; nothing was changed.
         UnavailableError: the database or the folder cannot be used.
     """
-    with opened(flags, new=False) as store:
+    with working("exporting"), opened(flags, new=False) as store:
         from lsp_mcp.board.exchange.exporting import export_to
         from lsp_mcp.board.exchange.rows import load
 
@@ -45,26 +46,27 @@ def export_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
         f"{len(done.deleted):,} deleted."
     )
     if done.left:
-        _show("Left alone, since no export has written that", done.left)
+        _show("Left alone, because no export wrote it", done.left)
 
 
 def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool) -> int:
-    """Put a folder into the board of the workspace root, all or nothing, and say what was done.
+    """Import a folder into the board of the workspace root, all or nothing, and print what was done.
 
     Returns the exit status: 1 if some files could not be used.
 
     Raises:
-        CallerError: the folder has no board in it, or its stages cannot be used; nothing was changed.
+        CallerError: the folder contains no board, or its stages cannot be used; nothing was changed.
         UnavailableError: the database cannot be used.
     """
     place = Path(folder).expanduser().resolve()
     from lsp_mcp.board.exchange.reading import read_folder
 
-    found = read_folder(place)  # before a database is made
-    with opened(flags, new=True) as store:
-        from lsp_mcp.board.exchange.importing import import_contents
+    with working("importing"):
+        found = read_folder(place)  # before a database is made
+        with opened(flags, new=True) as store:
+            from lsp_mcp.board.exchange.importing import import_contents
 
-        done = store.write(lambda at: import_contents(at, found, force=force))
+            done = store.write(lambda at: import_contents(at, found, force=force))
     if as_json:
         click.echo(json.dumps(_shaped(place, done), indent=2, ensure_ascii=False))
     else:
@@ -77,7 +79,7 @@ def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
 
 @contextmanager
 def opened(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
-    """The board's database, which is made if it is missing and `new`."""
+    """The board's database; created if it is missing and `new` is set."""
     try:
         from lsp_mcp.board.place import store_url
         from lsp_mcp.board.store import Store
@@ -87,7 +89,7 @@ def opened(flags: ServerFlags, *, new: bool) -> Iterator[Store]:
     root = flags.workspace().root
     url = store_url(root, flags.store)
     if not new and url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
-        raise CallerError(f"there is no board for {root} yet; make one with: lsp-mcp board --workspace-root {root}")
+        raise CallerError(f"there is no board for {root} yet; create one with: lsp-mcp board --workspace-root {root}")
     store = Store(url)
     try:
         yield store
@@ -120,7 +122,7 @@ def _tell(place: Path, done: Imported) -> None:
     if not any(count.total() for count in done.counts.values()):
         click.echo("  nothing was in it")
     if done.skipped:
-        _show("Skipped (--force takes what the files say)", [f"{one.file}: {one.reason}" for one in done.skipped])
+        _show("Skipped (--force imports them too)", [f"{one.file}: {one.reason}" for one in done.skipped])
     if done.broken:
         _show("Not used", [f"{x.file}: {x.reason}" for x in done.broken])
     if done.notes:

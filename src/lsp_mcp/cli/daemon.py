@@ -1,4 +1,4 @@
-"""`lsp-mcp daemon`: which daemons run, and how to end them."""
+"""`lsp-mcp daemon`: show and stop running daemons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from lsp_mcp.cli.help import console
+from lsp_mcp.cli.help import console, working
 from lsp_mcp.door.place import daemons, folder
 from lsp_mcp.prose import count
 from lsp_mcp.visible import visible_lines
@@ -20,14 +20,14 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Told:
-    """What a daemon says of itself, and where it logs."""
+    """A daemon's status, and the path of its log."""
 
     about: dict[str, Any]
     log: Path
 
 
 def show(*, as_json: bool) -> None:
-    """Print the daemons of this user: root, version, clients, language servers with their memory, and since when."""
+    """Print this user's daemons: root, version, start, clients, and language servers with their memory."""
     found = _asked("status")
     if as_json:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
@@ -39,16 +39,17 @@ def show(*, as_json: bool) -> None:
 
 
 def roots() -> list[str]:
-    """The workspace roots of the daemons that run."""
+    """The workspace roots of the running daemons."""
     return [one.about["root"] for one in _asked("status")]
 
 
 def stop(root: str | None, *, as_json: bool) -> None:
-    """End the daemons, or the one for `root`; sessions that are open get another with their next call."""
+    """Stop the daemons, or the one for `root`; open sessions start another with their next call."""
     wanted = str(Path(root).resolve()) if root else None
     stopped = [one for one in _asked("status") if wanted in (None, one.about["root"])]
-    for one in stopped:
-        _asked("stop", one.log.stem)
+    with working("stopping daemons"):
+        for one in stopped:
+            _asked("stop", one.log.stem)
     if as_json:
         click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
         return
@@ -56,7 +57,7 @@ def stop(root: str | None, *, as_json: bool) -> None:
 
 
 def logs(*, as_json: bool) -> None:
-    """Print what the daemons have logged."""
+    """Print the daemons' logs."""
     home = folder()
     files = sorted(Path(home).glob("*.log")) if home else ()
     found = {str(path): text for path in files if (text := path.read_text("utf-8", "replace").strip())}
@@ -97,7 +98,9 @@ def _print(one: Told) -> None:
     for name in about["at_rest"]:
         shown.print(f"  {name}: ended, starts with the next question")
     asked = f"{count(about['calls'], 'call')} running" if about["calls"] else f"last asked {_ago(about['unused'])}"
-    shown.print(f"  {asked}; language servers of all daemons may take {about['memory_limit'] / _MIB:.0f} MiB")
+    shown.print(
+        f"  {asked}; memory limit for the language servers of all daemons: {about['memory_limit'] / _MIB:.0f} MiB"
+    )
     for client in about["clients"]:
         shown.print(
             f"  client: process {client['pid']}, since {time.strftime('%H:%M', time.localtime(client['since']))}"

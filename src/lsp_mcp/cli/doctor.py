@@ -1,14 +1,12 @@
-"""`lsp-mcp doctor`: what is installed, which version, what is missing and the command that gets it."""
+"""`lsp-mcp doctor`: which programs are installed, their versions, and the commands that install missing ones."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import platform
 import re
 import shutil
-import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +17,7 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
-from lsp_mcp.cli.help import console
+from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.dap.adapter import DebugAdapter, debugger_names, debuggers, load_debugger
 from lsp_mcp.dap.finding import found_program
@@ -35,7 +33,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 
-_TIMEOUT = 5.0  # seconds for a program to say its version
+_TIMEOUT = 5.0  # seconds for a program to print its version
 _INOTIFY = Path("/proc/sys/fs/inotify")
 _INOTIFY_LOW = {"max_user_watches": 65_536, "max_user_instances": 128}  # less is too little for a large workspace
 _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
@@ -47,7 +45,7 @@ State = Literal["ok", "low", "missing", "broken", "unusable"]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     state: State
@@ -60,22 +58,22 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        """Whether this is why the doctor is not content."""
+        """Whether this makes the exit status 1."""
         return self.needed and self.state in ("missing", "broken", "unusable")
 
 
 def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
-    """Print what is there for the servers `names`; without names, for those that would run with `flags`.
+    """Check the servers `names`; without names, those that would run with `flags`.
 
-    Returns the exit status: 0 when nothing that is needed is missing or broken, else 1.
+    Returns the exit status: 1 if something that is needed is missing or broken, else 0.
 
     Raises:
-        ConfigError: there is no server of one of the names.
+        ConfigError: one of the names is unknown.
     """
     named = dict.fromkeys([*names, *flags.adapters])
     chosen = [load_adapter(name) for name in named if name not in debugger_names()]
     debugging = [load_debugger(name) for name in named if name in debugger_names()]
-    with _waiting():
+    with working("checking programs"):
         checks = asyncio.run(_checks(flags, chosen, debugging))
     failed = any(check.failed for check in checks)
     if as_json:
@@ -103,7 +101,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
         *(_server(adapter, flags.paths.get(adapter.name), adapter.name in wanted) for adapter in adapters)
     )
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
-        # Nobody said which server is needed, but without any there is nothing that this program could do.
+        # No particular server was asked for, but without any server this program is of no use.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
     shown = debugging or (debuggers() if flags.debugs else [])
@@ -112,7 +110,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
 
 
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
-    """The debugger, and what it needs itself."""
+    """The debugger, and the programs that it needs."""
     get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
     note = "not tested with lsp-mcp" if adapter.untested else ""
     needs = [await _requirement(adapter, need, needed) for need in adapter.requires]
@@ -128,7 +126,7 @@ async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) 
 
 
 def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
-    """The compilation database that the server would have, if it needs one."""
+    """The compilation database that the server would use, if it needs one."""
     rules = adapter.compilation
     if rules is None or root.state != "ok":
         return []
@@ -137,7 +135,7 @@ def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
     except ConfigError as error:
         return [Check(rules.database, "missing", True, note=str(error))]
     if file is None:
-        note = f"{adapter.name} answers only about files that were asked about, with guessed compile flags"
+        note = f"{adapter.name} only knows files that a question names, and guesses their compile flags"
         return [Check(rules.database, "missing", False, note=note, get=rules.how_to_get, advised=True)]
     problem = read_database(file, Path(root.path)).problem if file.name == rules.database else ""
     if problem:
@@ -146,7 +144,7 @@ def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
 
 
 def _shared() -> Check:
-    """Whether sessions can share language servers here, and how many do."""
+    """Whether sessions can share language servers here, and how many currently do."""
     home = folder()
     if home is None:
         note = "there is no private folder for sockets, so each session starts its own language servers"
@@ -159,7 +157,7 @@ def _shared() -> Check:
 
 
 async def _neovims(flags: ServerFlags) -> list[Check]:
-    """The Neovim that would be worked through, else those that run, with the language clients of each."""
+    """The Neovim that would be used, or else all running ones, with the language clients of each."""
     neovims = flags.neovims()
     checks = []
     try:
@@ -192,7 +190,7 @@ async def _neovims(flags: ServerFlags) -> list[Check]:
 
 
 def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[Adapter]]:
-    """The workspace root, and the servers that would run there."""
+    """The workspace root, and the servers that would run in it."""
     name = "workspace root"
     try:
         root = flags.workspace().root
@@ -209,12 +207,12 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
     markers = [(adapter, marker) for adapter in fitting if (marker := _marker(adapter, root))]
     found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
     by_files = ", ".join(adapter.name for adapter in fitting)
-    note = f"has {found}" if found else "" if chosen else f"no root marker, but files for {by_files}"
+    note = f"has {found}" if found else "" if chosen else f"no root marker, but source files for {by_files}"
     return Check(name, "ok", True, path=str(root), note=note), fitting
 
 
 def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:
-    """Read all folders as a server's start does.
+    """Read all folders, as the start of a server does.
 
     Raises:
         ConfigError: there are too many files.
@@ -229,7 +227,7 @@ def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> Non
 
 
 def _marker(adapter: Adapter, root: Path) -> str:
-    """The nearest root marker of `adapter`, in `root` or above it; empty if there is none."""
+    """The nearest root marker of `adapter` in `root` or above it; empty if there is none."""
     for place in (root, *root.parents):
         for marker in adapter.workspace.root_markers:
             if (place / marker).exists():
@@ -238,7 +236,7 @@ def _marker(adapter: Adapter, root: Path) -> str:
 
 
 async def _server(adapter: Adapter, path: str | None, needed: bool) -> list[Check]:
-    """The server, and what it needs itself."""
+    """The server, and the programs that it needs."""
     return await asyncio.gather(
         _program(adapter, path, needed), *(_requirement(adapter, need, needed) for need in adapter.requires)
     )
@@ -275,7 +273,7 @@ async def _requirement(adapter: Installable, need: Requirement, needed: bool) ->
 
 
 async def _version(command: Sequence[str]) -> tuple[str, str]:
-    """The version that `command` prints, or else what is wrong with it."""
+    """The version that `command` prints, or the problem with it."""
     try:
         status, output = await run(command, cwd=Path.cwd(), timeout=_TIMEOUT)
     except LspMcpError as error:
@@ -288,7 +286,7 @@ async def _version(command: Sequence[str]) -> tuple[str, str]:
 
 
 def _inotify() -> list[Check]:
-    """Whether the kernel lets enough be watched; nothing where there is no inotify."""
+    """Whether the kernel's inotify limits are high enough; empty where there is no inotify."""
     try:
         values = {name: int((_INOTIFY / name).read_text()) for name in _INOTIFY_LOW}
     except (OSError, ValueError):
@@ -297,17 +295,9 @@ def _inotify() -> list[Check]:
     low = [name for name, value in values.items() if value < _INOTIFY_LOW[name]]
     if not low:
         return [Check("inotify", "ok", False, version)]
-    note = "too few for a large workspace: changes there are then found by slower scans"
+    note = "too low for a large workspace: changes there are found by slower scans"
     get = f"sudo sysctl {' '.join(f'fs.inotify.{name}={_INOTIFY_GOOD[name]}' for name in low)}"
     return [Check("inotify", "low", False, version, note=note, get=get)]
-
-
-def _waiting() -> contextlib.AbstractContextManager[object]:
-    """Tells the person at a terminal that something is going on."""
-    if not sys.stderr.isatty():
-        return contextlib.nullcontext()
-    waiting: contextlib.AbstractContextManager[object] = console(stderr=True).status("asking every program …")
-    return waiting
 
 
 _SIGNS = {

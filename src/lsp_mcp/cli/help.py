@@ -1,10 +1,11 @@
-"""Help that shows a command's own options before those of the servers that it starts."""
+"""Help that shows a command's own options before the server options."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import sys
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="JSON, for scri
 
 
 class ServerOption(click.Option):
-    """A flag that says which servers run and how; every command takes it, and shows it if it matters there."""
+    """A flag about which servers run and how: every command accepts it, and lists it if it matters there."""
 
 
 class _Ordered(click.Command):
@@ -50,10 +51,10 @@ class OrderedGroup(_Ordered, click.Group):
 
 
 class Commands(OrderedGroup):
-    """Errors of this program's own tree are messages for people, not tracebacks."""
+    """Shows this program's own errors as messages, not as tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Exit status 2 if the arguments are wrong, 130 after an interrupt, 1 for any other failure."""
+        """Exit status 2 for wrong arguments, 130 after an interrupt, 1 for any other failure."""
         if os.environ.get("NO_COLOR"):
             ctx.color = False  # click ignores it
         try:
@@ -74,9 +75,15 @@ class Commands(OrderedGroup):
             ours = {name for parameter in self.params for name in parameter.opts}
             if error.ctx is None or error.ctx is ctx or error.option_name not in ours:
                 raise
-            raise click.UsageError(
-                f"{error.option_name} means nothing to `{error.ctx.info_name}`.", error.ctx
-            ) from None
+            raise click.UsageError(f"`{error.ctx.info_name}` does not take {error.option_name}.", error.ctx) from None
+
+
+def working(what: str) -> contextlib.AbstractContextManager[object]:
+    """Shows `what` on a terminal's stderr while the block runs; silent elsewhere."""
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext()
+    waiting: contextlib.AbstractContextManager[object] = console(stderr=True).status(f"{what} …")
+    return waiting
 
 
 def console(*, stderr: bool = False, **options: Any) -> Any:

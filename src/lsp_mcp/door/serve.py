@@ -36,6 +36,8 @@ def serve(words: Sequence[str]) -> int | None:
         return None  # the command line says what is wrong
     if asked is None:
         return None
+    if asked.call:
+        _show("starting …")
     try:
         line = Line(asked)
         if asked.call or asked.batch:
@@ -46,6 +48,7 @@ def serve(words: Sequence[str]) -> int | None:
             line.agree()
         return Forwarding(asked, line, greetings, Stdio()).run()
     except RefusedError as error:
+        _show("")
         if not error.is_told:
             sys.stderr.write(f"lsp-mcp: not shared with other sessions: {error}\n")
         return None
@@ -80,18 +83,22 @@ def _batch(line: Line) -> int:
 
 def _call(line: Line) -> int:
     """Print the outcome of the call that `line` was made for; its exit status."""
-    at_terminal = sys.stderr.isatty()
     while message := _next(line):
         if "progress" in message:
-            if at_terminal:
-                sys.stderr.write(f"\r\x1b[K{message['progress'][:100]}")
-                sys.stderr.flush()
+            _show(message["progress"][:100])
             continue
-        if at_terminal:
-            sys.stderr.write("\r\x1b[K")
+        _show("")
         _print(message)
         return int(message["status"])
+    _show("")
     return _lost()
+
+
+def _show(progress: str) -> None:
+    """Show `progress` on a terminal's stderr in place of the earlier one; empty clears it."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{progress}")
+        sys.stderr.flush()
 
 
 def _print(message: dict[str, Any]) -> None:
