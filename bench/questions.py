@@ -137,7 +137,7 @@ class Questions:
             [("textDocument/documentSymbol", {"textDocument": {"uri": uri}})],
             "list_symbols_in_file",
             {"file_path": file, "limit": ALL},
-            # Not their places: where a macro makes a name, lsp-mcp mends the one that clangd gives.
+            # Not their places: where a macro makes a name, lsp-mcp fixes the one that clangd gives.
             lambda result: Facts(one["name"] for one in named(result)),
             lambda answer: Facts(one["name"] for one in named(answer["file_symbols"])),
         )
@@ -221,7 +221,7 @@ class Questions:
         return self._root / file, at, f"{language.scheme}://{file}#{line}:{character}"
 
     def _whole_name(self, symbol: Json) -> str:
-        """The name of what workspace/symbol found, with what it lies in where the server leaves that out."""
+        """The name of what workspace/symbol found, with what it is in where the server leaves that out."""
         separator, container = self._raw.adapter.symbols.scope_separator, symbol.get("containerName")
         return f"{container}{separator}{symbol['name']}" if separator and container else str(symbol["name"])
 

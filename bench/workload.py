@@ -91,7 +91,7 @@ def load(backend: str) -> Workload:
     path = _HERE / "workloads" / f"{backend}.toml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.toml")))
-        raise RuntimeError(f"there is no workload for {backend}; there is one for: {known}")
+        raise RuntimeError(f"unknown workload {backend!r}; available: {known}")
     return msgspec.toml.decode(path.read_bytes(), type=Workload)
 
 

@@ -34,7 +34,7 @@ GO_ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "",
 
 
 class Connected:
-    """A running server and its client, for tests that are no coroutines."""
+    """A running server and its client, for tests that are not coroutines."""
 
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
@@ -185,7 +185,7 @@ def descendants(pid: int) -> list[int]:
 
 
 class Watched:
-    """Processes whose end can be waited for, whoever's children they are by then."""
+    """Processes whose end can be waited for, whatever their parents are by then."""
 
     def __init__(self, pids: list[int]) -> None:
         self._descriptors: dict[int, int] = {}

@@ -93,7 +93,7 @@ def server(shared_server: Connected, tree: Tree) -> Iterator[Connected]:
 
 
 def says(error: str, *parts: str) -> None:
-    """`error` has each of `parts`, and is no defect's."""
+    """`error` has each of `parts`, and is not a defect's."""
     assert "defect" not in error
     assert len(error) < 1500
     for part in parts:
@@ -164,11 +164,15 @@ def test_an_anchor_past_the_end_of_the_line(server: Connected) -> None:
 
 
 def test_an_anchor_on_white_space(server: Connected) -> None:
-    says(server.error(USES, symbol_anchor="go://a.go#3:22"), "no identifier", "On line 3: Greet at go://a.go#3:6")
+    says(
+        server.error(USES, symbol_anchor="go://a.go#3:22"),
+        "is not on an identifier",
+        "On line 3: Greet at go://a.go#3:6",
+    )
 
 
 def test_an_anchor_on_an_empty_line(server: Connected) -> None:
-    says(server.error(USES, symbol_anchor="go://a.go#4:1"), "no identifier", "Line 4 of a.go has none")
+    says(server.error(USES, symbol_anchor="go://a.go#4:1"), "is not on an identifier", "Line 4 of a.go has none")
 
 
 def test_an_anchor_on_a_keyword(server: Connected) -> None:
@@ -268,9 +272,9 @@ def test_the_limits_that_are_possible(server: Connected) -> None:
         ("latin/latin.go", ["is not UTF-8", "iconv"]),
         ("utf16/utf16.go", ["binary file"]),
         ("huge/huge.go", ["has a line of 5,000,013 characters"]),
-        ("notes.txt", ["no backend answers for notes.txt", ".go"]),
-        ("go.mod", ["no backend answers for go.mod"]),
-        ("testdata/pipe.go", ["pipe.go is no regular file"]),
+        ("notes.txt", ["no backend supports notes.txt", ".go"]),
+        ("go.mod", ["no backend supports go.mod"]),
+        ("testdata/pipe.go", ["pipe.go is not a regular file"]),
         ("missing.go", ["missing.go does not exist", "Beside it: a.go"]),
         ("a.go/b.go", ["a.go/b.go does not exist"]),
         ("a.go\0", ["not a file name"]),
@@ -413,7 +417,7 @@ def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
     line = refused(tmp_path)
-    says(line, f"nothing in {tmp_path} says which language server it needs", "--backend", "gopls")
+    says(line, f"nothing in {tmp_path} tells which language server it needs", "--backend", "gopls")
 
 
 @pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])

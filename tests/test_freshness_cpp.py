@@ -126,7 +126,7 @@ class Model:
         self.inline_uses = self.dice.randrange(3)
 
     def all_compiled(self) -> bool:
-        """Whether no use stands in code that the preprocessor leaves out, of which an answer would have to speak."""
+        """Whether no use is in code that the preprocessor leaves out, of which an answer would have to speak."""
         return not any(unit.extras for unit in self.units.values() if unit.command == "")
 
     def expected(self) -> list[tuple[str, int]]:

@@ -23,7 +23,7 @@ def words_of_servers() -> set[str]:
 
 
 def strings() -> Iterator[tuple[str, str]]:
-    """Each string that is no docstring, with its place for a reader; of Lua, each line without its comment."""
+    """Each string that is not a docstring, with its place for a reader; of Lua, each line without its comment."""
     for package in PACKAGES:
         for path in sorted((SOURCE / package).rglob("*.py")):
             tree = ast.parse(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""A part that is no language server, such as the board, is known to the rest of the program by one table alone."""
+"""A part that is not a language server, such as the board, is known to the rest of the program by one table alone."""
 
 import re
 from pathlib import Path

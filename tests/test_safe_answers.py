@@ -95,7 +95,7 @@ def test_a_terminal_gets_nothing_that_it_would_obey(root: Path) -> None:
 
 
 @pytest.mark.parametrize(("environment", "styled"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)])
-def test_no_color_is_heeded_if_it_is_not_empty(root: Path, environment: dict[str, str], *, styled: bool) -> None:
+def test_no_color_is_respected_if_it_is_not_empty(root: Path, environment: dict[str, str], *, styled: bool) -> None:
     assert ("\x1b[1m" in on_a_terminal(root, "list", env=environment)) is styled
 
 

@@ -1,6 +1,6 @@
 """A small part of `make truth`: answers about packages of Go's standard library, judged by go/types.
 
-What it needs lies on every machine with Go; the larger trees are for `make truth` alone.
+What it needs is on every machine with Go; the larger trees are for `make truth` alone.
 """
 
 from __future__ import annotations

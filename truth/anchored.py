@@ -30,7 +30,7 @@ class _Line:
 
 @dataclass
 class _Handed:
-    """An anchor that was handed out, and the line that it stands on."""
+    """An anchor that was handed out, and the line that it is on."""
 
     anchor: Place
     line: _Line
@@ -94,7 +94,7 @@ def _files(graph: Graph, rng: random.Random) -> list[str]:
 def _hand_out(
     session: Session, graph: Graph, file: str, lines: list[_Line], handed: list[_Handed], rng: random.Random
 ) -> None:
-    """Ask for the outline, and for the references of a symbol: what stands in the answers is handed out."""
+    """Ask for the outline, and for the references of a symbol: what is in the answers is handed out."""
     session.ask("list_symbols_in_file", file_path=file, limit=ALL, include_code=False)
     there = [symbol for symbol in graph.symbols.values() if any(place.file == file for place in symbol.where)]
     outlined = [one for one in there if one.kind not in ("local", "label", "typeparam", "param")]

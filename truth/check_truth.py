@@ -105,7 +105,7 @@ def examine(
             outcomes[outcome] += 1
             if outcome != "right":
                 say(f"{step} {outcome}: {path.relative_to(copy)}: {what}; {difference}; before {sorted(before)[:3]}")
-            if chance.random() >= kept:  # else several things are wrong, until all is mended
+            if chance.random() >= kept:  # else several things are wrong, until all is fixed
                 for one, contents in undo.items():
                     one.write_bytes(contents)
                 undo.clear()

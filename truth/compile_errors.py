@@ -1,6 +1,6 @@
 """In which files of a C or C++ tree clang finds errors, whichever unit shows them: `CompileErrors`.
 
-Versions of clang differ: libclang of PyPI is 18, and clangd 22 mends more by guessing what was meant. Where both
+Versions of clang differ: libclang of PyPI is 18, and clangd 22 fixes more by guessing what was meant. Where both
 disagree, clang-tidy of clangd's version has the last word, if it is on the PATH.
 """
 

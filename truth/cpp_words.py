@@ -1,4 +1,4 @@
-"""Identifiers as they stand in C and C++ sources, comments and strings left out: what a compiler need not have read."""
+"""Identifiers as they are in C and C++ sources, comments and strings left out: what a compiler need not have read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 
 def words_of(folder: Path, known: set[Place]) -> dict[str, dict[str, set[Place]]]:
-    """The identifiers in all files of `folder` that do not stand at `known` places."""
+    """The identifiers in all files of `folder` that are not at `known` places."""
     found: dict[str, dict[str, set[Place]]] = {}
     for path in sorted(folder.rglob("*")):
         file = path.relative_to(folder).as_posix()

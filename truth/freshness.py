@@ -26,8 +26,8 @@ def random_freshness(
 ) -> Iterator[Asked]:
     """Change the tree `live` without end, and ask about what the change changed, at once.
 
-    Each edit is made to the copy `shadow` first, and the oracle reads that: so nothing lies between the edit of `live`
-    and the question, and the oracle is no part of what the program under examination sees. Right is what
+    Each edit is made to the copy `shadow` first, and the oracle reads that: so nothing is between the edit of `live`
+    and the question, and the oracle is not a part of what the program under examination sees. Right is what
     `reading.references` says, in the tree as it is after the edit.
     """
     steps = make_history(language, live, rng)

@@ -86,7 +86,7 @@ class Graph:
         return families
 
     def family(self, symbol: Symbol) -> frozenset[Place]:
-        """The places that may stand in an answer about `symbol`: its own and those of its family.
+        """The places that may be in an answer about `symbol`: its own and those of its family.
 
         What several systems declare each in a file of its own, and code of all systems uses, is one thing for a reader.
         """
@@ -102,7 +102,7 @@ class Graph:
         return set() if self.total else {place for place in places if place not in self.at} - self.elsewhere
 
     def unread_places(self, symbol: Symbol) -> set[Place]:
-        """Where the name of `symbol` stands in code that the oracle could not read; for a local in its own files."""
+        """Where the name of `symbol` is in code that the oracle could not read; for a local in its own files."""
         found = {place for words in self.unread.values() for place in words.get(symbol.name, ())} | symbol.elsewhere
         if symbol.kind in ("local", "label", "typeparam"):
             files = {place.file for place in symbol.uses}

@@ -81,10 +81,10 @@ def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Itera
 
 
 def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
-    """Definitions by the name of random symbols that are no locals, alone or qualified by their type.
+    """Definitions by the name of random symbols that are not locals, alone or qualified by their type.
 
     Right: the definition is among the answers, and before it stand only symbols of the same name. With so many of
-    that name that the answer is cut, none is asked. Rightly flagged: the name stands where the oracle does not read,
+    that name that the answer is cut, none is asked. Rightly flagged: the name is where the oracle does not read,
     too, and may be declared there.
     """
     named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]

@@ -28,7 +28,7 @@ def random_renames(
     and either the name changed at all places that the oracle has for the symbol and at none that it has for another,
     or the oracle, asked about the tree as it is now, sees the same symbols spelled at the same places as before.
     Rightly refused: the same rename, made at exactly the places that the oracle has for the symbol, would not keep the
-    code as it is; or the word stands where the oracle does not read.
+    code as it is; or the word is where the oracle does not read.
     """
     language.trouble(live, [])
     for symbol in symbols(graph, rng):
@@ -89,7 +89,7 @@ def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol:
     if symbol.outside:
         return Outcome(Verdict.RIGHT, "not ours")
     if graph.unread_places(symbol):
-        return Outcome(Verdict.FLAGGED, "the word stands where the oracle does not read")
+        return Outcome(Verdict.FLAGGED, "the word is where the oracle does not read")
     shutil.rmtree(shadow, ignore_errors=True)
     shutil.copytree(live, shadow, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     changed = spelled(shadow, symbol.uses, symbol.name, name)

@@ -94,7 +94,7 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
     scheme = {"gopls": "go", "clangd": "cpp"}[backend]
     options = ["--backend", backend, "--workspace-root", str(folder), "--ready-timeout", "300", "--log-level", "error"]
-    # A server of its own: what one part did is no part of what the next sees, and nothing is left running.
+    # A server of its own: what one part did is not a part of what the next sees, and nothing is left running.
     env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, mode="legacy")) as client:

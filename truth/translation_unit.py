@@ -88,7 +88,7 @@ def read(folder: Path, file: str, options: list[str], language: str, headers: st
 
 
 class _Reader:
-    """Walks the part of the tree that lies below the folder."""
+    """Walks the part of the tree that is below the folder."""
 
     def __init__(self, parsed: TranslationUnit, folder: Path, file: str, headers: str) -> None:
         self._headers = headers
@@ -263,7 +263,7 @@ class _Reader:
 
 
 def _in_file(location: SourceLocation) -> tuple[Any, int, int]:
-    """Where the token stands in a file: an argument of a macro where it is spelled."""
+    """Where the token is in a file: an argument of a macro where it is spelled."""
     file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
     conf.lib.clang_getSpellingLocation(location, byref(file), byref(line), byref(column), byref(offset))
     return (File(file) if file else None), line.value, column.value

@@ -116,7 +116,7 @@ class Bare:
 
 @asynccontextmanager
 async def begin(plan: Plan, path: Path, line: int) -> AsyncIterator[tuple[Bare, int]]:
-    """The program of `plan`, stopped at a line, and the thread that stands there; ended at the end."""
+    """The program of `plan`, stopped at a line, and the thread that is there; ended at the end."""
     folder = tempfile.TemporaryDirectory(prefix="bare-")
     socket = str(Path(folder.name, "dap")) if SOCKET in plan.command else ""
     process = await asyncio.create_subprocess_exec(

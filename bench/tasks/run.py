@@ -228,7 +228,7 @@ def _fetched(name: str, tree: CodeTree) -> Path:
             [_TOP / "scripts" / "debian_source.sh", tree.debian, folder], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise RuntimeError(f"{tree.debian} cannot be had from Debian's sources: {done.stderr.strip()[-300:]}")
+            raise RuntimeError(f"{tree.debian} is not available from Debian's sources: {done.stderr.strip()[-300:]}")
     return folder
 
 

@@ -33,7 +33,7 @@ class Done:
 
 
 async def ours(client: McpClient, calls: Calls, *, first_right: bool) -> Done:
-    """The calls one after the other; with `first_right` only until one is no error."""
+    """The calls one after the other; with `first_right` only until one succeeds."""
     done = Done()
     for tool, arguments in calls:
         done.calls += 1

@@ -1,4 +1,4 @@
-"""The command `lsp-mcp`, and `python -m lsp_mcp`: the door if a shared daemon can serve, else the whole program."""
+"""The command `lsp-mcp`, and `python -m lsp_mcp`: the door if a shared daemon can serve, else the full program."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ def main() -> None:
     status = serve(sys.argv[1:])
     if status is not None:
         sys.stdout.flush()
-        os._exit(status)  # a thread may be reading stdin still
+        os._exit(status)  # a thread may still be reading stdin
     from lsp_mcp.cli.main import main as command
 
     command(prog_name="lsp-mcp")

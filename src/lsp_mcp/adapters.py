@@ -1,7 +1,7 @@
-"""What is true of one named language server, as checked data: `Adapter`, read from `adapters/lsp/*.toml`.
+"""The facts about one language server, as checked data: `Adapter`, read from `adapters/lsp/*.toml`.
 
-The user's own folder has more of them. No code in this program names a language server; each field below says where
-it is used.
+Users can add adapters in a folder of their own. No code in this program names a language server; each field below
+says what it is for.
 """
 
 from __future__ import annotations
@@ -27,119 +27,116 @@ class Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
 
 
 class Lexing(Data, frozen=True):
-    """What is not code in a text, as patterns of Python's `re` with MULTILINE and named groups."""
+    """Which parts of a text are not code: patterns for Python's `re` with MULTILINE and named groups."""
 
     comment: str
-    string: str  # and whatever else holds words that name nothing
-    naming: str = ""  # comments in which words do name symbols
-    macro: str = ""  # a definition of a macro; the group `macro` is its name
-    # A directive of conditional compilation, by its group: `never`, what follows is compiled in no configuration;
-    # `begin` another condition, `branch` the other case, `end`.
+    string: str  # string literals, and anything else whose words name no symbol
+    naming: str = ""  # comments whose words do name symbols
+    macro: str = ""  # a macro definition; the group `macro` is its name
+    # A directive of conditional compilation, by its group: `never` (the code after it is compiled in no configuration),
+    # `begin` (any other condition), `branch` (the other case) and `end`.
     conditional: str = ""
-    # What stands right before a word, and right behind one, that is surely used there and not declared.
+    # Text directly before (or after) a word that proves that the word is used there, not declared.
     before_use: str = ""
     after_use: str = ""
 
 
 class Language(Data, frozen=True):
-    """A language that the server answers for."""
+    """A language that the server supports."""
 
     id: str  # LSP's `languageId`
-    name: str  # for people
-    scheme: str  # of its anchors
-    extensions: tuple[str, ...]  # with the dot
-    keywords: frozenset[str] = frozenset()  # words that cannot be identifiers
-    name_prefixes: str = ""  # characters that servers take for the beginning of a name: an anchor may stand on one
-    line_comment: str = ""  # what begins a comment that ends with its line
-    block_comment: tuple[str, ...] = ()  # what begins and what ends one that may have several lines
-    lead_pattern: str = ""  # what may stand before the range of a symbol and is part of its declaration; ends there
-    blocks: Literal["braces", "indented"] = "braces"  # what a body is: a block in braces, or what is indented
+    name: str  # display name
+    scheme: str  # the scheme of its anchors
+    extensions: tuple[str, ...]  # file extensions, with the dot
+    keywords: frozenset[str] = frozenset()  # reserved words, which cannot be identifiers
+    name_prefixes: str = ""  # characters that servers count as part of a name, so an anchor may point at one
+    line_comment: str = ""  # starts a line comment
+    block_comment: tuple[str, ...] = ()  # starts and ends a block comment
+    lead_pattern: str = ""  # part of a declaration that precedes the symbol's range; the match ends at the range
+    blocks: Literal["braces", "indented"] = "braces"  # how a body is delimited: braces or indentation
     lexing: Lexing | None = None
 
 
 class Requirement(Data, frozen=True):
-    """A program that the server itself needs."""
+    """A program that the server depends on."""
 
     command: tuple[str, ...]  # prints its version
-    get: str  # how a person gets it
+    get: str  # how to install it
 
 
 class Workspace(Data, frozen=True):
-    """What a workspace of this server contains."""
+    """The layout of a workspace for this server."""
 
-    root_markers: tuple[str, ...] = ()  # files that make a folder a workspace of this server: it is then chosen
-    ignored_folders: tuple[str, ...] = (".git",)  # names of folders that are not watched
-    generated_pattern: str = ""  # paths of sources that build tools make for their own use: nobody asks about them
-    dependency_folder_names: tuple[str, ...] = ()  # folders of dependencies' sources: read, never written
-    dependency_folders_command: tuple[str, ...] = ()  # prints one readable folder a line
-    dependency_files_command: tuple[str, ...] = ()  # prints the source files that the workspace depends on, one a line
+    root_markers: tuple[str, ...] = ()  # files that mark a workspace root; the server is chosen where one exists
+    ignored_folders: tuple[str, ...] = (".git",)  # folder names that are not watched
+    generated_pattern: str = ""  # paths of sources that build tools generate for their own use; left out of answers
+    dependency_folder_names: tuple[str, ...] = ()  # folders with dependencies' sources: read-only
+    dependency_folders_command: tuple[str, ...] = ()  # prints folders that may be read, one per line
+    dependency_files_command: tuple[str, ...] = ()  # prints the workspace's dependency source files, one per line
 
 
 class Visibility(Data, frozen=True):
-    """Which files can mean a symbol of another one, where the files of a folder share names and others import it.
+    """Which files can refer to a symbol declared elsewhere, in languages where a folder is a package to import.
 
-    Patterns of Python's `re`; more may match than what they are for, never less.
+    Patterns for Python's `re`. They may match too much, but never too little.
     """
 
-    import_pattern: str  # an import declaration with its strings; {comment} and {string} are those of `Lexing`
-    library_pattern: str  # a path that leads to nothing in a workspace, unless there is a project that it begins with
-    after_imports_pattern: str = "(?!)"  # where no import can follow any more
-    import_name_pattern: str = ""  # one import of a declaration; groups `path`, {string}, and `alias`, its name
-    library_name_pattern: str = ""  # of the path of a library's import: group `name`, what it is surely called
-    private_files: str = ""  # names of files whose declarations and imports are nobody's else
-    type_pattern: str = ""  # with {name}, in the text that declares it: it may be a type, whatever a server says it is
-    private_names: str = ""  # names that only the files of the same folder can use
-    naming_words: tuple[str, ...] = ()  # a file with one of these can use any name
-    version_mark: str = ""  # a folder of dependencies has a package as PATH, this, VERSION
-    capital_mark: str = ""  # stands there before a letter that is a capital
+    import_pattern: str  # an import declaration with its strings; {comment} and {string} come from `Lexing`
+    library_pattern: str  # an import path outside the workspace, unless a project's name is a prefix of it
+    after_imports_pattern: str = "(?!)"  # the point after which no import can follow
+    import_name_pattern: str = ""  # one import of a declaration; groups: `path` ({string}) and `alias`, its name
+    library_name_pattern: str = ""  # in a library's import path: the group `name` is the package's name for certain
+    private_files: str = ""  # names of files whose declarations and imports no other file can use
+    type_pattern: str = ""  # matches a declaration of {name} that may be a type, whatever kind the server reports
+    private_names: str = ""  # names that are visible only within their folder
+    naming_words: tuple[str, ...] = ()  # a file with one of these words can refer to any name
+    version_mark: str = ""  # what separates PATH and VERSION in a dependency's folder name
+    capital_mark: str = ""  # precedes a capital letter in such a folder name
 
 
 class Join(Data, frozen=True):
-    """How projects that nobody joined are joined for the server alone: by a file elsewhere, which a variable names."""
+    """How to join separate projects for the server alone: a private file outside the workspace, named by a variable."""
 
-    variable: str  # of the environment: the path of the file; where the user has set it, that counts
-    setting: str  # of the server: variables for the programs that it runs
+    variable: str  # environment variable with the file's path; a value set by the user takes precedence
+    setting: str  # the server setting that holds environment variables for the programs it runs
     file: str  # the file's name
-    text: str  # with {version} and {entries}
-    entry: str  # with {folder}
-    version_pattern: str  # group 1 is the version that a marker file wants; the newest counts
+    text: str  # the file's text, with {version} and {entries}
+    entry: str  # one entry, with {folder}
+    version_pattern: str  # group 1 is the version that a marker file requires; the newest is used
     version_default: str
-    check_command: tuple[str, ...]  # given `FOLDER/...` of each: says whether they load together
-    check_problem: str = ""  # in what it prints: they don't
-    lock_files: tuple[str, ...] = ()  # files beside the marker that say what of others a project takes
-    decided_by: dict[str, str] = {}  # variables that, if they match a pattern, speak against it
-    decided_by_files: tuple[str, ...] = ()  # files in a project that do
+    check_command: tuple[str, ...]  # given `FOLDER/...` for each project: tells whether they load together
+    check_problem: str = ""  # output of that command that means they do not
+    lock_files: tuple[str, ...] = ()  # files beside the marker that pin a project's dependencies
+    decided_by: dict[str, str] = {}  # environment variables whose value, if it matches the pattern, rules joining out
+    decided_by_files: tuple[str, ...] = ()  # files or folders of a project that rule joining out
 
 
 class Projects(Data, frozen=True):
-    """How a workspace falls into projects (Go modules, packages …) that the server loads one by one."""
+    """How a workspace divides into projects (Go modules, packages …) that the server loads one by one."""
 
-    marker: str  # the file name that makes its folder a project
-    name_pattern: str  # its first group is the project's name in the marker file
-    joined_by: str = ""  # the file that joins projects into one; it names their folders
-    join_hint: str = ""  # the command that makes it; {folders} are the projects' folders
-    join_more_hint: str = ""  # the same where there is such a file already
+    marker: str  # the file that makes its folder a project
+    name_pattern: str  # in the marker file: group 1 is the project's name
+    joined_by: str = ""  # the file that joins projects into one workspace; it lists their folders
+    join_hint: str = ""  # the command that creates that file; {folders} are the projects' folders
+    join_more_hint: str = ""  # the command that adds projects to an existing one
     join: Join | None = None
-    alias_pattern: str = ""  # groups `name` and `folder`: in either file, one name more for the project in a folder
-    implied: tuple[str, ...] = ()  # names of projects that every other one uses without naming them
-    ignored_folders: tuple[str, ...] = ()  # name patterns of folders that hold no project
-    # Run in the project's folder: fails with a reason if it cannot be loaded. {folder}: one with sources in it.
+    alias_pattern: str = ""  # in either file: another `name` for the project in `folder` (named groups)
+    implied: tuple[str, ...] = ()  # projects that all others use without declaring it
+    ignored_folders: tuple[str, ...] = ()  # name patterns of folders that contain no projects
+    # Run in the project's folder; fails with a reason if the project cannot be loaded. {folder}: one with sources.
     check_command: tuple[str, ...] = ()
-    # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; of these errors, those that match
-    # `import_problem` make answers incomplete. Run where what `import_pattern` finds in a file has changed.
+    # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; errors that match `import_problem`
+    # make answers incomplete. Run when a file's matches of `import_pattern` have changed.
     import_command: tuple[str, ...] = ()
     import_pattern: str = ""
     import_problem: str = ""
-    excluded_command: tuple[str, ...] = ()  # given folders: prints the source files in them that the build leaves out
-    # The server takes in a left-out file for its own system once it is open; if not even then, it refuses questions
-    # about it with this. Empty: it takes in none.
+    excluded_command: tuple[str, ...] = ()  # given folders: prints their source files that the build excludes
+    # The server's error for an excluded file that it cannot load even when the file is open. Empty: it loads none.
     left_out_refusal: str = ""
-    left_out_pattern: str = (
-        ""  # where a file says when it is built; `left_out_tag` finds what a user must ask for, in that
-    )
-    left_out_tag: str = ""
-    left_out_hint: str = ""  # how to ask for `{tags}`
-    open_to_load: bool = False  # the server knows a project only while one of its files is open
+    left_out_pattern: str = ""  # a file's build constraint
+    left_out_tag: str = ""  # in that constraint: what a user must set to include the file
+    left_out_hint: str = ""  # how to set `{tags}`
+    open_to_load: bool = False  # the server loads a project only while one of its files is open
 
     def ignores(self, file: Path, root: Path) -> bool:
         """Whether `file` is in a folder below `root` that holds no project."""
@@ -150,194 +147,194 @@ class Projects(Data, frozen=True):
 
 
 class Compilation(Data, frozen=True):
-    """The compilation database of a server that indexes what is in it, and where that server keeps its index.
+    """The compilation database of a server that indexes the files listed there, and where it keeps that index.
 
-    Such a server reads a file that changed, and what includes it, again only when it is opened.
+    Such a server reads a changed file, and the files that include it, again only when it is opened.
     """
 
-    database: str  # its file name
-    folders: tuple[str, ...]  # where builds put it: globs below the root or a folder above it, the best first
-    own_folders: tuple[str, ...]  # where the server looks by itself: in each folder above a file
-    argument: str  # makes the server take the one in {folder}
-    index_folder: str  # in the folder of the database
-    shard_pattern: str  # the name of a file of the index: group 1 is the name of the source file that it is about
-    include_pattern: str  # a line that includes a file: group 1 is how it is spelled
-    how_to_get: str  # for people
-    library_folders: tuple[str, ...] = ()  # where headers lie that lead to none of a workspace: globs, absolute
-    library_pattern: str = "(?!)"  # such headers by how they are spelled, wherever they lie
-    flags: str = ""  # a file of flags, one a line, that counts for every file where there is no database
-    compiled_extensions: tuple[str, ...] = ()  # of those files: what is not only included
-    config_files: tuple[str, ...] = ()  # names of files that say how it compiles files
-    include_options: tuple[str, ...] = ()  # of a compiler: the file named next is included first
-    added_flags: tuple[str, ...] = ()  # of a compiler, for each file; those that the build has win
+    database: str  # the database's file name
+    folders: tuple[str, ...]  # where builds put it: globs below the root or a folder above it, in order of preference
+    own_folders: tuple[str, ...]  # where the server looks by itself, in each folder above a file
+    argument: str  # makes the server use the database in {folder}
+    index_folder: str  # the index, relative to the database's folder
+    shard_pattern: str  # the name of an index file: group 1 is the name of its source file
+    include_pattern: str  # an include line: group 1 is the path as written
+    how_to_get: str  # how to create the database, for people
+    library_folders: tuple[str, ...] = ()  # absolute globs of system headers, which never include workspace files
+    library_pattern: str = "(?!)"  # such headers by the path as written, wherever they are
+    flags: str = ""  # a file of compiler flags, one per line, used for every file if there is no database
+    compiled_extensions: tuple[str, ...] = ()  # which files are compiled in that case, rather than only included
+    config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
+    include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
+    added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
 
 
 class Changes(Data, frozen=True):
-    """What the server doesn't do by itself when it is told that source files were created or changed."""
+    """What must be done for the server when files were created or changed, because it does not do it by itself."""
 
-    load_request: str = ""  # asked about each such file, so that the server loads the package that it is now in
-    load_most: int = 0  # if more files than this change at once, everything is loaded again
-    settle_request: str = ""  # asked then, so that the server loads what depends on those packages too
+    load_request: str = ""  # sent about each such file: makes the server load the file's package
+    load_most: int = 0  # if more files than this change at once, everything is reloaded
+    settle_request: str = ""  # sent afterwards: makes the server load the packages that depend on those
     settle_params: dict[str, Any] = {}
-    goes_by_mtime: bool = False  # of a file that is not open, a text with the old one's time is not read
+    goes_by_mtime: bool = False  # the server misses a change to a closed file that keeps its modification time
 
 
 class Documents(Data, frozen=True):
-    """How the server is told of open documents, where the specification leaves it open or is not enough."""
+    """How to synchronize open documents with the server, where the LSP specification is open or not enough."""
 
-    change_fields: dict[str, Any] = {}  # sent with each `didChange`, in addition to what LSP has
-    tell_saved: bool = True  # `didSave` follows each `didChange`
-    close_when_read: bool = False  # `didClose` only after diagnostics of the last version have come
-    reread_fields: dict[str, Any] = {}  # of a `didChange` that makes it read what is included again; none: reopened
-    outlines_closed: bool = False  # it answers about the outline of a document that is not open, too
-    reread_times: int = 1  # such changes in a row, each after the answer to the one before, until one is fresh
+    change_fields: dict[str, Any] = {}  # extra fields of each `didChange`
+    tell_saved: bool = True  # send `didSave` after each `didChange`
+    close_when_read: bool = False  # send `didClose` only after diagnostics of the last version have arrived
+    reread_fields: dict[str, Any] = {}  # of a `didChange` that makes it read includes again; empty: reopen instead
+    outlines_closed: bool = False  # `documentSymbol` works for documents that are not open
+    reread_times: int = 1  # how many such changes to send, each after the reply to the previous one
 
 
 class InactiveRegions(Data, frozen=True):
-    """How the server says what the preprocessor leaves out of an open document."""
+    """How the server reports which parts of an open document the preprocessor skips."""
 
-    method: str = ""  # of the notification: `textDocument`, and `regions` as ranges; empty: it doesn't
-    capability: tuple[str, ...] = ()  # the client's that asks for it: keys, the outermost first
+    method: str = ""  # the notification, with `textDocument` and `regions` (ranges); empty: it sends none
+    capability: tuple[str, ...] = ()  # key path of the client capability that enables it
 
 
 class Positions(Data, frozen=True):
-    """How the server counts."""
+    """How the server counts lines and characters."""
 
     offers: tuple[CodeUnit, ...] = ("utf-32", "utf-8", "utf-16")  # sent as `positionEncodings`, best first
     lone_cr_ends_line: bool = True
 
 
 class Ready(Data, frozen=True):
-    """The signal that the server knows the whole workspace."""
+    """The signal that the server has loaded the whole workspace."""
 
-    progress_title: str = ""  # of the `$/progress` that must have begun and ended; empty: ready when initialized
-    incomplete_pattern: str = ""  # on stderr: group 1 is a file that it could not index whole
-    unusable_pattern: str = ""  # on stderr: group 1 is a file that it could not begin to index, for its flags
-    unusable_hint: str = ""  # how a person fixes that
-    harmless_errors: str = ""  # codes of errors that hide nothing in the file, as a pattern
+    progress_title: str = ""  # the `$/progress` that must have started and ended; empty: ready once initialized
+    incomplete_pattern: str = ""  # on stderr: group 1 is a file that was indexed only in part
+    unusable_pattern: str = ""  # on stderr: group 1 is a file that was not indexed because of its compile flags
+    unusable_hint: str = ""  # how to fix that
+    harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
 
 
 class Diagnostics(Data, frozen=True):
-    """How the server says what is wrong."""
+    """How the server reports problems."""
 
-    command: str = ""  # makes it look at files again: by itself it takes its time where others changed
-    command_field: str = ""  # of that command's argument: the URIs of the files
-    command_covers: Literal["file", "workspace"] = "file"  # what it has published diagnostics of when it answers
-    clears_closed: bool = False  # of a document that is closed it says, without a version, that nothing is wrong
-    elsewhere_pattern: str = ""  # of messages about another file, which the related information names
-    # Before the text of a compiled file, it makes the server look at all that is included as closely as at the text.
+    command: str = ""  # makes it diagnose files now; by itself it delays files that others affect
+    command_field: str = ""  # the field of that command's argument for the files' URIs
+    command_covers: Literal["file", "workspace"] = "file"  # what has been diagnosed when the command returns
+    clears_closed: bool = False  # closing a document publishes empty diagnostics without a version
+    elsewhere_pattern: str = ""  # messages about another file, which the related information names
+    # Put before the text of a compiled file, it makes the server diagnose included files as fully as the file itself.
     whole_prefix: str = ""
-    whole_unless: str = ""  # a text that this is found in cannot begin so
-    stopped_code: str = ""  # of the error that says that there are more, of which it tells nothing
-    syntax_source: str = ""  # the `source` of errors that hide from it what stands behind them
-    syntax_command: tuple[str, ...] = ()  # given files, it says on stderr which of them have such errors, sooner
+    whole_unless: str = ""  # texts that cannot be prefixed so
+    stopped_code: str = ""  # code of the error that means that further errors were not reported
+    syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
+    syntax_command: tuple[str, ...] = ()  # given files, prints those with such errors on stderr, faster
 
 
 class Symbols(Data, frozen=True):
-    """What the server's symbols look like."""
+    """The form of the server's symbols."""
 
-    member_pattern: str = ""  # groups `owner` and `member`: a symbol named so belongs to its sibling `owner`
-    workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol, None: no cap
-    narrow_query: str = ""  # a query for the symbols whose names end with {name}, and for few others
-    knows_libraries: bool = False  # workspace/symbol gives those of the system's libraries too
-    kinds: dict[str, str] = {}  # what it means by a kind of symbol, by LSP's name of that kind
-    names_in_text: tuple[str, ...] = ()  # kinds that a call hierarchy gives another name than the text has there
-    # What stands right behind the name of a type that is generic, and whose members' uses it counts by instance.
+    member_pattern: str = ""  # groups `owner` and `member`: a symbol with such a name belongs to its sibling `owner`
+    workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol; None: no cap
+    narrow_query: str = ""  # a query for symbols whose names end with {name}, with few other results
+    knows_libraries: bool = False  # workspace/symbol includes symbols of system libraries
+    kinds: dict[str, str] = {}  # the actual kind of symbols, by the LSP kind that the server reports
+    names_in_text: tuple[str, ...] = ()  # kinds whose name in a call hierarchy differs from the one in the text
+    # Text directly after the name of a generic type, for a server that finds its members' uses per instance.
     generic_pattern: str = ""
-    implementation_goes_up: bool = False  # of what is in no interface it gives the interfaces' own types or methods
-    scope_separator: str = ""  # a symbol's name is `containerName`, this and `name`; empty: `name` is the whole name
+    implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
+    scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
 
 
 class Packages(Data, frozen=True):
-    """How folders are packages: a server that renames a package by its clause moves its folder."""
+    """How folders map to packages, for a server that moves the folder when its package clause is renamed."""
 
-    clause_pattern: str  # in text without comments; the group `name` is the package's
-    module_file: str  # of the folder that all packages' paths begin at
-    module_pattern: str  # in that file; the group `path` is the module's
+    clause_pattern: str  # the package clause, in text without comments; group `name`
+    module_file: str  # the file in the folder where package paths begin
+    module_pattern: str  # in that file; the group `path` is the module's path
 
 
 class Rename(Data, frozen=True):
-    """What the server does not see when it renames."""
+    """What the server overlooks when it renames."""
 
-    check: bool = False  # it misses uses and clashes: its edits are compared with the references and names there are
-    # Patterns of names that belong to a symbol called {name}, of {owner} if it is a member; the group `name` is that
-    # part. What has such a name in the same folder is renamed along.
+    check: bool = False  # it misses uses and clashes, so its edits are compared with references and existing names
+    # Patterns of names derived from a symbol {name} (of {owner}, if it is a member); the group `name` is that part.
+    # Symbols with such names in the same folder are renamed too.
     followers: tuple[str, ...] = ()
-    known_by_name: dict[str, str] = {}  # a member's name and detail → what knows it by that, for people
-    names_no_files: bool = False  # no code names a file, so that within its folder it may be called anything
+    known_by_name: dict[str, str] = {}  # a member's name and detail → what relies on that name, for people
+    names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
 
 
 class Hierarchy(Data, frozen=True):
-    """How the text says which type is based on which, for a server whose index loses that."""
+    """How to read inheritance from the text, for a server whose index loses it."""
 
-    class_pattern: str  # groups: `name` of a type with bases, and `bases`, in text without comments and strings
-    maker_pattern: str = ""  # what may make a type of its `arguments`: a macro
+    class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
+    maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
-    id_field: str = ""  # of an item's `data`: the server's own word for the symbol
+    id_field: str = ""  # in an item's `data`: the server's identifier for the symbol
 
 
 class BuiltAction(Data, frozen=True):
-    """A refactoring that the server does by a command, but offers only to clients that can ask a person.
+    """A refactoring that the server supports as a command, but offers only to clients that can prompt a person.
 
-    In `arguments` and `answers` a string {location} is the LSP `Location` of what the caller points at, and {NAME} the
-    option of that name; of the options in `files` the URI of that file is meant.
+    In `arguments` and `answers` the string {location} becomes the LSP `Location` of the caller's target, and {NAME}
+    the option of that name (as the URI of a file, if it is listed in `files`).
     """
 
     title: str
     kind: str
     command: str
     arguments: tuple[Any, ...] = ()
-    answers: dict[str, str] = {}  # by the ids of the questions that the server would ask
+    answers: dict[str, str] = {}  # answers to the server's prompts, by their ids
     files: tuple[str, ...] = ()
-    needs: str = ""  # a pattern of the code of the line that it is offered on; empty: it is never listed
+    needs: str = ""  # offered on lines whose code matches this pattern; empty: never listed
 
 
 class Actions(Data, frozen=True):
-    """The server's code actions, as far as a caller may have them done."""
+    """The server's code actions, as far as callers may run them."""
 
-    commands: tuple[str, ...] = ()  # those that only ask for edits: all that is ever executed
-    hidden: tuple[str, ...] = ()  # kinds of actions that change no source: they show something to a person
-    invented: dict[str, str] = {}  # by kind, a pattern of the name that the server makes up for what it extracts
+    commands: tuple[str, ...] = ()  # commands that only produce edits; no others are executed
+    hidden: tuple[str, ...] = ()  # kinds of actions that do not change sources, but show something in an editor
+    invented: dict[str, str] = {}  # by kind: a pattern of the name that the server gives to extracted code
     built: tuple[BuiltAction, ...] = ()
-    style_files: tuple[str, ...] = ()  # one of them says how code is formatted; without any of them nobody formats it
+    style_files: tuple[str, ...] = ()  # files that define the code style; without one, code is not formatted
 
 
 class Tests(Data, frozen=True):
-    """What runs functions that nobody calls, and how tests are run. Patterns of Python's `re`."""
+    """How tests are recognized and run, and which other functions run without a caller. Patterns for Python's `re`."""
 
-    file_pattern: str = ""  # names of files with tests
-    function_pattern: str = ""  # names of test functions, as a call hierarchy gives them
-    name_pattern: str = ""  # of a test's whole name; its groups are what its runner calls it, joined by `.`
-    run: str = ""  # runs some: {folder} of the files below their project, {names} joined by `names_joined`
-    run_all: str = ""  # runs all of {folders}, those of one project
+    file_pattern: str = ""  # names of test files
+    function_pattern: str = ""  # names of test functions, as in a call hierarchy
+    name_pattern: str = ""  # a test's full name; its groups, joined by `.`, are the runner's name for it
+    run: str = ""  # runs some tests: {folder} is relative to the project, {names} are joined by `names_joined`
+    run_all: str = ""  # runs all tests in {folders} of one project
     names_joined: str = "|"
-    # The line of a declaration that is used though nothing names it: a program's entry, what a base's callers call.
+    # The line of a declaration that is used without being named: an entry point, or an override called by its base.
     implicit_pattern: str = ""
 
 
 class WordCheck(Data, frozen=True):
-    """How the answers of the server are compared with the text. See `features.word_check`."""
+    """How the server's answers are verified against the text. See `features.word_check`."""
 
-    request: str = "textDocument/definition"  # tells what a place means, without guessing
-    location_fields: tuple[str, ...] = ()  # of an element of the answer: its `Location`s; empty: it is one itself
-    id_field: str = ""  # of such an element: what is the same for the same symbol, whatever file it is asked in
-    alias_field: str = ""  # of such an element: matches `alias_pattern` if it is only another name for the others
+    request: str = "textDocument/definition"  # resolves the symbol at a place, without guessing
+    location_fields: tuple[str, ...] = ()  # fields of a result that are `Location`s; empty: the result is one itself
+    id_field: str = ""  # field of a result that identifies the symbol, the same in every file
+    alias_field: str = ""  # field of a result that matches `alias_pattern` if the result is an alias of the others
     alias_pattern: str = ""
-    # `alias_field` matches it if only what includes its declaration can mean the symbol: there is no other of the same.
+    # Matches `alias_field` if only files that include the declaration can mean the symbol: there is no other one.
     internal_pattern: str = ""
-    # Of such an element: the name of the symbol. A server that gives another one than the word at the place has misread
-    # the code there, unless the word is one of the language that stands for a symbol.
+    # Field of a result with the symbol's name. If it differs from the word at the place, the server has misread the
+    # code there, unless the word is a keyword that stands for a symbol (`standing_for`).
     name_field: str = ""
     standing_for: frozenset[str] = frozenset()
-    by_folder: bool = False  # one open file of a folder is enough to ask about all files in it
-    # What stands right before a word that a value or scope has: the group `operator`, and `operand` if that is a name.
+    by_folder: bool = False  # one open file of a folder is enough to ask about all its files
+    # Text directly before a member of a value or scope: the group `operator`, and `operand` if that is a name.
     member_pattern: str = ""
-    member_operators: frozenset[str] = frozenset()  # those behind which nothing but members stands
-    kind_pattern: str = ""  # what stands right before a word of a name space of its own
-    parameter_pattern: str = ""  # what stands right before a parameter of the declaration whose name comes next
-    grouped: bool = False  # the references of a method are those of all methods that it must be called like
-    # Where it has read a file it misses nothing: for an answer that changes nothing, not each place is asked about.
+    member_operators: frozenset[str] = frozenset()  # operators that only members can follow
+    kind_pattern: str = ""  # text directly before a word of a separate name space
+    parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
+    grouped: bool = False  # the references of a method include those of all methods that must share its name
+    # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False
 
 
@@ -348,7 +345,7 @@ class Settings(Data, frozen=True):
     values: dict[str, Any] = {}
 
 
-# What can be asked without changing anything (LSP 3.17, the requests of a client).
+# The read-only requests of LSP 3.17.
 _READ_ONLY = (
     *("textDocument/hover", "textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"),
     *("textDocument/implementation", "textDocument/references", "textDocument/documentSymbol", "workspace/symbol"),
@@ -362,31 +359,31 @@ _READ_ONLY = (
 
 
 class Passthrough(Data, frozen=True):
-    """The methods that a caller may send as they are."""
+    """The methods that callers may send unchanged."""
 
     methods: tuple[str, ...] = _READ_ONLY
-    extensions: tuple[str, ...] = ()  # methods of the server's own, in addition
+    extensions: tuple[str, ...] = ()  # the server's own methods, in addition
 
 
 class Install(Data, frozen=True):
-    """How `lsp-mcp install` gets the server. {version} and {folder} are filled in."""
+    """How `lsp-mcp install` installs the server; {version} and {folder} are filled in."""
 
     version: str
     command: tuple[str, ...]
     env: dict[str, str] = {}
-    program: str = ""  # its path in {folder}, if it is not at the top under its own name
+    program: str = ""  # the program's path in {folder}, if it is not at the top under its own name
 
 
 class Adapter(Data, frozen=True):
-    """Everything that is special about one language server."""
+    """The facts about one language server."""
 
-    name: str  # of the backend, as in `--backend NAME`; the same as that of the file
-    title: str  # for people
+    name: str  # the backend's name, as in `--backend NAME`; must equal the file's name
+    title: str  # display name
     command: tuple[str, ...]  # starts the server, which speaks LSP on stdin and stdout
     languages: tuple[Language, ...]
     version_command: tuple[str, ...] = ()  # prints the version; the first word is replaced by the program found
-    extra_paths: tuple[str, ...] = ()  # folders to look in after PATH; ~ and ${VARIABLE} are expanded
-    package_program: str = ""  # its path if it was installed as a Python package: PACKAGE/…
+    extra_paths: tuple[str, ...] = ()  # folders to search after PATH; ~ and ${VARIABLE} are expanded
+    package_program: str = ""  # the program's path if it was installed as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
     projects: Projects | None = None
@@ -406,13 +403,13 @@ class Adapter(Data, frozen=True):
     word_check: WordCheck = WordCheck()
     settings: Settings = Settings()
     passthrough: Passthrough = Passthrough()
-    toolsets: tuple[str, ...] = ()  # tools that only this server has, by their names in `TOOLSETS`
+    toolsets: tuple[str, ...] = ()  # toolsets for this server only, by their names in `TOOLSETS`
     capabilities: dict[str, Any] = {}  # client capabilities to announce, in addition to the usual ones
     initialization_options: dict[str, Any] = {}  # sent with `initialize`
     install: Install | None = None
 
     def is_generated(self, path: str | Path) -> bool:
-        """Whether a build tool has made `path` for its own use."""
+        """Whether a build tool generated `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
 
     @property
@@ -426,14 +423,14 @@ class Adapter(Data, frozen=True):
         return not self.diagnostics.command and not self.compilation
 
     def language_of(self, path: Path) -> Language | None:
-        """The language of `path` by its extension, None when this server doesn't answer for it."""
+        """The language of `path` by its extension; None if this server does not support it."""
         return self._by_extension.get(path.suffix) or self._by_extension.get(path.suffix.lower())
 
     def encoding(self, unit: str) -> PositionEncoding:
-        """How the server counts once it has agreed on `unit` (LSP 3.17, `PositionEncodingKind`).
+        """The encoding for the negotiated `unit` (LSP 3.17, `PositionEncodingKind`).
 
         Raises:
-            RefusedError: it counts in something that it was not offered.
+            RefusedError: the server chose a unit that was not offered.
         """
         if unit not in get_args(CodeUnit):
             raise RefusedError(f"{self.name} counts positions in {unit!r}; it was offered {self.positions.offers}")
@@ -445,7 +442,7 @@ class Adapter(Data, frozen=True):
 
     @cached_property
     def extensions(self) -> tuple[str, ...]:
-        """Every extension that the server answers for."""
+        """Every file extension that the server supports."""
         return tuple(self._by_extension)
 
     @cached_property
@@ -459,20 +456,20 @@ _TAKEN = ("nvim", "dap")  # backends without an adapter
 
 
 def adapter_names(kind: Kind = "lsp") -> list[str]:
-    """The names of all adapters, shipped ones and the user's own, sorted."""
+    """The names of all adapters, both shipped and the user's own, sorted."""
     return sorted(adapter_files(kind))
 
 
 def user_folder() -> Path:
     """The folder of the user's own adapters, `$XDG_CONFIG_HOME/lsp-mcp/adapters`; it need not exist.
 
-    There is none in a workspace: a repository must never say which programs run.
+    Adapters in a workspace are never read: a repository must not decide which programs run.
     """
     return platformdirs.user_config_path("lsp-mcp") / "adapters"
 
 
 def adapter_files(kind: Kind) -> dict[str, Path]:
-    """The adapter files by name; one of the user's takes the place of a shipped one."""
+    """The adapter files by name; a user's file replaces a shipped one of the same name."""
     shipped = (data_folder("adapters") / kind).glob("*.toml")
     own = (user_folder() if kind == "lsp" else user_folder() / kind).glob("*.toml")
     return {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem not in _TAKEN}
@@ -483,7 +480,7 @@ def load_adapter(name: str) -> Adapter:
     """The adapter `name`.
 
     Raises:
-        ConfigError: there is none of that name, or its file is wrong.
+        ConfigError: no adapter has that name, or its file is invalid.
     """
     files = adapter_files("lsp")
     if name not in files:
@@ -497,7 +494,7 @@ def load_adapter(name: str) -> Adapter:
 
 @cache
 def shipped_adapters() -> tuple[Adapter, ...]:
-    """All adapters, by name; raises as `load_adapter`."""
+    """All adapters, sorted by name. Raises the errors of `load_adapter`."""
     return tuple(map(load_adapter, adapter_names()))
 
 

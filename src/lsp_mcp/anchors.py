@@ -21,7 +21,7 @@ _MAYBE_ESCAPED = re.compile(r"[^A-Za-z0-9/\-._~!$&'()*+,;=:@\[\]{}]")
 
 @dataclass(frozen=True)
 class Anchor:
-    """One place that a caller can hand back: `file` is a decoded, `/`-separated path."""
+    """One place that a caller can refer to: `file` is a decoded, `/`-separated path."""
 
     scheme: str
     file: str
@@ -32,10 +32,10 @@ class Anchor:
 
 
 def parse_anchor(anchor: str) -> Anchor:
-    """The anchor that `anchor` spells; the inverse of `str(anchor)`.
+    """Parse `anchor`; the inverse of `str(anchor)`.
 
     Raises:
-        AnchorError: it is not of the form, or a number is 0.
+        AnchorError: it does not have the form of an anchor, or a number is 0.
     """
     match = _ANCHOR.fullmatch(anchor.strip())
     if not match:
@@ -48,12 +48,12 @@ def parse_anchor(anchor: str) -> Anchor:
     except UnicodeDecodeError:
         raise AnchorError(f"the file of {quoted(anchor)} is not percent-encoded UTF-8: {_FORM}.") from None
     if "\0" in file:
-        raise AnchorError(f"the file of {quoted(anchor)} holds a NUL character, which no file name has.")
+        raise AnchorError(f"the file of {quoted(anchor)} contains a NUL character, which file names cannot have.")
     return Anchor(match["scheme"].lower(), file, point)
 
 
 def is_anchor(text: str) -> bool:
-    """Whether `text` has the form of an anchor, right or wrong in its numbers."""
+    """Whether `text` has the form of an anchor, whatever its numbers."""
     return _ANCHOR.fullmatch(text.strip()) is not None
 
 
@@ -63,7 +63,7 @@ def looks_like_anchor(text: str) -> bool:
 
 
 def encode_file(file: str) -> str:
-    """`file` as it stands in an anchor: what a URI reserves, spaces and invisible characters are escaped.
+    """`file` as written in an anchor: characters that URIs reserve, spaces and invisible characters are escaped.
 
     Letters of any script stay readable (RFC 3987); `parse_anchor` takes both forms.
     """

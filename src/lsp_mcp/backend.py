@@ -1,7 +1,7 @@
-"""The narrow waist: `Backend`, whatever answers LSP requests about a workspace.
+"""The narrow waist: `Backend`, which answers LSP requests about a workspace.
 
-A language server that this program started and one that runs inside an editor differ only behind it.
-Features ask a `Backend`; nothing above it knows how the server is reached.
+It hides whether the language server was started by this program or runs inside an editor. Features ask a `Backend`;
+nothing above it knows how the server is reached.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from lsp_mcp.words.workspace_words import FilesWith
 
 Json = dict[str, Any]
 Report = Callable[[float, float | None, str], Awaitable[None]]
-"""Called with (done, total, message) while somebody waits."""
+"""Called with (done, total, message) while a caller waits."""
 
 
 State = Literal["missing", "starting", "indexing", "running", "stopped"]
-"""Of a server: not installed; not initialized yet; initialized, and loading the workspace; ready; gone."""
+"""The state of a server: not installed; not yet initialized; loading the workspace; ready; gone."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """What a use of a symbol looks like to somebody who only reads text.
+    """What a use of a symbol looks like in plain text.
 
-    `files` are those that may have one that nobody has explained; None: every file with the word. In those that `lines`
-    has, it stands only on these lines, from 1.
+    `files` are those with occurrences that are still unexplained; None: every file with the word. In a file of `lines`
+    they are only on these lines, from 1.
     """
 
     identifier: str
@@ -46,7 +46,7 @@ class Use:
         return self.may_be_in(path) and (path not in self.lines or line in self.lines[path])
 
     def may_be_in(self, path: Path) -> bool:
-        """Whether `path`, which has the word, may have an unexplained use."""
+        """Whether `path`, which contains the word, may have an unexplained use."""
         return self.files is None or path in self.files
 
 
@@ -56,59 +56,59 @@ Reach = Literal["text", "file", "workspace"]
 
 @dataclass(frozen=True)
 class Scope:
-    """What an answer depends on, so that only what can matter to it becomes a gap.
+    """What an answer depends on, so that only relevant problems become gaps.
 
-    `path` is the document that it is about, None if it is about the whole workspace; `use` what could be hidden.
+    `path` is the document in question, None for the whole workspace; `use` is what could be hidden.
     """
 
     reach: Reach = "workspace"
     path: Path | None = None
     use: Use | None = None
     unsearched: frozenset[Path] = frozenset()  # as `Backend.load` gave them before the answer
-    searched: frozenset[Path] = frozenset()  # files that the build leaves out, which the answer takes in all the same
+    searched: frozenset[Path] = frozenset()  # files that the build excludes but the answer covers all the same
 
 
 @dataclass(frozen=True)
 class Facts:
     """What is known of a server and of its index; None and empty for what is not."""
 
-    version: str = ""  # as it says itself
+    version: str = ""  # as it reports itself
     command: tuple[str, ...] = ()
     memory: int | None = None  # bytes of its processes that are in RAM
-    database: Path | None = None  # the compilation database that it has
+    database: Path | None = None  # the compilation database that it uses
     compiled: int = 0  # files in that
     indexed: int | None = None  # files in its index, headers too
-    index_changed: float | None = None  # when a file of the index was written last, seconds since 1970
+    index_changed: float | None = None  # when the index was last written, seconds since 1970
     failed: Mapping[Path, str] = field(default_factory=dict)  # files with errors, and the first of each
-    left_out: int = 0  # source files that the build does not take in
+    left_out: int = 0  # source files that the build excludes
 
 
 class Words(Protocol):
     """The words of a workspace's source files in the languages of one server, buffers of an editor before the disk."""
 
     async def files_with(self, word: str, *, seconds: float | None = None) -> FilesWith:
-        """The files that have `word`, in code or elsewhere, as of the last `sync`.
+        """The files that contain `word`, in code or elsewhere, as of the last `sync`.
 
-        What is still to be read is waited for, at most `seconds`; with None until the call itself ends.
+        Waits at most `seconds` for files that are still unread; with None, until the end of the call.
         """
 
     def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
-        """Where `word` stands in the code of `text`, which is the text of `path`; remembered while that is the same."""
+        """Where `word` occurs in the code of `text`, the text of `path`; cached until the text changes."""
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
-        """Those of `files` that may mean `symbol` by its name; the others cannot, whatever stands in them."""
+        """Those of `files` that can refer to `symbol` by its name; the others cannot, whatever their content."""
 
     async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
-        """Those of `spans`, where its name stands in `path`, that may be `symbol`: no name of another package's."""
+        """Those of `spans`, occurrences of its name in `path`, that may be `symbol`: not another package's name."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a server says is wrong in one state of the workspace.
+    """The problems that a server reports in one state of the workspace.
 
-    `diagnostics` are LSP `Diagnostic`s by file, of files with any. `covers` are the files that were looked at; None:
-    all that the build has. Of those in `untold` it is known that they have errors, and not which. `gaps` is what
-    could not be looked at.
+    `diagnostics` are LSP `Diagnostic`s by file, for files with any. `covers` are the files that were checked; None:
+    all files of the build. The files in `untold` have errors that are not known in detail. `gaps` describe what could
+    not be checked.
     """
 
     diagnostics: Mapping[Path, Sequence[Json]]
@@ -118,13 +118,13 @@ class Checked:
 
 
 class Trial(Protocol):
-    """What a server would say of other texts; see `Backend.trial`."""
+    """What a server would report for other texts; see `Backend.trial`."""
 
     def show(self, path: Path, text: Text) -> None:
-        """Let the server take `text` for the content of `path`, which need not exist."""
+        """Present `text` to the server as the content of `path`, which need not exist."""
 
     async def check(self) -> Checked:
-        """What would be wrong then, as far as the server can tell without files being written."""
+        """The problems that these texts would cause, as far as the server can tell without files being written."""
 
 
 class Backend(Protocol):
@@ -132,11 +132,11 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """What answers and notes call it, for example `gopls`."""
+        """The server's name in answers and notes, for example `gopls`."""
 
     @property
     def adapter(self) -> Adapter:
-        """What is known of the server."""
+        """The facts about the server."""
 
     @property
     def root(self) -> Path:
@@ -152,122 +152,123 @@ class Backend(Protocol):
 
     @property
     def request_timeout(self) -> float:
-        """How long one answer is waited for, seconds, unless a request says otherwise."""
+        """The time limit for one reply in seconds, unless a request sets another."""
 
     @property
     def check_seconds(self) -> float:
-        """How long an answer that changes nothing is compared with the text, seconds, if it took no longer itself."""
+        """Seconds for verifying a read-only answer against the text, unless the answer itself took longer."""
 
     @property
     def words(self) -> Words:
-        """Which files have a word, and where."""
+        """The word index."""
 
     def state(self) -> State:
         """What the server is doing now."""
 
     async def ready(self, report: Report) -> None:
-        """Wait until the server knows the workspace, at most the ready timeout (`--ready-timeout`).
+        """Wait until the server has loaded the workspace, at most the ready timeout (`--ready-timeout`).
 
         Raises:
             UnavailableError: the server is missing or dies while it starts.
         """
 
     async def sync(self) -> int:
-        """Tell the server everything that changed on disk until now; returns how often anything did.
+        """Tell the server about all changes on disk until now; returns a counter of changes.
 
-        Equal numbers before and after a question: nothing changed while it was asked.
+        If it is the same before and after a question, nothing changed while the question was answered.
         """
 
     @property
     def generation(self) -> int:
-        """What `sync` returned last."""
+        """The last result of `sync`."""
 
     async def open(self, path: Path) -> Text:
         """Make sure that the server has `path` open with its present content, which is returned.
 
         Raises:
-            PathError: the file cannot be read as text, or is of no language of this server.
+            PathError: the file cannot be read as text, or is not in a language of this server.
         """
 
     async def text(self, path: Path) -> Text:
-        """The text of `path` as the server believes it to be: the open document, else the file.
+        """The text of `path` as the server sees it: the open document, else the file.
 
         Raises:
             PathError: the file is gone or cannot be read as text.
         """
 
     def version(self, path: Path) -> int | None:
-        """The version of the open document `path` as told to the server; None when it is not open."""
+        """The version of the open document `path` as sent to the server; None if it is not open."""
 
     async def load(self, path: Path | None, word: str) -> frozenset[Path]:
-        """Make the server load what it doesn't by itself and an answer about `word` may lie in, within some seconds.
+        """Make the server load projects that may contain `word` and that it does not load by itself, within seconds.
 
-        `path` is the file that the question is about; None: the whole workspace. Returns what it is still loading:
-        the `unsearched` of the answer's `Scope`.
+        `path` is the file in question; None: the whole workspace. Returns what is still being loaded: the
+        `unsearched` of the answer's `Scope`.
         """
 
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
-        """The files that the build leaves out and that may hold a `use` of something of the project of `path`."""
+        """The files that the build excludes and that may contain a `use` of a symbol of the project of `path`."""
 
     async def built_files_with(self, word: str) -> FilesWith:
-        """The files that have `word`, of those that the build of this server takes in."""
+        """The files of the build that contain `word`."""
 
     def has_reread(self, path: Path) -> bool:
-        """Whether the server has read `path` again because it changed; its index may keep what was so before."""
+        """Whether the server has read `path` again after a change; its index may still hold the old state."""
 
     def mistrust(self, path: Path, name: str) -> None:
-        """The server has said that `name` stands in `path`, and it doesn't; the next `sync` mends that if it can."""
+        """Report that the server wrongly found `name` in `path`; the next `sync` corrects that if it can."""
 
     async def wait(self, timeout: float, report: Report) -> State:
         """The state of the server once it is ready, or after `timeout` seconds."""
 
     async def diagnosed(self, path: Path) -> bool:
-        """Wait until the server has said what is wrong in the present text of `path`; False if it doesn't in time."""
+        """Wait until the server has diagnosed the present text of `path`; False if it does not in time."""
 
     @property
     def has_versions(self) -> bool:
-        """Whether this server says, as far as is known, of which text its diagnostics are."""
+        """Whether this server, as far as is known, states the version that its diagnostics are for."""
 
     async def facts(self) -> Facts:
-        """What is known of the server and of its index, now."""
+        """What is known now about the server and its index."""
 
     def diagnostics(self, path: Path) -> list[Any]:
         """The last diagnostics of `path`, as the server sent them (LSP `Diagnostic`)."""
 
     async def check(self, also: Collection[Path] = ()) -> Checked:
-        """What is wrong now in everything that changed and what depends on it, or in all; `also` in these files.
+        """The present problems in all changed files and their dependents, or in all files; `also` in these files.
 
-        Call `sync` before. Raises as `request`.
+        Call `sync` before. Raises the errors of `request`.
         """
 
     @property
     def baseline(self) -> Checked | None:
-        """What was wrong when the workspace was seen first, before any change; None if nobody looked in time."""
+        """The problems when the workspace was first seen, before any change; None if it was not checked in time."""
 
     def trial(self) -> AbstractAsyncContextManager[Trial]:
-        """For a block in which the server may be shown other texts; nobody else gets an answer about those.
+        """A context in which the server may be shown other texts, without effect on anyone else's answers.
 
-        Within it nothing may be asked that calls `sync` or `load`.
+        Within it, `sync` and `load` must not be called, directly or indirectly.
         """
 
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
-        """The edits (LSP `WorkspaceEdit`) that the server asks for when it executes a command of its own.
+        """The edits (LSP `WorkspaceEdit`) that the server requests when it executes one of its commands.
 
-        None of them is done. `answers` are to the questions that it would ask a person.
+        None of them is applied. `answers` are given to the server's prompts.
 
         Raises:
-            RefusedError: the server said no, or the adapter doesn't list the command; UnavailableError: as `request`.
+            RefusedError: the server refused, or the adapter does not list the command.
+            UnavailableError: see `request`.
         """
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.
 
-        Only for requests that change nothing: one that a dying server left unanswered is asked once more.
+        Only for requests without side effects: if the server dies, the request is sent once more.
 
         Raises:
-            RefusedError: the server said no; its message.
-            UnavailableError: it died twice over the request, or did not answer in time.
+            RefusedError: the server answered with an error; its message.
+            UnavailableError: the server died twice during the request, or did not answer in time.
         """
 
     async def gaps(self, scope: Scope) -> list[Gap]:
-        """What makes an answer of `scope` incomplete now, and what happened that its reader should know."""
+        """What makes an answer of `scope` incomplete now, and what else its reader should know."""

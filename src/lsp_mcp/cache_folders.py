@@ -1,4 +1,4 @@
-"""Where this program keeps what it can make again: `cache_folder`, and `checkout_folder` for one workspace."""
+"""The folders for data that can be rebuilt: `cache_folder`, and `checkout_folder` for one workspace."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def cache_folder() -> Path:
 
 
 def checkout_folder(root: Path) -> Path:
-    """The private folder for what is kept of the checkout `root`. With a new one, those of checkouts that are gone go.
+    """The private cache folder of the checkout `root`. Creating one removes those of deleted checkouts.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
     indexes = cache_folder() / "indexes"
@@ -35,12 +35,12 @@ def checkout_folder(root: Path) -> Path:
 
 
 def _claim(place: Path, root: Path) -> None:
-    """Write down whose folder `place` is; with the first file in it, those of checkouts that are gone go."""
+    """Record which checkout the folder `place` belongs to; the first time, remove those of deleted checkouts."""
     owner = place / _ROOT
     if owner.exists():
         return
     write_private(owner, os.fsencode(root))
     for other in place.parent.glob(f"*/{_ROOT}"):
-        with contextlib.suppress(OSError):  # another process's, being made or taken away
+        with contextlib.suppress(OSError):  # another process is creating or removing it
             if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
                 shutil.rmtree(other.parent, ignore_errors=True)

@@ -1,6 +1,6 @@
-"""What is true of one named MCP client, as checked data: `Client`, read from `adapters/mcp/*.toml`.
+"""The facts about one MCP client, as checked data: `Client`, read from `adapters/mcp/*.toml`.
 
-No code in this program names a client; each field below says where it is used.
+No code in this program names a client; each field below says what it is for.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
 class _Data(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table of a client's file: unknown keys and wrong types are errors that name the key. Not to be changed."""
+    """A table of a client's file, read-only: unknown keys and wrong types are errors that name the key."""
 
 
 class Shape(_Data):
-    """One form of the client's configuration."""
+    """One form of the client's configuration file."""
 
-    servers: tuple[str, ...]  # the key path of the table that holds all servers by name
-    entry: dict[str, Any]  # one server: {program} is a string, {arguments} and {command} (both of them) are lists
+    servers: tuple[str, ...]  # key path of the table with all servers by name
+    entry: dict[str, Any]  # one server: {program} is a string; {arguments} and {command} (program, arguments) are lists
 
 
 class Scope(_Data):
-    """One place for the client's configuration."""
+    """One location of the client's configuration."""
 
-    files: tuple[str, ...]  # {root} is the project's folder, ${VARIABLE:-default} the environment's
-    files_on_macos: tuple[str, ...] = ()  # instead of `files`, where they differ
-    servers: tuple[str, ...] = ()  # the key path of the table of servers, if not that of the client's shapes
-    workspace_root: str = "."  # what a server is given as its workspace root; {root}, or what the client fills in
-    command: tuple[str, ...] = ()  # the client's own command that does the same: {name}, {command}
-    after: str = ""  # what a person does next
+    files: tuple[str, ...]  # {root} is the project's folder; ${VARIABLE:-default} is an environment variable
+    files_on_macos: tuple[str, ...] = ()  # replaces `files` on macOS
+    servers: tuple[str, ...] = ()  # key path of the table of servers, if it differs from that of the client's shapes
+    workspace_root: str = "."  # the server's workspace root: {root}, or a variable that the client expands
+    command: tuple[str, ...] = ()  # the client's own command for the same: {name}, {command}
+    after: str = ""  # what to do next, for people
 
     def file(self, root: Path) -> Path:
-        """The file of the project in `root`: the first of `files` that exists, else the first."""
+        """The configuration file for the project in `root`: the first of `files` that exists, else the first."""
         files = self.files_on_macos if sys.platform == "darwin" and self.files_on_macos else self.files
         paths = [_path(file, root) for file in files]
         return next((path for path in paths if path.exists()), paths[0])
 
 
 class Client(_Data):
-    """Everything that is special about one MCP client."""
+    """The facts about one MCP client."""
 
     name: str
     title: str
     format: Format
-    shapes: tuple[Shape, ...]  # the first is for new files, another one for files that have its `servers`
+    shapes: tuple[Shape, ...]  # the first is for new files, another is used for files that have its `servers`
     scopes: dict[ScopeName, Scope]
     default_scope: ScopeName = "project"
-    new_file: dict[str, Any] = {}  # what a new file begins with
-    check: str = ""  # how a person sees that it works
+    new_file: dict[str, Any] = {}  # the initial content of a new file
+    check: str = ""  # how to check that it works, for people
 
     def scope(self, name: ScopeName | None) -> Scope:
         """The scope called `name`, or the default one.
 
         Raises:
-            ConfigError: the client has none of that name.
+            ConfigError: the client has no scope of that name.
         """
         found = self.scopes.get(name or self.default_scope)
         if found is None:
@@ -78,7 +78,7 @@ class Client(_Data):
         return found
 
     def shape(self, config: dict[str, Any]) -> Shape:
-        """The form that `config` has."""
+        """The shape of `config`."""
         fitting = [shape for shape in self.shapes if _holds_servers(config, shape.servers)]
         return max(fitting, key=lambda shape: len(shape.servers), default=self.shapes[0])
 
@@ -92,7 +92,7 @@ def load_client(name: str) -> Client:
     """The shipped client `name`.
 
     Raises:
-        ConfigError: there is none of that name, or its file is wrong.
+        ConfigError: no client has that name, or its file is invalid.
     """
     if name not in client_names():
         known = ", ".join(client_names())
@@ -116,8 +116,9 @@ def read_client(path: Path) -> Client:
 
 
 def filled(template: Any, **values: str | list[str]) -> Any:
-    """`template` with its `{name}`s filled in. A string that is nothing but a `{name}` becomes that value, and in a
-    list, a value that is a list becomes several items.
+    """`template` with its `{name}`s filled in.
+
+    A string that consists of one `{name}` becomes that value; in a list, a value that is a list becomes several items.
     """
     match template:
         case dict():
@@ -131,7 +132,7 @@ def filled(template: Any, **values: str | list[str]) -> Any:
 
 
 def _holds_servers(config: Any, path: tuple[str, ...]) -> bool:
-    """Whether there is a table of tables at `path`. (A server that is called like the last key is none.)"""
+    """Whether there is a table of tables at `path`. (A server with the name of the last key does not count.)"""
     for key in path:
         config = config.get(key) if isinstance(config, dict) else None
     return isinstance(config, dict) and all(isinstance(server, dict) for server in config.values())

@@ -1,13 +1,13 @@
-"""Where the shipped data (`adapters/`, the Neovim plugin) lies: in the wheel, or at the top of a checkout."""
+"""The location of the shipped data (`adapters/`, the Neovim plugin): in the wheel, or at the top of a checkout."""
 
 from pathlib import Path
 
 
 def data_folder(name: str) -> Path:
-    """The folder `name` of the shipped data, whether installed from a wheel or run from a checkout.
+    """The folder `name` of the shipped data, in an installed wheel or in a checkout.
 
     Raises:
-        FileNotFoundError: the installation is damaged: the folder is in neither place.
+        FileNotFoundError: the installation is damaged: the folder is missing.
     """
     package = Path(__file__).resolve().parent
     for folder in (package / "_data" / name, package.parent.parent / name):
@@ -20,7 +20,7 @@ def plugin_folder() -> Path:
     """The folder of the Neovim plugin, with `lua/`, `doc/` and `plugin/`: in the wheel, or the checkout itself.
 
     Raises:
-        FileNotFoundError: the installation is damaged: it is in neither place.
+        FileNotFoundError: the installation is damaged: the plugin is missing.
     """
     package = Path(__file__).resolve().parent
     for folder in (package / "_data" / "nvim", package.parent.parent):

@@ -3,20 +3,20 @@
     LspMcpError
     ├── CallerError              the arguments were wrong; the message says what to send instead
     │   ├── PointError           a place that is not in the document (line or character past the end)
-    │   ├── AnchorError          an anchor that is malformed, on no identifier, or whose symbol is gone
-    │   ├── PathError            a file that is missing, outside the workspace, binary, or of no known language
+    │   ├── AnchorError          an anchor that is malformed, not on an identifier, or whose symbol is gone
+    │   ├── PathError            a file that is missing, outside the workspace, binary, or in an unknown language
     │   ├── ConflictError        somebody else changed it since the caller looked
     │   └── ConfigError          a flag, an adapter or a configuration file that cannot be used
-    ├── RefusedError             the other program understood and said no: its own message, and its code
+    ├── RefusedError             the other program answered with an error: its own message, and its code
     ├── EditError                an edit that was not applied; nothing on disk changed
     └── UnavailableError         the other program is missing, dead or silent: which one, its last words
-        ├── MissingProgramError  it is not installed; the message names the command that gets it
+        ├── MissingProgramError  it is not installed; the message names the command that installs it
         ├── DiedError            it exited; carries the exit status and the end of its stderr
-        │   └── StuckError       it did nothing any more, and was ended
-        └── SilentError          it did not answer within the bound (seconds)
+        │   └── StuckError       it hung, and was ended
+        └── SilentError          it did not answer within the time limit (seconds)
 
 Each message is a whole sentence for the person or model that reads it, and says what to do next.
-Anything raised that is not in this tree is a defect of this program.
+Any other exception is a bug in this program.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Iterable
 
 
 class LspMcpError(Exception):
-    """The root: catching it catches everything this program says on purpose."""
+    """The root: catching it catches every error that this program raises on purpose."""
 
 
 class CallerError(LspMcpError):
@@ -34,19 +34,19 @@ class CallerError(LspMcpError):
 
 
 class PointError(CallerError):
-    """A point lies outside its document."""
+    """A point is outside its document."""
 
 
 class AnchorError(CallerError):
-    """An anchor is malformed, stands on no identifier, or its symbol is gone."""
+    """An anchor is malformed, is not on an identifier, or its symbol is gone."""
 
 
 class PathError(CallerError):
-    """A path names no file that this program may read and a server can answer for."""
+    """A path does not name a file that this program may read and that a server supports."""
 
 
 class ConflictError(CallerError):
-    """Somebody else changed what the caller wanted to change; nothing was changed now."""
+    """Something has changed since the caller looked; nothing was changed by this call."""
 
 
 class ConfigError(CallerError):
@@ -81,21 +81,21 @@ class DiedError(UnavailableError):
 
 
 class StuckError(DiedError):
-    """The other program did nothing any more while it was needed, so it was ended."""
+    """The other program hung while it was needed, so it was ended."""
 
 
 class SilentError(UnavailableError):
-    """The other program did not answer within the bound."""
+    """The other program did not answer within the time limit."""
 
 
 _MOST_NAMED = 12
 
 
 def unknown(what: str, name: str, available: Iterable[str]) -> str:
-    """`unknown backend 'x'; available: a, b`, for the message of an error; of many names those that are like it."""
+    """The error message `unknown backend 'x'; available: a, b`; of many names, only those that are similar."""
     names = list(available)
     shown = f"unknown {what} {name[:80]!r}"
     if len(names) <= _MOST_NAMED:
         return f"{shown}; available: {', '.join(names) or 'none'}"
     near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.5)
-    return f"{shown}; did you mean {' or '.join(near)}?" if near else f"{shown}; none of the {len(names)} is like it"
+    return f"{shown}; did you mean {' or '.join(near)}?" if near else f"{shown}; no similar name among {len(names)}"

@@ -1,4 +1,4 @@
-"""Something that happens, and who is told of it: `Event`."""
+"""A subscribable event: `Event`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 
 class Event:
-    """Happens any number of times; whoever subscribed is told of each time from then on."""
+    """Can occur any number of times; each subscriber is called for every occurrence after its subscription."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[], None]] = []
 
     def subscribe(self, callback: Callable[[], None]) -> None:
-        """Have `callback` called each time."""
+        """Call `callback` on each occurrence."""
         self._callbacks.append(callback)
 
     def happened(self) -> None:
-        """Tell all subscribers."""
+        """Call all subscribers."""
         for callback in self._callbacks:
             callback()

@@ -1,4 +1,4 @@
-"""How this copy of lsp-mcp was installed: the commands that add an extra to it, and that bring it up to date."""
+"""How this copy of lsp-mcp was installed: the commands that add an extra to it or upgrade it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ NAME = "lsp-mcp"
 
 
 def install_command(extra: str) -> str:
-    """The command that installs it again with `extra`, with the tool and from the place that it was installed with."""
+    """The command that adds `extra`, using the tool and the source that lsp-mcp was installed with."""
     asked = shlex.quote(f"{_source()}[{extra}]")
     tool = _tool()
     return f"{tool} install --force {asked}" if tool else f"{_pip()} install {_editable()}{asked}"
 
 
 def upgrade_command() -> str:
-    """The command that brings it up to date, likewise."""
+    """The command that upgrades lsp-mcp, using the same tool and source."""
     tool = _tool()
     return f"{tool} upgrade {NAME}" if tool else f"{_pip()} install --upgrade {_editable()}{shlex.quote(_source())}"
 
 
 def _tool() -> str:
-    """The tool that keeps this environment for this program alone; empty: none does."""
+    """The tool that manages this environment for this program alone; empty if there is none."""
     kept_by = {"pipx_metadata.json": "pipx", "uv-receipt.toml": "uv tool"}
     return next((tool for file, tool in kept_by.items() if (Path(sys.prefix) / file).is_file()), "")
 
@@ -41,14 +41,14 @@ def _editable() -> str:
 
 
 def _source() -> str:
-    """The folder that it was installed from; the name of the published package if there is none."""
+    """The folder that it was installed from, or else the name of the published package."""
     url = urlsplit(_origin().get("url", ""))
     folder = unquote(url.path)
     return folder if url.scheme == "file" and Path(folder).is_dir() else NAME
 
 
 def _origin() -> dict[str, Any]:
-    """What the installer noted of a package that did not come from an index (PEP 610); else empty."""
+    """What the installer recorded about a package that did not come from an index (PEP 610); else empty."""
     try:
         noted = distribution(NAME).read_text("direct_url.json")
         return dict(json.loads(noted)) if noted else {}

@@ -1,7 +1,7 @@
 """Files and folders that only their user may read, whatever the umask: 0700 folders, 0600 files.
 
-What exists already and is this user's loses the rights of others. Folders that somebody else named, as of `--store`,
-are created so but never changed: they may be shared on purpose, or `/tmp`.
+Existing ones of this user are made private. Folders that the user named, as with `--store`, are created private but
+never changed: they may be shared on purpose, or be `/tmp`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _OTHERS = 0o077
 
 
 def private_folder(path: Path) -> Path:
-    """`path`, a folder that is ours by its name; it is made, with those above it, or tightened.
+    """Create `path`, a folder of this program, and its parents; an existing one is made private.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     make_private_folder(path)
     _tighten(path)
@@ -29,7 +29,7 @@ def private_folder(path: Path) -> Path:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make the folder `path`, and those above it, if there is none; one that exists stays as it is. Raises OSError."""
+    """Create the folder `path` and its parents if it does not exist; an existing one stays as it is. Raises OSError."""
     try:
         path.mkdir(_FOLDER, exist_ok=True)
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def make_private_folder(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of the file `path`, which is made if there is none and `flags` have `O_CREAT`, or tightened.
+    """A descriptor of the file `path`: created if it is missing and `flags` have `O_CREAT`, else made private.
 
     Raises:
         OSError: it cannot be opened.
@@ -53,27 +53,27 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def make_private_file(path: Path) -> None:
-    """Make sure that `path` is there and is private, without reading or changing it. Raises OSError."""
+    """Make sure that `path` exists and is private, without reading or changing its content. Raises OSError."""
     if not path.exists():
         os.close(open_private(path, os.O_RDWR | os.O_CREAT))
     tighten_file(path)
 
 
 def tighten_file(path: Path) -> None:
-    """Take the rights of others away, if `path` is there and is ours."""
+    """Remove other users' permissions, if `path` exists and belongs to this user."""
     with contextlib.suppress(FileNotFoundError):
         _tighten(path)
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace the file at once: another program may read it at any time. Raises OSError."""
+    """Replace the file atomically: another program may read it at any time. Raises OSError."""
     with replacing_private(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
 def replacing_private(path: Path) -> Iterator[BinaryIO]:
-    """A new file to be written, which takes the place of `path` at once when all is done. Raises OSError."""
+    """A new file to write to, which atomically replaces `path` at the end. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
         yield file

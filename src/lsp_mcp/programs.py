@@ -1,4 +1,4 @@
-"""Where language servers and debuggers lie: on PATH, where their own installers put them, or in our folder."""
+"""Where language servers and debuggers are: on PATH, where their own installers put them, or in our folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lsp_mcp.errors import MissingProgramError
 
 
 class Installable(Protocol):
-    """What is found, installed and looked at: a language server or a debugger, as its adapter describes it."""
+    """A program to find, install and check: a language server or a debugger, as its adapter describes it."""
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """Its name for users."""
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """Its display name."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -32,32 +32,32 @@ class Installable(Protocol):
 
     @property
     def version_command(self) -> tuple[str, ...]:
-        """Prints its version; empty: nothing does."""
+        """The command that prints its version; empty if there is none."""
 
     @property
     def extra_paths(self) -> tuple[str, ...]:
-        """Folders beside those of PATH."""
+        """Folders to search in addition to PATH."""
 
     @property
     def package_program(self) -> str:
-        """Where the program lies if it came as a Python package: PACKAGE/…"""
+        """The program's path if it was installed as a Python package: PACKAGE/…"""
 
     @property
     def requires(self) -> tuple[Requirement, ...]:
-        """The programs that it needs itself."""
+        """The programs that it depends on."""
 
     @property
     def install(self) -> Install | None:
-        """How it is got; None if only its users can."""
+        """How to install it; None if lsp-mcp cannot."""
 
 
 def servers_folder() -> Path:
-    """The folder that `lsp-mcp install` puts language servers in."""
+    """The folder where `lsp-mcp install` puts language servers."""
     return Path(os.environ.get("LSP_MCP_SERVERS") or user_data_path("lsp-mcp") / "servers")
 
 
 def installed_folder(adapter: Installable) -> Path | None:
-    """The folder that `lsp-mcp install` puts this server's pinned version in; None if it can't install it."""
+    """The folder where `lsp-mcp install` puts this server's pinned version; None if it cannot install it."""
     if adapter.install is None:
         return None
     return servers_folder() / f"{adapter.name}-{adapter.install.version}"
@@ -66,11 +66,11 @@ def installed_folder(adapter: Installable) -> Path | None:
 def find_command(adapter: Installable) -> tuple[str, ...]:
     """The adapter's command with the full path of its program.
 
-    Looked for in this order: the pinned version in our own folder, a Python package installed beside this program,
-    PATH, the adapter's extra places. A version that the user chose otherwise is named with a flag (`--gopls-path`).
+    Searched in this order: the pinned version in our own folder, a Python package installed next to this program,
+    PATH, the adapter's extra folders. Users choose any other version with a flag (`--gopls-path`).
 
     Raises:
-        MissingProgramError: it is in none of them.
+        MissingProgramError: it was not found.
     """
     program, *arguments = adapter.command
     own = installed_folder(adapter)
@@ -88,7 +88,7 @@ def find_command(adapter: Installable) -> tuple[str, ...]:
 
 
 def installed_program(adapter: Installable, folder: Path) -> Path | None:
-    """The server's program in `folder`, where `lsp-mcp install` put it; None if it isn't there."""
+    """The server's program in `folder`, where `lsp-mcp install` put it; None if it does not exist."""
     if adapter.install and adapter.install.program:
         return path if (path := folder / adapter.install.program).exists() else None
     found = (shutil.which(adapter.command[0], path=place) for place in _places_in(folder, adapter))
@@ -98,7 +98,7 @@ def installed_program(adapter: Installable, folder: Path) -> Path | None:
 def version_words(adapter: Installable, program: Path) -> list[str]:
     """The command that prints the version of `program`; empty if there is none.
 
-    What is no program by itself names {python}, which runs it, and {packages}, the folder of Python packages it is in.
+    A Python module names {python}, which runs it, and {packages}, the folder of Python packages that contains it.
     """
     if not adapter.version_command:
         return []
@@ -109,12 +109,12 @@ def version_words(adapter: Installable, program: Path) -> list[str]:
 
 
 def _places_in(folder: Path, adapter: Installable) -> list[str]:
-    """Where the program may lie in a folder that it was installed into; first where it lies as a Python package."""
+    """Possible paths of the program in its installation folder; that of a Python package comes first."""
     return [*([str((folder / adapter.package_program).parent)] if adapter.package_program else []), str(folder)]
 
 
 def _package_places(adapter: Installable) -> list[str]:
-    """Where it lies as a package of this Python."""
+    """Its path as a package of this Python."""
     package, _, program = adapter.package_program.partition("/")
     spec = importlib.util.find_spec(package) if package else None
     return [str((Path(place) / program).parent) for place in spec.submodule_search_locations or ()] if spec else []

@@ -1,4 +1,4 @@
-"""Pieces of sentences: counts, and lists that are cut."""
+"""Parts of sentences: counts and shortened lists."""
 
 from __future__ import annotations
 

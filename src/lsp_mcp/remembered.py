@@ -1,4 +1,4 @@
-"""Values that hold for as long as what they were made from is the same: `Remembered`."""
+"""A bounded cache whose values are valid as long as their source is unchanged: `Remembered`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Owner = TypeVar("Owner")
 
 
 class Remembered(Generic[Key, Stamp, Value]):
-    """One value for each key, with the stamp that it holds for; bounded by weight, the least recently used goes."""
+    """One value per key, valid for one stamp; bounded by weight, the least recently used values are dropped."""
 
     def __init__(self, most: int) -> None:
         """`most` is the weight of all values together."""
@@ -22,7 +22,7 @@ class Remembered(Generic[Key, Stamp, Value]):
         self._values: OrderedDict[Key, tuple[Stamp, Value, int]] = OrderedDict()
 
     def get(self, key: Key, stamp: Stamp) -> Value | None:
-        """The value of `key`; None if there is none that holds for `stamp`."""
+        """The value of `key`; None if there is none for `stamp`."""
         known = self._values.get(key)
         if known is None or known[0] != stamp:
             return None
@@ -30,7 +30,7 @@ class Remembered(Generic[Key, Stamp, Value]):
         return known[1]
 
     def put(self, key: Key, stamp: Stamp, value: Value, weight: int) -> None:
-        """Remember `value` in place of what was remembered of `key`."""
+        """Store `value` for `key`, replacing an earlier one."""
         self.forget(key)
         self._values[key] = stamp, value, weight
         self._weight += weight
@@ -39,7 +39,7 @@ class Remembered(Generic[Key, Stamp, Value]):
             self._weight -= freed
 
     def forget(self, key: Key) -> None:
-        """Remember nothing of `key`."""
+        """Drop the value of `key`."""
         if known := self._values.pop(key, None):
             self._weight -= known[2]
 

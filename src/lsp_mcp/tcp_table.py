@@ -1,7 +1,7 @@
-"""Whose program is at the other end of a TCP connection of this machine, by Linux's table of sockets.
+"""The user at the other end of a local TCP connection, from Linux's socket table.
 
-`/proc/net/tcp` and `tcp6` (proc(5)) have a line for each socket of this network namespace, with its owner. No other
-system that this program runs on tells (macOS has no such table): nobody is known there.
+`/proc/net/tcp` and `tcp6` (proc(5)) have a line for each socket of this network namespace, with its owner. macOS has
+no such table, so there the user is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ALL_USERS = (0, 0, 2**32 - 1)  # the map of a user namespace that leaves all as
 
 @dataclass(frozen=True)
 class Row:
-    """One socket. A socket that no process holds any more has the inode 0, and then `uid` says nothing."""
+    """One socket. A socket that no process holds any longer has the inode 0, and its `uid` is meaningless."""
 
     local: Address
     remote: Address
@@ -45,7 +45,7 @@ class Connection:
 
     @classmethod
     def of(cls, sock: socket.socket) -> Connection | None:
-        """That of a connected socket; None if it is closed by now, or not TCP."""
+        """The end of a connected socket; None if the socket is closed by now, or not TCP."""
         if sock.family not in (socket.AF_INET, socket.AF_INET6):
             return None
         try:
@@ -55,11 +55,11 @@ class Connection:
             return None
 
     def peer_uid(self, proc: Path = _PROC) -> int | None:
-        """The user id of who holds the other end; None if that cannot be known. Reads files, briefly.
+        """The user id that owns the other end; None if that cannot be determined. Reads files, briefly.
 
-        Our own end stands in the table before and after theirs is read, so it is the end of this very connection, not
-        of a later one between the same ports. Ends that no process holds (closed, but not yet forgotten) are listed
-        as root's: only established ones count.
+        Our own end must be in the table before and after the other one is read, so that it belongs to this very
+        connection, not to a later one between the same ports. Ends that no process holds (closed, but not yet
+        forgotten) are listed as root's, so only established ones count.
         """
         for _ in range(_ATTEMPTS):
             before, theirs, after = self._ours(proc), self._theirs(proc), self._ours(proc)
@@ -85,7 +85,7 @@ def rows(proc: Path = _PROC) -> Iterator[Row]:
 
 
 def has_table(proc: Path = _PROC) -> bool:
-    """Whether this system has the table, and lets us read it."""
+    """Whether this system has the table and lets us read it."""
     return any(os.access(proc / "net" / name, os.R_OK) for name in ("tcp", "tcp6"))
 
 
@@ -110,20 +110,20 @@ def _row(line: bytes) -> Row | None:
 
 
 def _address(text: bytes) -> Address:
-    """The address that is spelled `0100007F:1F90`: words in the machine's byte order, in hex."""
+    """The address written as `0100007F:1F90`: words in the machine's byte order, in hex."""
     words, port = text.decode("ascii").split(":")
     packed = b"".join(int(words[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(words), 8))
     return _plain(str(ipaddress.ip_address(packed)), int(port, 16))
 
 
 def _plain(host: str, port: int) -> Address:
-    """An address in its one spelling: IPv4 on a socket of IPv6 is IPv4."""
+    """The canonical form of an address: IPv4 on an IPv6 socket becomes IPv4."""
     address = ipaddress.ip_address(host.partition("%")[0])
     return str(getattr(address, "ipv4_mapped", None) or address), port
 
 
 def _is_ambiguous(uid: int, proc: Path) -> bool:
-    """Whether this id may stand for any user who has none in our user namespace (user_namespaces(7))."""
+    """Whether this id may represent any user without an id in our user namespace (user_namespaces(7))."""
     try:
         if uid != int((proc / "sys/kernel/overflowuid").read_bytes()):
             return False

@@ -1,16 +1,16 @@
 """Positions: the one module that counts lines, characters and code units.
 
-`Text` is a document's content with its line table. Two families of words meet here and nowhere else:
+`Text` is a document's content with its line table. Two families of terms meet here and nowhere else:
 
     Point     line and character from 1, a character is one Unicode code point  (people, models, anchors)
     Position  line and character from 0, in a server's code units               (LSP 3.17, `Position`)
     offset    code points from the start of the content                         (inside this program)
 
-What a tool takes and gives as JSON are *numbers*: a `Point` counted from the base of the program, 1 or 0.
+Tools take and return *numbers* in JSON: a `Point` counted from the program's base, 1 or 0.
 
 Conversions are named from→to, and each pair is inverse on valid input. They are strict towards callers
 (a point past the end raises `PointError`) and lenient towards servers (LSP 3.17 says clamp).
-A byte order mark at the start of the content belongs to the document but is no character of a `Point`.
+A byte order mark at the start of the content belongs to the document, but a `Point` does not count it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lsp_mcp.errors import PointError
 
 CodeUnit = Literal["utf-8", "utf-16", "utf-32"]
 Base = Literal[0, 1]
-"""From which number lines and characters count in what a tool takes and gives (`--position-base`)."""
+"""Whether line and character numbers of tools start at 0 or 1 (`--position-base`)."""
 Json = dict[str, Any]
 
 BOM = "\ufeff"
@@ -94,7 +94,7 @@ class Text:
         return self.content[start:end]
 
     def first_point(self, number: int) -> Point:
-        """Where the text of line `number` (from 1) begins, behind its blanks. Raises `PointError` as `line` does."""
+        """Where the text of line `number` (from 1) begins, after its indentation. Raises `PointError`, see `line`."""
         line = self.line(number)
         return Point(number, len(line) - len(line.lstrip()) + 1)
 
@@ -105,7 +105,7 @@ class Text:
         return [self.line(number) for number in range(1, self.line_count + 1)]
 
     def numbered(self, span: Span, around: int = 0) -> list[tuple[int, str]]:
-        """The lines that `span` stands on with their numbers, from 1, and up to `around` lines before and after."""
+        """The lines of `span` with their numbers, from 1, and up to `around` lines before and after."""
         first, last = max(1, span.start.line - around), min(self.line_count, span.end.line + around)
         return [(number, self.line(number)) for number in range(first, last + 1)]
 
@@ -131,7 +131,7 @@ class Text:
         return start + character - 1
 
     def offset_point(self, offset: int) -> Point:
-        """The point at `offset`, clamped to the document and out of line ends and byte order mark."""
+        """The point at `offset`, clamped to the document, never inside a line end or the byte order mark."""
         offset = max(0, min(offset, len(self.content)))
         line = bisect_right(self._spec_starts, offset)
         start, end = self._line_bounds(line)
@@ -182,12 +182,12 @@ class Text:
         return self.offset_point(self.position_offset(position, encoding))
 
     def unclamped_position_point(self, position: Json, encoding: PositionEncoding) -> Point:
-        """LSP `Position` → `Point`, where a position past an end stays as far past it.
+        """LSP `Position` → `Point`; a position past an end stays equally far past it.
 
-        Past the end of its line, each code unit more is a character more; past the last line, each line more is
-        a line more, and units are characters. `unclamped_point_position` is the inverse, but for a position
-        inside a character and one before a byte order mark, which no `Point` can tell from the next valid one.
-        The empty text knows no line: it only moves the numbers from 0 to 1.
+        Past the end of its line, each further code unit counts as a character; past the last line, each further line
+        counts as a line, and units count as characters. `unclamped_point_position` is the inverse, except for
+        positions inside a character or before a byte order mark, which a `Point` cannot tell from the next valid one.
+        For an empty text, only the base of the numbers changes from 0 to 1.
         """
         line, character = position["line"], position["character"]
         starts = self._starts(encoding)
@@ -204,9 +204,9 @@ class Text:
         return Point(number, max(0, offset - first) + excess + 1)
 
     def plain_numbers(self, position: Json, base: Base) -> Json | None:
-        """LSP `Position` → a caller's numbers, where all ways to count agree; None anywhere else.
+        """LSP `Position` → a caller's numbers, where all ways of counting agree; None elsewhere.
 
-        A quick way for what `unclamped_position_point` and `point_numbers` do for any text.
+        A fast path for what `unclamped_position_point` and `point_numbers` do for any text.
         """
         line, character = position["line"], position["character"]
         if not self._is_plain or type(line) is not int or type(character) is not int:
@@ -214,7 +214,7 @@ class Text:
         return {"line": line + base, "character": character + base}
 
     def unclamped_point_position(self, point: Point, encoding: PositionEncoding) -> Json:
-        """`Point` → LSP `Position`, where a point past an end stays as far past it: see above."""
+        """`Point` → LSP `Position`; a point past an end stays equally far past it: see above."""
         line, character = point
         if self._is_plain:
             return {"line": line - 1, "character": character - 1}
@@ -240,14 +240,14 @@ class Text:
         )
 
     def contained_range_span(self, range_: Json, encoding: PositionEncoding) -> Span | None:
-        """LSP `Range` → `Span`; None if it does not lie in the document as it stands, with nothing clamped."""
+        """LSP `Range` → `Span`; None if it is not entirely inside the document, without clamping."""
         if span := self._plain_span(range_):
             return span
         offsets = self.range_offsets(range_, encoding)
         return self.offsets_span(*offsets) if offsets else None
 
     def range_offsets(self, range_: Json, encoding: PositionEncoding) -> tuple[int, int] | None:
-        """LSP `Range` → the offsets of its ends; None if it does not lie in the document as it stands."""
+        """LSP `Range` → the offsets of its ends; None if it is not entirely inside the document."""
         positions = [{"line": end["line"], "character": end["character"]} for end in (range_["start"], range_["end"])]
         start, end = (self.position_offset(position, encoding) for position in positions)
         exact = [self.offset_position(offset, encoding) for offset in (start, end)] == positions
@@ -261,9 +261,9 @@ class Text:
     # --- identifiers -------------------------------------------------------------------------------
 
     def identifier_at(self, point: Point, prefixes: str = "") -> Span | None:
-        """The identifier that covers `point` or ends right before it, or None.
+        """The identifier that covers `point` or ends directly before it, or None.
 
-        If `point` is on one of the characters `prefixes`, it is the identifier right behind that.
+        If `point` is on one of the characters `prefixes`, it is the identifier directly after that.
 
         Raises:
             PointError: the point is outside the document.
@@ -288,14 +288,14 @@ class Text:
         ]
 
     def words(self, word: str) -> list[Span]:
-        """Everywhere that `word` stands as a whole word."""
+        """All occurrences of `word` as a whole word."""
         whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
         return [self.offsets_span(match.start(), match.end()) for match in whole.finditer(self.content)]
 
     def _plain_span(self, range_: Json) -> Span | None:
-        """The span of a range in one line, where all ways to count agree; None anywhere else.
+        """The span of a range in one line, where all ways of counting agree; None elsewhere.
 
-        Nearly every place of an answer is such a one, and this takes a tenth of the time of the way by offsets.
+        This covers nearly every place of an answer in a tenth of the time of the conversion by offsets.
         """
         start, end, starts = range_["start"], range_["end"], self._spec_starts
         line, first, last = start["line"], start["character"], end["character"]
@@ -339,7 +339,7 @@ class Text:
         return start, end
 
     def _server_line_bounds(self, index: int, encoding: PositionEncoding) -> tuple[int, int]:
-        """As the server sees it: where only LF ends a line, the CR before it is the line's last character."""
+        """The line as the server sees it: where only LF ends a line, the CR before it is the line's last character."""
         start, end = _bounds(self.content, self._starts(encoding), index)
         if not encoding.lone_cr_ends_line and self.content.startswith("\r\n", end):
             return start, end + 1
@@ -350,19 +350,19 @@ _WORD = re.compile(r"\w[\w\u0300]*")
 
 
 def _marked(line: str) -> str:
-    """`line` with each combining mark as U+0300: `\\w` knows none, and many scripts spell words with them."""
+    """`line` with each combining mark as U+0300: `\\w` excludes them, but many scripts write words with them."""
     if line.isascii():
         return line
     return "".join("\u0300" if category(character) in ("Mn", "Mc") else character for character in line)
 
 
 def point_numbers(point: Point, base: Base) -> Json:
-    """`Point` → its `line` and `character` as a tool gives them, from `base`."""
+    """`Point` → its `line` and `character` for a tool's answer, counted from `base`."""
     return {"line": point.line - 1 + base, "character": point.character - 1 + base}
 
 
 def numbers_point(numbers: Json, base: Base) -> Point:
-    """`line` and `character` as a caller counts them, from `base` → `Point`, which need not be in any document."""
+    """A caller's `line` and `character`, counted from `base` → `Point`, which need not be in any document."""
     return Point(numbers["line"] + 1 - base, numbers["character"] + 1 - base)
 
 
@@ -393,7 +393,7 @@ def _units(content: str, unit: CodeUnit) -> int:
 
 
 def _unit_index(line: str, units: int, unit: CodeUnit) -> int:
-    """How many whole characters of `line` lie in its first `units` code units."""
+    """The number of whole characters of `line` in its first `units` code units."""
     if units <= 0:
         return 0
     if unit == "utf-32" or line.isascii():

@@ -1,6 +1,6 @@
-"""`file:` URIs and paths: the one place where either becomes the other (LSP 3.17, "URI"; RFC 8089).
+"""`file:` URIs and paths: the one module that converts between them (LSP 3.17, "URI"; RFC 8089).
 
-`uri_path(path_uri(path)) == path` for every absolute path, whatever characters its name has.
+`uri_path(path_uri(path)) == path` for every absolute path, whatever its characters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REMEMBERED = 8192  # conversions; answers name the same files over and over
 def path_uri(path: Path) -> str:
     """The `file:` URI of an absolute path; all but ASCII letters, digits and `-._~/` is percent-encoded.
 
-    Bytes of a name that are no UTF-8 are kept.
+    Bytes of a name that are not UTF-8 are kept.
 
     Raises:
         PathError: the path is relative.
@@ -34,7 +34,7 @@ def path_uri(path: Path) -> str:
 
 @lru_cache(_REMEMBERED)
 def uri_path(uri: str) -> Path:
-    """The absolute path that a `file:` URI names; takes each form and each escape that a server may choose.
+    """The absolute path of a `file:` URI, in any form and with any escapes that a server may choose.
 
     Raises:
         PathError: it is not a `file:` URI, names another host, has a query or a fragment (a `?` or `#` of a
@@ -42,10 +42,12 @@ def uri_path(uri: str) -> Path:
     """
     match = _FILE_URI.fullmatch(uri)
     if not match:
-        raise PathError(f"{quoted(uri)} names no file: a file: URI is file:///PATH, with ? and # percent-encoded.")
+        raise PathError(
+            f"{quoted(uri)} does not name a file: a file: URI is file:///PATH, with ? and # percent-encoded."
+        )
     host, path = match["host"] or "", unquote_to_bytes(match["path"])
     if b"\0" in path:
-        raise PathError(f"{quoted(uri)} holds a NUL, which no file name has.")
+        raise PathError(f"{quoted(uri)} contains a NUL, which file names cannot have.")
     if host not in ("", "localhost"):
-        raise PathError(f"{quoted(uri)} names a file of another host, {host}; only files of this one can be used.")
+        raise PathError(f"{quoted(uri)} names a file on another host, {host}; only files on this one can be used.")
     return Path(os.fsdecode(path))

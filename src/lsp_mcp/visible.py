@@ -1,13 +1,13 @@
-r"""Text that shows all it has: `visible` writes what is not seen, or would act on a terminal, as `\u{202e}`.
+r"""Text without hidden characters: `visible` escapes those that are invisible or control a terminal, as `\u{202e}`.
 
-Source code, file names and what servers say may hold characters that hide or reorder text (bidirectional controls, tag
-and zero-width characters), or that a terminal obeys (ESC, C1). A model would read what a person does not see.
+Source code, file names and servers' messages may contain characters that hide or reorder text (bidirectional controls,
+tag and zero-width characters), or that a terminal interprets (ESC, C1). A model would read what a person cannot see.
 
-Escaped are control characters (but tab), line and paragraph separators, halves of pairs, and all that Unicode calls
-format or default-ignorable, except where it is what writes a script: a joiner after a virama or between Arabic
-letters or emoji, and one variation selector that chooses between text and emoji. So no visible character can carry
-more than one that is not. `json_text` writes the same characters as JSON does (`\u202e`): whoever parses it gets the
-text as it was.
+Escaped are control characters (except tab), line and paragraph separators, lone surrogates, and all characters that
+Unicode classifies as format or default-ignorable, except where a script needs them: a joiner after a virama or between
+Arabic letters or emoji, and one variation selector that chooses between text and emoji. So no visible character can
+carry more than one invisible one. `json_text` escapes the same characters as JSON does (`\u202e`): a parser gets the
+original text.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any
 
 import msgspec
 
-ECHO = 200  # characters of what a caller sent that an answer repeats
+ECHO = 200  # characters of a caller's input that an answer repeats
 _VARIATION = "\ufe0e\ufe0f"  # text or emoji
 _NON_JOINER, _JOINER = "\u200c", "\u200d"
 _KEYCAPS = "0123456789#*"
 _SKIN = range(0x1F3FB, 0x1F400)
 _VIRAMA = 9  # a canonical combining class
-# Default_Ignorable_Code_Point (Unicode 16) that is no format character, blank letters, and noncharacters.
+# Default_Ignorable_Code_Point (Unicode 16) that is not a format character, blank letters, and noncharacters.
 _BLANK = [(0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800),
           (0x3164, 0x3164), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xFFFE, 0xFFFF),
           (0xE0000, 0xE0FFF)]  # fmt: skip
@@ -46,34 +46,34 @@ _UNSAFE_ASCII = _one_of(_HIDDEN[:3])  # the same there, and several times as qui
 
 
 def is_visible(text: str) -> bool:
-    """Whether `visible` would leave it, on one line, as it is; joiners that write a script aside."""
+    """Whether `visible` would leave a line unchanged, not counting joiners that a script needs."""
     return not (_UNSAFE_ASCII if text.isascii() else _UNSAFE).search(text)
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with what cannot be seen in it escaped."""
+    """`text` on one line, with invisible characters escaped."""
     return text if is_visible(text) else _UNSAFE.sub(_escaped, text)
 
 
 def visible_lines(text: str) -> str:
-    r"""`text` with what cannot be seen in its lines escaped; `\n` stays."""
+    r"""`text` with invisible characters escaped; `\n` stays."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def shortened(text: str, most: int = ECHO) -> str:
-    """`text`, or its beginning and how long it is: what a caller sent is not sent back whole."""
+    """`text`, or its beginning and its length: long input is not sent back whole."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def quoted(value: object, most: int = ECHO) -> str:
-    """`value` as an error repeats it: in quotes, escaped and shortened."""
+    """`value` for an error message: in quotes, escaped and shortened."""
     text = value if isinstance(value, str) else repr(value)
     cut = text[:most]
     return (repr(cut) if isinstance(value, str) else cut) + ("" if cut == text else f"… ({len(text):,} characters)")
 
 
 def short_echo(value: Any) -> Any:
-    """`value` with each text in it shortened."""
+    """`value` with each string in it shortened."""
     if isinstance(value, str):
         return shortened(value)
     if isinstance(value, dict):
@@ -84,7 +84,7 @@ def short_echo(value: Any) -> Any:
 
 
 def without_long_echoes(message: str, sent: Any) -> str:
-    """`message` with each text of `sent` that it repeats shortened."""
+    """`message` with each string of `sent` that it repeats shortened."""
     if len(message) <= ECHO:
         return message
     for text in _texts(sent):
@@ -95,7 +95,7 @@ def without_long_echoes(message: str, sent: Any) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in `value` that are too long to be repeated."""
+    """The strings in `value` that are too long to be repeated."""
     if isinstance(value, str) and len(value) > ECHO:
         yield value
     elif isinstance(value, dict):
@@ -108,11 +108,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
-    """`value` as compact JSON that shows all it has; the same value for whoever parses it."""
+    """`value` as compact JSON without hidden characters; a parser gets the same value."""
     try:
         text = msgspec.json.encode(value, order="deterministic" if sort_keys else None).decode()
     except (ValueError, TypeError):
-        # Thirty times as slow; takes half a surrogate pair, which is replaced below, and what is no JSON.
+        # Thirty times slower; accepts lone surrogates, which are replaced below, and values that are not JSON.
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys, default=str)
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls itself
         return text
@@ -122,7 +122,7 @@ def json_text(value: Any, *, sort_keys: bool = False) -> str:
 
 
 def readable(text: str) -> str:
-    """`text` with what is no Unicode in it replaced: bytes that were no UTF-8 (PEP 383), and halves of pairs."""
+    """`text` with invalid Unicode replaced: bytes that were not UTF-8 (PEP 383), and lone surrogates."""
     try:
         raw = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -139,7 +139,7 @@ def _json_escaped(match: re.Match[str]) -> str:
 
 
 def _writes_a_script(match: re.Match[str]) -> bool:
-    """Whether the character found is part of what is drawn, with the ones beside it."""
+    """Whether the character found is part of a drawn sequence, together with its neighbours."""
     text, at = match.string, match.start()
     before, after = _drawn(text, at - 1), _drawn(text, at + 1)
     if match[0] in _VARIATION:
@@ -153,7 +153,7 @@ def _writes_a_script(match: re.Match[str]) -> bool:
 
 
 def _drawn(text: str, at: int) -> str:
-    """The character at `at`; empty if there is none, or if it is escaped unless it writes a script itself."""
+    """The character at `at`; empty if there is none, or if it is escaped unless a script needs it."""
     return text[at] if 0 <= at < len(text) and not _UNSAFE.match(text[at]) else ""
 
 

@@ -1,6 +1,6 @@
-"""What one call of a tool waits for, and for how long it may: `bounded`, and `phase` for whoever makes it wait.
+"""The time limit of one tool call, and what it is waiting for: `bounded`, and `phase` for the code that waits.
 
-The bound is the whole call's, so it is kept where calls begin; what waits deep below says only for what.
+The limit applies to the whole call, so it is set where calls begin; code further down only states what it waits for.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from lsp_mcp.errors import SilentError
 
-_BEAT = 1.0  # seconds between two reports of progress; MCP's clients give up calls that they hear nothing of
-_AHEAD = 0.1  # seconds, at most, by which who waits for one thing ends before its call does
+_BEAT = 1.0  # seconds between two progress reports; MCP clients give up calls that do not report progress
+_AHEAD = 0.1  # seconds, at most, by which waiting for one thing ends before its call does
 AGAIN = "Ask again, or raise --request-timeout."
 
 _Report = Callable[[float, float | None, str], Awaitable[None]]  # see `backend.Report`
@@ -27,7 +27,7 @@ def _again() -> str:
 
 @dataclass(frozen=True)
 class Phase:
-    """Something that is waited for: how progress puts it now, and what can be done if it takes too long."""
+    """Something that a call waits for: its present progress message, and the advice if it takes too long."""
 
     now: Callable[[], str]
     advice: Callable[[], str]
@@ -38,11 +38,11 @@ class _Waiting:
         self.bound = bound
         self.phases: dict[int, Phase] = {}
         self.numbers = itertools.count()
-        self.over = False  # what was begun in the background goes on without it
+        self.over = False  # background work goes on without it
 
     @property
     def phase(self) -> Phase | None:
-        """What began last and goes on."""
+        """The phase that began last and has not ended."""
         return next(reversed(self.phases.values()), None)
 
 
@@ -51,15 +51,15 @@ _present: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
 
 @asynccontextmanager
 async def bounded(seconds: float | None, what: str, report: _Report) -> AsyncIterator[_Report]:
-    """Give the block `seconds`, None for any time; what reports progress in its place, which is told at each second.
+    """Limit the block to `seconds` (None: unlimited); yields the function for progress, which is reported each second.
 
     Raises:
-        SilentError: it took longer; at what, and what to do.
+        SilentError: it took longer; the message says at what, and what to do.
     """
     done = itertools.count(1)
 
     async def counted(_: float, total: float | None, message: str) -> None:
-        # Progress must grow from one notification to the next (MCP, "Progress"), whoever reports it.
+        # Progress must grow from one notification to the next (MCP, "Progress"), whatever reports it.
         await report(next(done), None, message)
 
     beating: asyncio.Task[None] | None = None
@@ -87,7 +87,7 @@ async def bounded(seconds: float | None, what: str, report: _Report) -> AsyncIte
 
 @contextmanager
 def phase(now: Callable[[], str], advice: Callable[[], str] = _again) -> Iterator[None]:
-    """Say what the present call waits for while the block runs; `advice` is asked for if it takes too long."""
+    """State what the present call waits for while the block runs; `advice` is called if it takes too long."""
     waiting = _now()
     if waiting is None:
         yield
@@ -97,14 +97,14 @@ def phase(now: Callable[[], str], advice: Callable[[], str] = _again) -> Iterato
     try:
         yield
     finally:
-        # Of a call that is given up, who unwinds it is still what took too long.
+        # While a cancelled call unwinds, this phase is still the one that took too long.
         if not waiting.bound.expired():
             del waiting.phases[number]
 
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """What the block takes does not count: it has a bound of its own."""
+    """Exclude the block's time from the limit: it has a limit of its own."""
     waiting = _now()
     until = waiting.bound.when() if waiting else None
     if waiting is None or until is None:
@@ -121,14 +121,14 @@ def uncounted() -> Iterator[None]:
 
 
 def allow(seconds: float) -> None:
-    """Give the present call at least `seconds` from now on: its caller has asked for that."""
+    """Allow the present call at least `seconds` from now on, because its caller asked for that."""
     waiting = _now()
     if waiting and (until := waiting.bound.when()) is not None:
         waiting.bound.reschedule(max(until, asyncio.get_running_loop().time() + seconds + _AHEAD))
 
 
 def within(seconds: float) -> float:
-    """`seconds`, or what is left of the present call if that is less: who knows more can then say what is slow."""
+    """`seconds`, or a little less than the rest of the present call: so code that knows more can say what is slow."""
     waiting = _now()
     until = waiting.bound.when() if waiting else None
     if until is None:
@@ -143,7 +143,7 @@ def _now() -> _Waiting | None:
 
 
 async def _beat(waiting: _Waiting, what: str, report: _Report) -> None:
-    """Report what is waited for, each second."""
+    """Report each second what the call waits for."""
     while True:
         await asyncio.sleep(_BEAT)
         await report(0, None, waiting.phase.now() if waiting.phase else what)

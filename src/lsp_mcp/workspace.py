@@ -1,7 +1,7 @@
-"""The workspace: one root folder, and which files below and beside it may be read.
+"""The workspace: one root folder, and which files inside and outside it may be read.
 
-Confinement for everything that a caller names (reads inside the root and in dependencies' sources,
-writes only inside the root). Symbolic links are resolved before a path is judged.
+Confines every path that a caller names: reads are allowed inside the root and in dependencies' sources, writes only
+inside the root. Symbolic links are resolved before a path is checked.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
 
 
 class Workspace:
-    """The folder `root` (absolute, resolved) and the `dependency_folders` that may be read besides.
+    """The folder `root` (absolute, resolved) and the `dependency_folders` that may be read too.
 
     Raises:
-        ConfigError: the root does not exist, is no folder, or cannot be read.
+        ConfigError: the root does not exist, is not a folder, or cannot be read.
     """
 
     def __init__(self, root: Path) -> None:
@@ -42,18 +42,18 @@ class Workspace:
         self._named: OrderedDict[Path, None] = OrderedDict()  # files outside the root that a server named
 
     def contains(self, path: Path) -> bool:
-        """Whether `path`, its symbolic links resolved, lies in the root: only such files are ever written."""
+        """Whether `path`, with symbolic links resolved, is in the root: only such files are ever written."""
         return path.resolve().is_relative_to(self.root)
 
     def holds(self, path: Path) -> bool:
-        """Whether `path` is no link that leads out of the root."""
+        """Whether `path` does not lead out of the root through a link."""
         return not path.is_symlink() or self.contains(path)
 
     def file(self, name: str) -> Path:
-        """The existing file that a caller calls `name`: relative to the root, or absolute.
+        """The existing file for a caller's `name`, which is relative to the root or absolute.
 
         Raises:
-            PathError: it does not exist, is no file, or lies outside the workspace and its dependencies.
+            PathError: it does not exist, is not a file, or is outside the workspace and its dependencies.
         """
         if not name.strip() or not _can_be_a_name(name):
             raise PathError(
@@ -75,12 +75,12 @@ class Workspace:
         except OSError as error:
             raise PathError(f"{shortened(name)} cannot be read: {error.strerror}") from None
         if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+            what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
             raise PathError(f"{shortened(name)} is {what}; pass the path of a source file in it.")
         return path
 
     def allow(self, path: Path) -> None:
-        """Let `path` be read from now on: a server named it, so it is a source of a dependency."""
+        """Allow reading `path` from now on: a server named it, so it is a source of a dependency."""
         if self.display_path(path) == path.as_posix():  # outside the root
             self._named[path] = None
             self._named.move_to_end(path)
@@ -88,14 +88,14 @@ class Workspace:
                 self._named.popitem(last=False)
 
     def display_path(self, path: Path) -> str:
-        """`path` as callers see it: relative to the root and `/`-separated, or absolute outside it."""
+        """`path` for callers: relative to the root and `/`-separated, or absolute outside it."""
         return display_path(path, self.root)
 
     def _is_dependency(self, real: Path) -> bool:
         return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
 
     def _without_folder_links(self, path: Path) -> Path:
-        """`path` by the real name of its folder, the one that servers use; a file that is a link stays one."""
+        """`path` with its folder resolved, as servers name it; a file that is a link stays one."""
         folder = self._resolve(path.parent)
         return folder / path.name if folder.is_relative_to(self.root) else path
 
@@ -106,7 +106,7 @@ class Workspace:
             raise PathError(f"{shortened(str(path))} cannot be resolved: {shortened(str(error))}") from None
 
     def _suggest(self, path: Path) -> str:
-        """What is spelled nearly so beside it, or else what lies there."""
+        """Files with similar names in the same folder, or else some files there."""
         folder = path.parent
         if not folder.is_dir():
             missing = shortened(self.display_path(folder))
@@ -131,7 +131,7 @@ def display_path(path: Path, root: Path) -> str:
 
 
 def too_wide(folder: Path) -> str:
-    """What `folder` is, if nobody means all of it by chance: `/`, the home folder or what has it; else empty."""
+    """A description of `folder`, if it is too wide to be meant by accident: `/`, the home folder or its parents."""
     home = Path.home().resolve()
     if folder == Path(folder.anchor):
         return "the top of the file system"

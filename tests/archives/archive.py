@@ -9,7 +9,7 @@ The form is txtar (golang.org/x/tools/txtar): prose, then sections that begin wi
     -- want/PATH --             the file at the end, if it is not as it was
     -- gone/PATH --             the file is not there at the end
 
-A comment `//@ loc(NAME, "TEXT")` at the end of a source line names the place where TEXT first stands on that
+A comment `//@ loc(NAME, "TEXT")` at the end of a source line names the place where TEXT first is on that
 line; calls say `@NAME` for its anchor. `re"EXPRESSION"` instead of a text finds the first group. Marks are
 taken out before the file is written. In a `KEY=VALUE` of a call,
 

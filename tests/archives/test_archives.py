@@ -137,7 +137,7 @@ class Run:
         step.body = f"{self.readable(answer)}\n"
 
     def check(self, answer: str) -> None:
-        """What is true of every answer: it is compact, and each anchor stands on its line's code."""
+        """What is true of every answer: it is compact, and each anchor is on its line's code."""
         parsed = json.loads(answer)
         assert answer == json_text(parsed)
         for place in places(parsed):

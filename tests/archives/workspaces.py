@@ -29,7 +29,7 @@ Open = Callable[[Path], AbstractAsyncContextManager[CallTool]]
 
 
 def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
-    """The language server `backend`, started by the program itself; `toolsets` besides those that fit it.
+    """The language server `backend`, started by the program itself; `toolsets` in addition to those that fit it.
 
     Raises:
         MissingProgramError: it is not installed.

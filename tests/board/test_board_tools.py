@@ -249,7 +249,7 @@ def test_find_tasks_by_anchor(shared: Agent, board: Running, transport: str) -> 
     assert shared.answer("find_tasks_by_anchor", anchor=f"{transport}.go")["total"] == 1
     assert shared.answer("find_tasks_by_anchor", anchor=there) == {"total": 0, "tasks": []}
     assert "nothing.go" in shared.error("find_tasks_by_anchor", anchor="go://nothing.go#1:1")
-    assert "is on no identifier" in shared.error("find_tasks_by_anchor", anchor=f"go://{transport}.go#2:1")
+    assert "is not on an identifier" in shared.error("find_tasks_by_anchor", anchor=f"go://{transport}.go#2:1")
 
 
 def test_stages(shared: Agent, transport: str) -> None:

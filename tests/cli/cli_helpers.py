@@ -64,10 +64,10 @@ def start(fake_adapters: Path, *words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env=dict(os.environ),
-        preexec_fn=heeds_interrupts,  # noqa: PLW1509 (no thread of these tests holds a lock then)
+        preexec_fn=respects_interrupts,  # noqa: PLW1509 (no thread of these tests holds a lock then)
     )
 
 
-def heeds_interrupts() -> None:
+def respects_interrupts() -> None:
     """Where the tests run in the background, SIGINT is ignored, and so it would be by what they start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_used_stays_as_it_is(project: Path, run: Run) -> N
     assert "it is not UTF-8" in run(*SETUP, "--write").stderr
     file.unlink()
     os.mkfifo(file)
-    assert "it is not an ordinary file" in run(*SETUP, "--write").stderr
+    assert "it is not a regular file" in run(*SETUP, "--write").stderr
     assert run(*SETUP, "claude-code").exit_code == 2
 
 

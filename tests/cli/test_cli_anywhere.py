@@ -66,7 +66,7 @@ def test_a_home_folder_that_is_named_is_taken_if_the_server_is_named_too(run: Ru
 def test_an_empty_folder_is_refused_by_both(run: Run, empty: Path) -> None:
     result = run(*CALL)
     assert result.exit_code == 2
-    assert f"nothing in {empty} says which language server it needs" in result.stderr
+    assert f"nothing in {empty} tells which language server it needs" in result.stderr
     assert f"lsp-mcp: {doctors_word(run)}\n" == result.stderr
 
 

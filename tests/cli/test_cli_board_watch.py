@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cli.cli_helpers import heeds_interrupts
+from cli.cli_helpers import respects_interrupts
 from lsp_mcp.board import talk
 from lsp_mcp.board.place import store_url
 from lsp_mcp.board.store import Actor, Store
@@ -18,8 +18,8 @@ def test_questions_answers_and_notifications_are_told_as_they_come(project: Path
     agent = Actor("Builder", "a-1")
     waiting = store.write(lambda at: talk.ask(at, "Which port?", priority="high"), agent)
     command = [sys.executable, "-m", "lsp_mcp", "board", "watch", "--json", "--workspace-root", str(project)]
-    heeds: dict[str, Any] = {"preexec_fn": heeds_interrupts}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **heeds) as process:
+    respects: dict[str, Any] = {"preexec_fn": respects_interrupts}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **respects) as process:
         assert process.stdout
 
         def told() -> dict[str, Any]:

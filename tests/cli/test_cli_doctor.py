@@ -126,7 +126,7 @@ def test_where_no_server_is_needed_any_one_is_enough(
 ) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))  # what lies beside it is found too
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))  # what is beside it is found too
     without = run("doctor", "--json")
     assert without.exit_code == 1
     assert checks(without)["gopls"]["needed"]
@@ -214,10 +214,10 @@ def test_json_says_all_that_the_table_says(project: Path, go: Programs, run: Run
 def test_an_option_that_is_for_serving_is_refused_by_name(run: Run) -> None:
     result = run("doctor", "--transport", "http")
     assert result.exit_code == 2
-    assert "--transport means nothing to `doctor`" in result.stderr
+    assert "`doctor` does not take --transport" in result.stderr
     result = run("board", "export", "folder", "--dev")  # a group in the group knows its own
     assert result.exit_code == 2
-    assert "--dev means nothing to `export`" in result.stderr
+    assert "`export` does not take --dev" in result.stderr
 
 
 def test_the_output_fits_a_terminal_of_80_columns(

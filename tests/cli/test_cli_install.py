@@ -141,7 +141,7 @@ def test_a_failure_ends_with_the_last_lines_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("exit 0", "the command made no fakels in"),
+        ("exit 0", "the command created no fakels in"),
         (
             'printf "#!/bin/sh\\necho wrong machine >&2; exit 7" > "$MAKER_TARGET/fakels"; '
             '/bin/chmod +x "$MAKER_TARGET/fakels"',
@@ -183,7 +183,7 @@ def test_an_interrupted_installation_leaves_everything_as_it_was(
     process.send_signal(number)
     _, errors = process.communicate(timeout=BOUND)
     assert process.returncode == 130
-    assert errors.splitlines()[-1] == "interrupted; fake is as it was before"  # below what told how long it takes
+    assert errors.splitlines()[-1] == "interrupted; fake is unchanged"  # below what told how long it takes
     assert not is_running(maker)
     assert [path.name for path in servers.rglob("*")] == ["fake-1.2.3", "fakels"]
     assert "1.2.3" in (servers / "fake-1.2.3" / "fakels").read_text()

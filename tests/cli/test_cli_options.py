@@ -145,7 +145,7 @@ def test_where_nothing_can_run_the_list_says_why(tmp_path: Path, run: Run, monke
     monkeypatch.chdir(tmp_path / "empty")
     result = run("call", "list")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "says which language server it needs" in result.stderr and "(--all lists every tool)" in result.stderr
+    assert "tells which language server it needs" in result.stderr and "(--all lists every tool)" in result.stderr
     assert len(json.loads(run("call", "list", "--all", "--json").stdout)) > 60
 
 
@@ -192,7 +192,7 @@ def test_the_doctor_shows_the_flags_that_matter_to_it_and_takes_all(project: Pat
     assert "no such option" not in run("doctor", "--allow-exec-lua").stderr.lower()
 
 
-def test_no_color_is_heeded_on_a_terminal(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_is_respected_on_a_terminal(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for no_color, styled in (("", True), ("1", False)):
         monkeypatch.setenv("NO_COLOR", no_color)
         for words in (["call", "list"], ["doctor"]):

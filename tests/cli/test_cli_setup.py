@@ -547,7 +547,7 @@ def test_a_folder_in_the_place_of_the_file_is_refused(project: Path, run: Run) -
     (project / ".mcp.json").mkdir()
     result = run("setup", "claude-code", "--write")
     assert result.exit_code == 2
-    assert "it is not an ordinary file" in result.stderr
+    assert "it is not a regular file" in result.stderr
 
 
 def test_a_file_in_the_place_of_a_folder_is_refused(project: Path, run: Run) -> None:
@@ -760,7 +760,7 @@ def test_a_named_pipe_in_the_place_of_the_file_is_refused(project: Path, run: Ru
     for flag in ("--write", "--remove"):
         result = run("setup", "claude-code", flag)
         assert result.exit_code == 2
-        assert "it is not an ordinary file" in result.stderr
+        assert "it is not a regular file" in result.stderr
 
 
 def test_a_yaml_file_keeps_its_comments_quotes_and_order(project: Path, home: Path, run: Run) -> None:

@@ -90,7 +90,7 @@ def test_a_client_that_was_greeted_hears_why_no_daemon_serves_it(
                 client.request("tools/list")
             daemon = Played(listening)
             assert "served" in daemon.heard()
-            daemon.say({"refused": "nothing here says which language server it needs"})
+            daemon.say({"refused": "nothing here tells which language server it needs"})
             daemon.close()
             told = client.receive()
             assert told["id"] == 5 and "nothing here says which" in answer(told["result"])

@@ -168,7 +168,7 @@ def test_when_watches_run_out_later_nothing_is_lost(
     changes = watch.changes()
     assert told(changes, root) == ({"new/x/y/comes"}, {"stays", "sub/stays"}, {"goes"})
     assert changes.note == "watching by scan: fs.inotify.max_user_watches ran out"
-    assert watch.fileno() == descriptor  # whoever waits for it may go on
+    assert watch.fileno() == descriptor  # tasks that wait for it can go on
     write(root / "sub" / "stays")
     watch.drain()
     assert told(watch.changes(), root) == (set(), {"sub/stays"}, set())
@@ -282,7 +282,7 @@ def test_when_the_sentinel_does_not_come_the_answers_come_by_scan(
     write(root / "a.go")
     changes = watched.changes()
     assert told(changes, root) == (set(), {"a.go"}, set())  # exact: it has always known the signatures
-    assert changes.note == "watching by scan: no events came"
+    assert changes.note == "watching by scan: no events arrived"
     write(root / "sub" / "c.go")
     assert told(watched.changes(), root) == ({"sub/c.go"}, set(), set())
 
@@ -457,7 +457,7 @@ def test_a_watch_that_is_asked_for_again_is_never_replaced(
     assert all(mask & flags.MASK_ADD for mask in masks)
 
 
-# --- folders that cannot be read, or go away meanwhile ---------------------------------------------
+# --- folders that cannot be read, or go away in the meantime ---------------------------------------------
 
 
 @linux

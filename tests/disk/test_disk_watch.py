@@ -21,7 +21,7 @@ def run_python(script: str, *arguments: str) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The content of a file that may be gone meanwhile."""
+    """The content of a file that may be gone in the meantime."""
     try:
         return path.read_text()
     except OSError:

@@ -116,7 +116,7 @@ def test_a_file_that_is_changed_twice_gets_the_last_text(root: Path) -> None:
     assert path.read_bytes() == b"3"
 
 
-# --- what a file is besides its content -------------------------------------------------------------
+# --- a file's mode, owner and links -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o664, 0o4711])
@@ -561,9 +561,9 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
             os._exit(0)
     os.waitpid(pid, 0)
     assert a.read_text() == "new a"
-    a.write_text("mended by hand")
+    a.write_text("fixed by hand")
     apply(root, change(b, "old b", "later"))
-    assert (a.read_text(), b.read_text()) == ("mended by hand", "later")
+    assert (a.read_text(), b.read_text()) == ("fixed by hand", "later")
 
 
 @pytest.mark.parametrize("line", ['{"kind":"draft","path":"p","of":"a later version"}', "no JSON", "[1]", '"x"'])

@@ -298,7 +298,7 @@ def test_no_path_with_a_protected_part_passes_in_any_spelling(
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "lsp_mcp"
 WRITES = {"write_text", "write_bytes", "unlink", "rmtree", "rename", "replace", "symlink_to", "hardlink_to", "touch"}
-# Modules that write files, and why that is no edit of somebody's code.
+# Modules that write files, and why that is not an edit of somebody's code.
 WRITERS = {
     "edits/apply.py": "the one that does checked plans",
     "edits/journal.py": "takes steps of these back",
@@ -358,7 +358,7 @@ def is_write(node: ast.AST) -> bool:
 
 def test_files_are_written_by_no_module_that_has_no_reason_to() -> None:
     found = {name for name, tree in sources() if any(map(is_write, ast.walk(tree)))}
-    assert found - WRITERS.keys() == set(), "route this through Sessions.apply, or say here why it is no edit"
+    assert found - WRITERS.keys() == set(), "route this through Sessions.apply, or say here why it is not an edit"
     assert "edits/apply.py" in found
 
 

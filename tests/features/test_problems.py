@@ -56,4 +56,4 @@ def test_each_problem_is_new_or_remaining_and_each_of_before_remains_or_is_fixed
     delta = compare(found(new), None, known(found(old), None, (), None))
     assert len(delta.new) + len(delta.remaining) == len(new)
     assert len(delta.remaining) + len(delta.fixed) == len(old)
-    assert not (delta.new and delta.fixed)  # of one message: a problem that is there still is no new one
+    assert not (delta.new and delta.fixed)  # of one message: a problem that is there still is not a new one

@@ -16,7 +16,7 @@ from lsp_mcp.lsp.compilation.database import read_database as read_database_of
 RULES = cast("Compilation", load_adapter("clangd").compilation)
 assert RULES
 NAME = "compile_commands.json"
-NOT_ONE = "is no list of objects with `directory`, `file` and `arguments` or `command`"
+NOT_ONE = "is not a list of objects with `directory`, `file` and `arguments` or `command`"
 
 
 def put(folder: Path, content: Any = (), age: int = 0) -> Path:
@@ -265,9 +265,9 @@ def test_flags_that_cannot_be_read_are_a_problem_in_words(tmp_path: Path, conten
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "is no JSON: "),
-        ('[{"directory": ".", "file"', "is no JSON: "),  # as it is while somebody writes it
-        ("[]]", "is no JSON: "),
+        ("", "is not JSON: "),
+        ('[{"directory": ".", "file"', "is not JSON: "),  # as it is while somebody writes it
+        ("[]]", "is not JSON: "),
         ("null", NOT_ONE),
         ("7", NOT_ONE),
         ('"text"', NOT_ONE),
@@ -292,13 +292,13 @@ def test_what_cannot_be_used_is_a_problem_in_words(tmp_path: Path, content: str,
 def test_bytes_that_are_not_text_are_a_problem_in_words(tmp_path: Path) -> None:
     file = put(tmp_path)
     file.write_bytes(b'["\xff"]')
-    assert read_database(file).problem.startswith("is no JSON: ")
+    assert read_database(file).problem.startswith("is not JSON: ")
 
 
 def test_a_database_that_has_gone_or_is_a_folder_is_a_problem_in_words(tmp_path: Path) -> None:
     gone = read_database(tmp_path / NAME)
     assert (gone.problem, gone.signature, gone.commands) == ("cannot be read: No such file or directory", None, {})
-    assert read_database(tmp_path).problem == "cannot be read: no regular file"
+    assert read_database(tmp_path).problem == "cannot be read: not a regular file"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ class Checkout:
         return sorted(path for path in self.root.iterdir() if path.is_file())
 
     def database(self) -> Database:
-        """Not below the root, so that it is no file of the workspace."""
+        """Not below the root, so that it is not a file of the workspace."""
         file = self.root.parent / "compile_commands.json"
         entries = [
             {"directory": str(self.root), "file": name, "command": f"c++ {flags} {name}"}

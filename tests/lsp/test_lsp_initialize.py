@@ -118,6 +118,6 @@ async def test_an_error_that_a_server_shows_is_in_the_notes_until_something_chan
         await session.request("fake/do", do(shown, warning))
         assert await missing(session) == ["fake says: cannot load x.mod"]
         assert await missing(session) == ["fake says: cannot load x.mod"]
-        fake.write("x.txt", "mended")
+        fake.write("x.txt", "fixed")
         await session.sync()
         assert await missing(session) == []

@@ -194,7 +194,7 @@ async def test_a_deleted_file_of_no_language_replaces_no_server_and_what_include
     async with fake.reading() as session:
         path.unlink()
         await session.sync()
-    # That was no file of the server's: nothing in its index is about it, and opening what includes it is enough.
+    # That was not a file of the server's: nothing in its index is about it, and opening what includes it is enough.
     assert len(fake.pids()) == 1
     assert fake.told() == ['+a.txt #include "part.inc"', "-a.txt"]
 
@@ -493,7 +493,7 @@ async def test_for_more_files_than_the_adapter_says_the_server_is_replaced(fake:
 
 
 @bounded
-async def test_whoever_waits_for_an_answer_of_a_server_that_is_replaced_is_answered_by_the_next(
+async def test_a_request_that_waits_for_a_server_that_is_replaced_is_answered_by_the_next(
     fake: ReadingWorkspace,
 ) -> None:
     names = [f"{n}.txt" for n in range(5)]
@@ -610,8 +610,8 @@ async def test_a_database_that_cannot_be_used_is_a_note_and_the_server_goes_on_w
         file.write_text(whole[:-5])
         await session.sync()
         (note,) = await missing(session)
-        assert note.startswith("build/commands.json is no JSON: ")
-        assert note.endswith("fake works with the one before; make it again")
+        assert note.startswith("build/commands.json is not JSON: ")
+        assert note.endswith("fake uses the previous one; make it again")
         file.write_text(whole)
         await session.sync()
         assert await missing(session) == []
@@ -636,7 +636,7 @@ async def test_the_server_has_the_database_in_the_folder_that_it_is_started_with
 async def test_a_database_that_comes_later_is_found_and_given_to_a_new_server(fake: ReadingWorkspace) -> None:
     fake.write("a.txt", "one")
     async with fake.reading() as session:
-        without = "no commands.json: holds only for files that fake opened, with guessed flags"
+        without = "no commands.json: covers only files that fake opened, with guessed flags"
         assert await missing(session) == [without]
         (news,) = await news_of(session)
         assert news.startswith(
@@ -669,7 +669,7 @@ async def test_a_database_of_another_machine_is_a_note(fake: ReadingWorkspace) -
     fake.build("a.txt", "/elsewhere/b.txt", "/elsewhere/c.txt")
     async with fake.reading() as session:
         (note,) = await missing(session)
-        assert note.startswith("build/commands.json names 3 files, and only 1 of them are there (not /elsewhere/b.txt)")
+        assert note.startswith("build/commands.json names 3 files, and only 1 of them exist (not /elsewhere/b.txt)")
         fake.build()
         await session.sync()
         assert await missing(session) == ["build/commands.json is empty; make it again"]
@@ -684,7 +684,7 @@ async def kill(fake: ReadingWorkspace, session: Session) -> None:
 
 
 def arguments(fake: ReadingWorkspace, life: int) -> list[str]:
-    """What the server's command had besides, in one life."""
+    """The extra arguments of the server's command, in one life."""
     (found,) = [entry["arguments"] for entry in fake.log() if entry["life"] == life and "arguments" in entry]
     return found
 
@@ -854,8 +854,7 @@ async def test_an_index_that_cannot_be_kept_is_a_note_and_stops_no_server(
     async with fake.reading() as session:
         await session.request("test/ask", {})
         assert await missing(session) == [
-            "/cache/files.json cannot be written (No space left on device): fake may know too little, or what is no "
-            "longer so"
+            "/cache/files.json cannot be written (No space left on device): fake may know too little, or outdated facts"
         ]
 
 

@@ -263,10 +263,10 @@ async def test_a_check_under_way_is_killed_when_the_session_closes(fake: FakeWor
 
 
 @bounded
-async def test_who_waits_for_a_check_gets_the_new_one_when_the_projects_change_meanwhile(fake: FakeWorkspace) -> None:
+async def test_a_wait_for_a_check_gets_the_new_one_when_the_projects_change_during_it(fake: FakeWorkspace) -> None:
     fifo = fake.fifo()
     marker = fake.write("project", "name slow\n")
-    check = f'["sh", "-c", "if grep -q slow project; then echo > {fifo}; sleep 1000; fi; echo mended; exit 1"]'
+    check = f'["sh", "-c", "if grep -q slow project; then echo > {fifo}; sleep 1000; fi; echo fixed; exit 1"]'
     async with fake.session(rules(check)) as session:
         await session.sync()
         waiting = asyncio.create_task(missing(session))
@@ -274,7 +274,7 @@ async def test_who_waits_for_a_check_gets_the_new_one_when_the_projects_change_m
         marker.write_text("name quick\n")
         await session.sync()
         (note,) = await waiting
-        assert note.endswith("fails in .: mended")
+        assert note.endswith("fails in .: fixed")
 
 
 @bounded

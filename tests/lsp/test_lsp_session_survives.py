@@ -1,4 +1,4 @@
-"""What a session survives of its server: lies, silence, floods and death. Each against the scripted fake."""
+"""What a session survives of its server: wrong answers, silence, floods and death, each with the scripted fake."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_lines_on_stdout_that_are_not_messages_are_passed_over(fake: FakeW
 async def test_output_that_is_not_a_protocol_at_all_ends_the_server_and_says_so(fake: FakeWorkspace) -> None:
     fake.script({"at_start": [["raw", "usage: fake [options]\n" * 5000], ["stall"]]})
     async with fake.session() as session:
-        with pytest.raises(UnavailableError, match=r"in 4 tries: fake sent what is no message \(no message header in"):
+        with pytest.raises(UnavailableError, match=r"in 4 tries: fake sent what is not a message \(no message"):
             await session.request("fake/pid", {})
     assert len(fake.pids()) == 4
 
@@ -222,7 +222,7 @@ async def test_one_that_never_answers_is_silent_and_is_told_to_stop(fake: FakeWo
         received = await session.request("fake/received", {}, timeout=20)
     slow = next(message for message in received if message["method"] == "test/slow")
     assert received[-2] == {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": slow["id"]}}
-    assert len(fake.pids()) == 1, "silence is no death"
+    assert len(fake.pids()) == 1, "silence is not a death"
 
 
 @bounded
@@ -428,7 +428,7 @@ async def test_a_server_that_keeps_dying_after_initialize_is_not_started_for_eve
         session.begin()
         await _until_idle(session)
         assert len(fake.pids()) == 4
-        # Whoever asks gets new tries, and a clear answer.
+        # Each question gets new tries, and a clear answer.
         with pytest.raises(UnavailableError):
             await session.request("test/ask", {})
         fake.script({})

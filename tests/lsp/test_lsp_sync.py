@@ -1,4 +1,4 @@
-"""Several callers at once, and files that change meanwhile: nobody gets an answer of an older state."""
+"""Several callers at once, and files that change in the meantime: nobody gets an answer of an older state."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_progress_that_nobody_would_read_is_refused(method: str, token: str) -> 
     ["", " ", "hover", "textDocument/", "/hover", "textDocument/hover\n", "a\n/hover", "a/b c", "a//b", None, 3],
 )  # fmt: skip
 def test_what_is_not_a_method_is_refused(method: Any) -> None:
-    assert "is no LSP method; one looks like textDocument/hover" in refusal(method, {})
+    assert "is not an LSP method; examples: textDocument/hover" in refusal(method, {})
 
 
 @pytest.mark.parametrize("method", METHODS)

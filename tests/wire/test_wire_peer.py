@@ -323,7 +323,7 @@ async def test_reading_ends_with_the_stream_and_says_how_it_broke() -> None:
     assert await whole.peer.run() == ""
     assert whole.notifications == [("n", None)]
     broken.reader.feed_data(b"usage: server [options]\n" * 5000)
-    assert "sent what is no message" in await broken.peer.run()
+    assert "sent what is not a message" in await broken.peer.run()
 
 
 @bounded

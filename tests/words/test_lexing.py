@@ -1,4 +1,4 @@
-"""Where a word stands in code: `lsp_mcp.words.lexing`."""
+"""Where a word is in code: `lsp_mcp.words.lexing`."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -107,7 +107,7 @@ func calleeOf(call *ast.CallExpr) *ast.Ident {
 	return nil
 }
 
-// entry is what is known of an object, nil for one that is no question: packages, and what no file defines.
+// entry is what is known of an object, nil if it is not a question: packages, and what no file defines.
 func (g *graph) entry(object types.Object, owners map[types.Object]string) *entry {
 	switch of := object.(type) {
 	case *types.Func:

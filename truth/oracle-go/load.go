@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A checker keeps what lies outside the folder that is examined.
+// A checker keeps what is outside the examined folder.
 type checker struct {
 	fset    *token.FileSet
 	outside map[string]*types.Package // by system and package ID

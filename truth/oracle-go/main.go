@@ -4,7 +4,7 @@
 // for each identifier's object the places where it is spelled, in all packages below the folder with their tests, of all
 // modules there and for each of the systems. Objects are told apart by where they are defined, so that the several times
 // that a package is checked (alone, with its tests) and the several systems come together. Everything is checked from
-// source, dependencies without the bodies of their functions; what lies outside the folder is kept between requests.
+// source, dependencies without the bodies of their functions; what is outside the folder is kept between requests.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""The command `lsp-mcp`: arguments → configuration → run."""
+"""The command `lsp-mcp`: parse arguments, configure, run."""
 
 import sys
 

@@ -27,10 +27,10 @@ def block() -> str:
 
 
 def with_block(text: str) -> str:
-    """`text` with the paragraph: in the place of an earlier one, else at the end.
+    """`text` with the paragraph, which replaces an earlier one or is appended.
 
     Raises:
-        ConfigError: its markers are not those of one paragraph.
+        ConfigError: the markers do not enclose exactly one paragraph.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     ours = block().replace("\n", newline)
@@ -41,7 +41,7 @@ def with_block(text: str) -> str:
 
 
 def without_block(text: str) -> str:
-    """`text` without the paragraph, and without the empty lines that were around it. Raises as `with_block`."""
+    """`text` without the paragraph and the empty lines around it. Raises the errors of `with_block`."""
     if not (found := _found(text)):
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -56,17 +56,17 @@ def show(root: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"file": str(root / FILE), "state": "shown", "text": block()}, indent=2))
         return
-    click.echo(f"This goes into {root / FILE}:\n", err=True)
+    click.echo(f"Add this to {root / FILE}:\n", err=True)
     click.echo(block())
-    click.echo("\nTo have it done:\n  lsp-mcp setup --agents-md --write", err=True)
+    click.echo("\nTo do it automatically:\n  lsp-mcp setup --agents-md --write", err=True)
 
 
 def change(root: Path, *, remove: bool, as_json: bool) -> None:
-    """Write the paragraph into AGENTS.md in `root`, bring it up to date, or take it out.
+    """Write, update or remove the paragraph in AGENTS.md in `root`.
 
     Raises:
-        ConfigError: the file cannot be used; it is as it was.
-        EditError: the file cannot be written; it is as it was.
+        ConfigError: the file cannot be used; it is unchanged.
+        EditError: the file cannot be written; it is unchanged.
     """
     file = root / FILE
     edit: Callable[[str], str] = without_block if remove else with_block
@@ -91,9 +91,9 @@ def _found(text: str) -> re.Match[str] | None:
     """The paragraph in `text`.
 
     Raises:
-        ConfigError: there are markers, and they are not those of one paragraph.
+        ConfigError: there are markers, but they do not enclose exactly one paragraph.
     """
     markers = [match[1] for match in _MARKER.finditer(text)]
     if markers not in ([], ["begin", "end"]):
-        raise ConfigError(f"its markers `{_BEGIN}` and `{_END}` do not stand around one paragraph")
+        raise ConfigError(f"its markers `{_BEGIN}` and `{_END}` do not enclose exactly one paragraph")
     return _BLOCK.search(text)

@@ -1,4 +1,4 @@
-"""`lsp-mcp call --batch`: questions from stdin, an answer for each, in their order."""
+"""`lsp-mcp call --batch`: read calls from stdin and answer them in order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lsp_mcp.visible import quoted, visible_lines
 
 
 def call_batch(flags: ServerFlags, *, as_json: bool) -> int:
-    """Answer each line of stdin; the exit status, that of the worst call.
+    """Answer each line of stdin; returns the exit status, that of the worst call.
 
     Raises:
         ConfigError: see `ServerFlags.sessions`.
@@ -52,7 +52,7 @@ async def _answer_all(running: Running, flags: ServerFlags, *, as_json: bool) ->
 
 
 async def answered(line: str, here: Here, report: Report, *, as_json: bool, terminal: bool) -> Outcome | None:
-    """What the question of one `line` prints; None if there is none: the line is empty or begins with `#`."""
+    """What the call on one `line` prints; None if the line is empty or a comment (`#`)."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None
@@ -73,7 +73,7 @@ async def answered(line: str, here: Here, report: Report, *, as_json: bool, term
 
 
 def _question(line: str) -> tuple[str, Sequence[str] | dict[str, Any]]:
-    """The tool and its arguments: `TOOL KEY=VALUE ...` as a shell has it, or `{"tool": …, "arguments": {…}}`.
+    """The tool and its arguments: `TOOL KEY=VALUE ...` as in a shell, or `{"tool": …, "arguments": {…}}`.
 
     Raises:
         CallerError: it is neither.
@@ -89,7 +89,7 @@ def _question(line: str) -> tuple[str, Sequence[str] | dict[str, Any]]:
             f'{quoted(line)} is neither TOOL KEY=VALUE ... nor {{"tool": NAME, "arguments": {{...}}}}: {error}'
         ) from None
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise CallerError(f"{quoted(line)}: `tool` is a name, `arguments` an object")
+        raise CallerError(f"{quoted(line)}: `tool` must be a name, and `arguments` an object")
     return name, arguments
 
 

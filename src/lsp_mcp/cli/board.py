@@ -29,14 +29,14 @@ from lsp_mcp.toolsets.offered import TOOLSETS
 
 PORTS, DEV_PORTS = range(21700, 21710), range(21710, 21720)
 _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
-_LOOK_TIMEOUT = 1.0  # seconds for another board to say whose it is
+_LOOK_TIMEOUT = 1.0  # seconds for another board to identify itself
 
 
 def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool) -> None:
-    """Serve the page and agents until a signal comes. Without a port, open the board that runs on the database, if any.
+    """Serve the page and agents until a signal arrives. Without a port, open the board that runs on the database, if any.
 
     Raises:
-        ConfigError: the database cannot be used, or there is no free port or no token.
+        ConfigError: the database cannot be used, or no port or token is available.
     """
     flags = alone(flags)
     secret = token(given_token)
@@ -55,17 +55,17 @@ def run_stdio(flags: ServerFlags) -> None:
 
 
 def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
-    """A link that opens the page of the board that runs on the database of the workspace root.
+    """A link to the page of the running board of the workspace root.
 
     Raises:
-        ConfigError: the URL of the database cannot be used.
-        UnavailableError: none runs.
+        ConfigError: the database's URL cannot be used.
+        UnavailableError: no board is running.
     """
     if link := _link(flags, token(given_token), [port] if port else DEV_PORTS if dev else PORTS):
         return link
     root, database = _database(flags)
     raise UnavailableError(
-        f"no board of the database {database} runs; start it with: lsp-mcp board --workspace-root {root}"
+        f"no board is running for the database {database}; start one with: lsp-mcp board --workspace-root {root}"
     )
 
 
@@ -136,10 +136,10 @@ def alone(flags: ServerFlags) -> ServerFlags:
 
 
 def _listen(port: int | None, ports: range) -> list[socket.socket]:
-    """Sockets on the first port that is free, for both ways in which `localhost` may be read.
+    """Sockets on the first free port, for both addresses of `localhost`.
 
     Raises:
-        ConfigError: there is none; the message says who has them.
+        ConfigError: no port is free; the message names the programs that use them.
     """
     for candidate in [port] if port is not None else ports:
         try:

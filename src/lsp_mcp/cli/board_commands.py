@@ -10,9 +10,9 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 
 @click.group(cls=Commands, invoke_without_command=True)
 @click.option("--port", type=PORT, help="Default: the first free one from 21700 to 21709.")
-@click.option("--dev", is_flag=True, help="Ports 21710 to 21719 instead, beside another board.")
+@click.option("--dev", is_flag=True, help="Use ports 21710 to 21719 instead, next to another board.")
 @click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
-@click.option("--link", is_flag=True, help="Print a new link to the board that runs, instead.")
+@click.option("--link", is_flag=True, help="Print a new link to the running board instead.")
 @click.option("--no-open", is_flag=True, help="Don't open the browser.")
 @server_flags()
 @click.pass_context
@@ -43,7 +43,7 @@ def board(
 def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
     """Write the board to FOLDER as Markdown, one file per task.
 
-    FOLDER is new, empty or has an earlier export, whose files are brought up to date.
+    FOLDER is new, empty, or an earlier export to update.
     """
     from lsp_mcp.cli.board_exchange import export_board
 
@@ -53,15 +53,15 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
 
 @board.command("import")
 @click.argument("folder")
-@click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
+@click.option("--force", is_flag=True, help="Prefer the files even where the board is newer.")
 @json_flag
 @server_flags("--workspace-root", "--store")
 @click.pass_context
 def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
-    """Put FOLDER into the board: a .neova folder, or one that was exported.
+    """Import FOLDER into the board: a .neova folder or an earlier export.
 
-    What is there already is known by its id and brought up to date. All or nothing. Exit status 1 if some files could
-    not be used.
+    Existing items are recognized by their ids and updated. All or nothing. Exit status 1 if some files could not be
+    used.
     """
     from lsp_mcp.cli.board_exchange import import_board
 
@@ -73,7 +73,7 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
 @json_flag
 @server_flags("--workspace-root", "--store")
 def board_watch(flags: ServerFlags, as_json: bool) -> None:
-    """Print who waits for an answer, and what agents tell, as it happens. A question rings the terminal's bell."""
+    """Print agents' questions and notifications as they arrive. A question rings the terminal's bell."""
     from lsp_mcp.cli.board_watch import watch_board
 
     flags.check()
@@ -88,7 +88,7 @@ def board_watch(flags: ServerFlags, as_json: bool) -> None:
 def board_call(flags: ServerFlags, tool: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
     """Call any TOOL of the board from the shell, in any folder: same names, same answers.
 
-    Without a TOOL, or with `list`: show them.
+    Without a TOOL, or with `list`: show the tools.
     """
     from lsp_mcp.cli.board import alone
     from lsp_mcp.cli.call import call_tool, list_tools

@@ -1,4 +1,4 @@
-"""`lsp-mcp board watch`: who waits for a person, and what agents tell, in a terminal as it happens."""
+"""`lsp-mcp board watch`: agents' questions and notifications in a terminal, as they arrive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NEWEST = 20  # notifications that one look can miss at most
 
 
 def watch_board(flags: ServerFlags, *, as_json: bool) -> None:
-    """Print the open questions, then each question, answer and notification as it comes, until a signal comes.
+    """Print the open questions, then each question, answer and notification as it arrives, until a signal arrives.
 
     `as_json`: one object in each line, `{"event": "question" | "answered" | "notification", …}`.
 
@@ -61,7 +61,7 @@ def _state(at: Transaction) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
 class _Seen:
-    """What was printed already."""
+    """What has been printed."""
 
     def __init__(self) -> None:
         self._open: dict[str, dict[str, Any]] = {}  # questions, by id

@@ -14,16 +14,16 @@ _SOCKET = "NVIM_LISTEN_ADDRESS"
 
 
 def run_bridge(flags: ServerFlags, port: int, given_token: str | None) -> None:
-    """Serve until a signal comes or Neovim is gone. Does not return.
+    """Serve until a signal arrives or Neovim exits. Does not return.
 
     Raises:
-        ConfigError: no Neovim was named, or the port or the token cannot be used.
+        ConfigError: no Neovim was given, or the port or the token cannot be used.
     """
     socket = flags.socket or os.environ.get(_SOCKET)
     if not socket:
         raise ConfigError(
-            f"which Neovim? Pass --socket PATH or set {_SOCKET}, to what `:echo v:servername` shows there; or call "
-            "require('mcp-tools').start() in it"
+            f"which Neovim? Pass --socket PATH or set {_SOCKET} to the output of `:echo v:servername`; or call "
+            "require('mcp-tools').start() in Neovim"
         )
     wanted = ("lua", *flags.toolsets)
     others = tuple(name for name in TOOLSETS if name not in wanted)

@@ -25,10 +25,10 @@ from lsp_mcp.visible import quoted, visible, visible_lines
 
 
 def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
-    """Print the tools that can run here, or `every` one: its arguments, and what it does in one line.
+    """Print the tools that can run here (or `every` tool) with their arguments and a one-line description.
 
     Raises:
-        ConfigError: none can; the message says why. Not with `every`.
+        ConfigError: no tool can run here; the message says why. Not raised with `every`.
     """
     flags.check()
     tools = list(known_tools().values())
@@ -56,17 +56,17 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
         what = tool.description.split("\n")[0]
         why = f"\n    not here: {needs[tool.name]}" if needs[tool.name] else ""
         click.echo(f"{click.style(tool.name, bold=True)}\n    {what}\n    {_usage(tool)}{why}")
-    more = "" if every else "; those that cannot run here:  lsp-mcp call list --all"
+    more = "" if every else "; all tools:  lsp-mcp call list --all"
     click.echo(f"\nCall one:  lsp-mcp call TOOL KEY=VALUE ...{more}", err=True)
 
 
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Call the tool `name` with `words` (`key=value`); exit status 1 if it has no answer.
+    """Call the tool `name` with `words` (`key=value`); returns exit status 1 if the call fails.
 
-    On a terminal the answer is the compact text; piped, or with `as_json`, the JSON.
+    The answer is compact text on a terminal, and JSON in a pipe or with `as_json`.
 
     Raises:
-        CallerError: there is no such tool, or a word is no `key=value`.
+        CallerError: there is no such tool, or a word is not `key=value`.
         ConfigError: see `ServerFlags.sessions`.
     """
     asked = ToolCall(flags, name, words, as_json=as_json, terminal=sys.stdout.isatty())
@@ -85,7 +85,7 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call prints, and its exit status."""
+    """The output of a call, and its exit status."""
 
     out: str | None
     err: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class Here:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call from the shell, its arguments as `key=value` or by name; `terminal`: its answer is shown on one."""
+    """One call from the shell, with arguments as `key=value` or by name; `terminal`: the answer is shown on one."""
 
     flags: ServerFlags
     name: str
@@ -116,10 +116,10 @@ class ToolCall:
     terminal: bool
 
     def check(self) -> dict[str, Any]:
-        """The arguments, as far as they can be read before anything runs.
+        """Check the arguments as far as that is possible before anything runs.
 
         Raises:
-            CallerError: there is no such tool, or a word is no `key=value`.
+            CallerError: there is no such tool, or a word is not `key=value`.
         """
         known = known_tools()
         in_lua = self.name.startswith(PREFIX)
@@ -132,10 +132,10 @@ class ToolCall:
         return _arguments(self.words, self.name, {} if in_lua else known[self.name].input_schema)
 
     async def outcome(self, here: Here, report: Report) -> Outcome:
-        """What it prints; an error of the tool is an outcome too. `here` has the same flags.
+        """Run the call; `here` has the same flags. An error of the tool is an outcome too.
 
         Raises:
-            CallerError: as `check`.
+            CallerError: see `check`.
         """
         call = Call(format=self.format, report=report)
         arguments = self.check()
@@ -149,7 +149,7 @@ class ToolCall:
             said = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.name.removeprefix(PREFIX)}: ")
             return Outcome(None, (visible_lines(f"{self.name}: {said}"),), 1)
         if self.flags.response_format == "text":
-            # What a tool of Neovim's answers may be a text as it stands: exact for a program, escaped for a terminal.
+            # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
             return Outcome(visible_lines(answer) if self.terminal else answer, tuple(call.remarks))
         from lsp_mcp.server.envelope import answered
 
@@ -158,7 +158,7 @@ class ToolCall:
 
     @property
     def format(self) -> Format:
-        """The form of the answer: as the user said, else for whom it is."""
+        """The form of the answer: as requested, or else chosen by the kind of output."""
         if self.as_json:
             return "json"
         if "--format" in self.flags.given:
@@ -167,7 +167,7 @@ class ToolCall:
 
 
 def _needs(flags: ServerFlags, tool: str, here: Sequence[str]) -> str:
-    """The flag without which `tool` does not run where there are the toolsets `here`; empty if it does."""
+    """What to change on the command line for `tool` to run, given the toolsets `here`; empty if it runs."""
     toolset = toolset_of(tool)
     if toolset in here:
         return "add --allow-exec-lua" if tool == "exec_lua" and not flags.allow_exec_lua else ""
@@ -182,7 +182,7 @@ def _question(here: Here, name: str, arguments: dict[str, Any]) -> Callable[[Cal
     """The call of the tool `name`.
 
     Raises:
-        CallerError: it is not offered.
+        CallerError: the tool is not available here.
     """
     if name not in here.tools:
         raise CallerError(f"it belongs to the toolset {toolset_of(name)}; {_needs(here.flags, name, ())}")
@@ -190,7 +190,7 @@ def _question(here: Here, name: str, arguments: dict[str, Any]) -> Callable[[Cal
 
 
 def _in_lua(running: Running, name: str, words: Sequence[str] | Mapping[str, Any]) -> Callable[[Call], Awaitable[str]]:
-    """The call of a Neovim's own tool, whose arguments are known only there."""
+    """A call of a Neovim's own tool, whose arguments only that Neovim knows."""
 
     async def ask(call: Call) -> str:
         assert running.neovims
@@ -212,7 +212,7 @@ async def _call(running: Running, asked: ToolCall) -> Outcome:
 
 
 class _Waiting:
-    """Shows on a terminal's stderr what is waited for; silent elsewhere."""
+    """Shows progress on a terminal's stderr; silent elsewhere."""
 
     def __enter__(self) -> _Waiting:
         self._status: Any = None
@@ -234,12 +234,12 @@ class _Waiting:
 
 @cache
 def known_tools() -> Mapping[str, Tool]:
-    """The tools by name, to look at: no server is started, so none of these can be called."""
+    """The tools by name, for listing: no server is started, so none of them can be called."""
     return {tool.name: tool for tool in tools_without_sessions(CallerError("no server was started"))}
 
 
 def _usage(tool: Tool) -> str:
-    """Its arguments, those in brackets may be left out."""
+    """The tool's arguments; those in brackets are optional."""
     fields = tool.model.model_fields.items()
     return " ".join(name if field.is_required() else f"[{name}]" for name, field in fields)
 

@@ -1,4 +1,4 @@
-"""What a shell offers while `lsp-mcp …` is typed: tools, their arguments, language servers, clients, daemons."""
+"""Shell completion for `lsp-mcp …`: tools, their arguments, language servers, clients, daemons."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def script(program: click.Command, shell: str) -> str:
-    """The lines that make `shell` complete `program`.
+    """The script that makes `shell` complete `program`.
 
-    In bash, no space follows `KEY=`, and files are completed where there is nothing else. (click 8.5 does neither.)
+    In bash, `KEY=` is not followed by a space, and files are completed where nothing else matches. (click 8.5 does
+    neither.)
     """
     found = get_completion_class(shell)
     assert found
@@ -28,7 +29,7 @@ def script(program: click.Command, shell: str) -> str:
 
 
 def of_names(names: Callable[[], Iterable[str]]) -> Complete:
-    """Completes with those of the `names` that are not on the line yet."""
+    """Completes with the `names` that are not on the line yet."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         given = context.params.get(parameter.name or "") or ()
@@ -38,7 +39,7 @@ def of_names(names: Callable[[], Iterable[str]]) -> Complete:
 
 
 def tool_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Tools by name, with what they are called for people; and `list`."""
+    """Tools by name, with their titles, and `list`."""
     from lsp_mcp.cli.call import known_tools
 
     found = [CompletionItem(tool.name, help=tool.title) for tool in known_tools().values()]
@@ -46,9 +47,9 @@ def tool_names(context: click.Context, parameter: click.Parameter, incomplete: s
 
 
 def tool_arguments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """`KEY=` of the tool's arguments that are not given yet; after `KEY=`, the values if it has a choice of them.
+    """`KEY=` for the tool's arguments that are not given yet; after `KEY=`, the values of an enumeration.
 
-    Where there are none, bash completes files. It takes `KEY`, `=` and the value for three words.
+    Otherwise bash completes files. Bash splits `KEY=VALUE` into three words.
     """
     from lsp_mcp.cli.call import known_tools
 
@@ -71,7 +72,7 @@ def tool_arguments(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def daemon_roots() -> Iterable[str]:
-    """The workspace roots of the daemons that run."""
+    """The workspace roots of the running daemons."""
     from lsp_mcp.cli.daemon import roots
 
     return roots()

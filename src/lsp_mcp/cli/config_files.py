@@ -1,4 +1,4 @@
-"""Files that belong to somebody else: read whole, and written whole or not at all."""
+"""Files of other programs: read whole, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lsp_mcp.text import Text
 
 
 def read_config(file: Path) -> str | None:
-    """The text of `file`; None if there is none.
+    """The text of `file`; None if it does not exist.
 
     Raises:
-        ConfigError: it is not an ordinary file in UTF-8, or cannot be read.
+        ConfigError: it is not a regular UTF-8 file, or cannot be read.
     """
     if file.exists() and not file.is_file():
-        raise ConfigError("it is not an ordinary file")
+        raise ConfigError("it is not a regular file")
     try:
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -30,10 +30,10 @@ def read_config(file: Path) -> str | None:
 
 
 def write_config(file: Path, before: str | None, after: str) -> None:
-    """Replace the text `before` of `file` (None: there is no file) by `after`.
+    """Replace the text `before` of `file` (None: there is no file) with `after`.
 
     Raises:
-        EditError: that is not possible; the file is as it was.
+        EditError: that is not possible; the file is unchanged.
     """
     create = [CreateFile(file)] if before is None else []
     change = FileChange(file, Text(before or ""), after, ())

@@ -1,8 +1,8 @@
-"""One entry into the text of somebody else's configuration file, with the rest of that text as it is.
+"""Put one entry into the text of another program's configuration file, and leave the rest of the text as it is.
 
-JSON (with comments or without) is edited as text: the new member is put in, nothing else moves. TOML gets its new
-table at the end of the file, YAML goes through ruamel.yaml. In each case the result is read again before it counts: it
-must hold what was there and the entry, and nothing else.
+JSON (with or without comments) is edited as text: the new member is inserted, nothing else moves. TOML gets its new
+table at the end of the file, YAML goes through ruamel.yaml. The result is always parsed again before it is used: it
+must contain the old content and the entry, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _SPACE = re.compile(r"\s*")
 
 
 def parse(text: str, form: Format) -> dict[str, Any]:
-    """What `text` holds; nothing for an empty text.
+    """The content of `text`; an empty table for an empty text.
 
     Raises:
-        ConfigError: it is broken, or not a table; the message says where.
+        ConfigError: the text is invalid or not a table; the message says where.
     """
     text = text.removeprefix(BOM)
     try:
@@ -60,17 +60,17 @@ def _table_of(config: Any) -> dict[str, Any]:
 
 
 def _yaml() -> ModuleType:
-    """The module for YAML; what it imports is loaded for the few clients that need it."""
+    """The module for YAML, imported only for the few clients that need it."""
     from lsp_mcp.cli import yaml_text
 
     return yaml_text
 
 
 def entry_at(config: dict[str, Any], path: tuple[str, ...]) -> Any:
-    """What is at the key path `path`; None if nothing is.
+    """The value at the key path `path`; None if there is none.
 
     Raises:
-        ConfigError: something on the way is not a table.
+        ConfigError: part of the path is not a table.
     """
     value: Any = config
     for depth, key in enumerate(path):
@@ -83,10 +83,10 @@ def entry_at(config: dict[str, Any], path: tuple[str, ...]) -> Any:
 
 
 def with_entry(text: str, form: Format, path: tuple[str, ...], entry: dict[str, Any]) -> str:
-    """`text` with `entry` at the key path `path`, in place of what is there.
+    """`text` with `entry` at the key path `path`, replacing the value there.
 
     Raises:
-        ConfigError: the text is broken, or is written in a way that cannot be edited without losing something.
+        ConfigError: the text is invalid, or cannot be edited without losing something.
     """
     before = parse(text, form)
     entry_at(before, path)
@@ -104,10 +104,10 @@ def with_entry(text: str, form: Format, path: tuple[str, ...], entry: dict[str, 
 
 
 def without_entry(text: str, form: Format, path: tuple[str, ...]) -> str:
-    """`text` without what is at the key path `path`, which is there.
+    """`text` without the value at the key path `path`, which must exist.
 
     Raises:
-        ConfigError: the text is broken, or is written in a way that cannot be edited without losing something.
+        ConfigError: the text is invalid, or cannot be edited without losing something.
     """
     wanted = copy.deepcopy(parse(text, form))
     del entry_at(wanted, path[:-1])[path[-1]]
@@ -130,7 +130,7 @@ def without_entry(text: str, form: Format, path: tuple[str, ...]) -> str:
 
 
 def _pruned(config: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """`config` without the empty tables on `path`: TOML need not write them down."""
+    """`config` without the empty tables on `path`, which TOML need not spell out."""
     for depth in range(len(path), 0, -1):
         table = entry_at(config, path[: depth - 1])
         if not table[path[depth - 1]]:
@@ -195,7 +195,7 @@ def _json_edits(text: str, path: tuple[str, ...], entry: dict[str, Any], wanted:
 
 
 def _json_removed(text: str, path: tuple[str, ...]) -> str:
-    """`text` without the member at `path`: with its comma and its line, comments beside it stay."""
+    """`text` without the member at `path`, its comma and its line; comments beside it stay."""
     plain = _plain(text)
     start = _skip_space(plain, 0)
     for key in path[:-1]:
@@ -286,7 +286,7 @@ def _unit(plain: str) -> str:
 
 
 def _line_indent(text: str, at: int) -> str:
-    """The white space that the line of `at` begins with."""
+    """The indentation of the line that contains the offset `at`."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]
 
@@ -317,7 +317,7 @@ def _yaml_edits(text: str, path: tuple[str, ...], entry: dict[str, Any], wanted:
 
 
 def _toml_set(text: str, path: tuple[str, ...], entry: dict[str, Any]) -> str:
-    """The entry put where tomlkit puts it; in place, and with the comments of its keys, if there is one."""
+    """Put the entry where tomlkit puts it; an existing entry is updated in place and keeps its comments."""
     try:
         document = tomlkit.parse(text)
         table: Any = document
@@ -348,7 +348,7 @@ def _toml_removed(text: str, path: tuple[str, ...]) -> str:
 
 
 def _toml_tables(config: dict[str, Any]) -> tomlkit.TOMLDocument:
-    """`config` as TOML, its tables that hold only tables without headers of their own."""
+    """`config` as TOML, without headers for tables that only contain tables."""
     document = tomlkit.document()
     for key, value in config.items():
         document.append(key, _toml_table(value) if isinstance(value, dict) else tomlkit.item(value))

@@ -1,7 +1,7 @@
-"""`lsp-mcp install`: a language server, at the version that its adapter names, into a folder of this program's own.
+"""`lsp-mcp install`: install a language server, at the version given by its adapter, into a private folder.
 
-It is made in a folder beside that one, tried, and renamed at the end: at every moment the server is whole or not
-there.
+It is built in a temporary folder next to it, tested, and renamed at the end, so that a server is always complete or
+absent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from lsp_mcp.programs import Installable, installed_folder, installed_program, v
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation
-_TRY_TIMEOUT = 30.0  # seconds for the new program to say its version
+_TRY_TIMEOUT = 30.0  # seconds for the new program to print its version
 _PATIENCE = 2.0  # seconds for an interrupted command to clean up
 _LAST_LINES = 12  # of what a failed command said
 _LINE_LENGTH = 500  # characters kept of each
@@ -61,7 +61,7 @@ class Installed:
 
 
 def list_servers(*, as_json: bool) -> None:
-    """Print what can be installed, and what is."""
+    """Print what can be installed, and what already is."""
     found = []
     every: list[Installable] = [
         *map(load_adapter, adapter_names()),
@@ -82,14 +82,14 @@ def list_servers(*, as_json: bool) -> None:
 
 
 def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None:
-    """Install the servers `names` one after the other; what is there already stays, unless `force` is given.
+    """Install the servers `names` one after the other; installed ones are skipped, unless `force` is given.
 
-    Progress goes to stderr, the outcome to stdout. Interrupted, it leaves everything as it was.
+    Progress goes to stderr, the outcome to stdout. An interrupted installation changes nothing.
 
     Raises:
         CallerError: there is no such server, or lsp-mcp cannot install it.
         MissingProgramError: the program that installs it is missing; the message says how to get it.
-        UnavailableError: installing failed; the message ends with the last lines of what was said.
+        UnavailableError: the installation failed; the message ends with the last lines of its output.
     """
     installs = [_installable(name) for name in names]
     done = []
@@ -118,12 +118,12 @@ def _interruptible(adapter: Installable, how: Install, folder: Path) -> Installe
     try:
         return asyncio.run(_install(adapter, how, folder))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        click.echo(f"interrupted; {adapter.name} is as it was before", err=True)
+        click.echo(f"interrupted; {adapter.name} is unchanged", err=True)
         sys.exit(130)
 
 
 async def _install(adapter: Installable, how: Install, folder: Path) -> Installed:
-    """Install into `folder`, replacing what is there."""
+    """Install into `folder`, replacing its content."""
     begun = time.monotonic()
     _stop_when_told()
     with _workshop(folder) as workshop:
@@ -140,7 +140,7 @@ async def _install(adapter: Installable, how: Install, folder: Path) -> Installe
 
 
 def _stop_when_told() -> None:
-    """SIGTERM and a closed terminal are interrupts too: what was begun is taken away."""
+    """Treat SIGTERM and a closed terminal as interrupts, so that an unfinished installation is removed."""
     task = asyncio.current_task()
     assert task
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -159,8 +159,8 @@ def _check_program(adapter: Installable, program: str) -> None:
 
 
 async def _run(adapter: Installable, command: Sequence[str], env: dict[str, str], folder: Path, show: Show) -> None:
-    """Run the installing command to its end, in `folder`."""
-    # Through a shell only so that what it says comes in one stream, in its order.
+    """Run the installation command in `folder` to its end."""
+    # Through a shell only to get stdout and stderr in one stream, in order.
     child = Child(["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *command], cwd=folder, env=env)
     last: deque[str] = deque(maxlen=_LAST_LINES)
     try:
@@ -179,7 +179,7 @@ async def _run(adapter: Installable, command: Sequence[str], env: dict[str, str]
             ) from None
     except BaseException:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGINT)  # many installers take their temporary files away on this one only
+            os.killpg(child.pid, signal.SIGINT)  # many installers remove their temporary files only on this one
         await child.end(_PATIENCE)
         raise
     finally:
@@ -191,7 +191,7 @@ async def _run(adapter: Installable, command: Sequence[str], env: dict[str, str]
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
-    """The lines of `reader`, also those that a carriage return ends, as they are drawn over each other."""
+    """The lines of `reader`, including those that end with a carriage return, as progress bars do."""
     rest = b""
     while chunk := await reader.read(2**16):
         *lines, rest = (rest + chunk).replace(b"\r", b"\n").split(b"\n")
@@ -204,11 +204,11 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
 
 
 async def _try(adapter: Installable, folder: Path) -> None:
-    """See that the program is there and says its version."""
+    """Check that the program exists and prints its version."""
     program = installed_program(adapter, folder)
     if program is None:
         made = (adapter.install and adapter.install.program) or adapter.command[0]
-        raise UnavailableError(f"{adapter.name} was not installed: the command made no {made} in {folder}")
+        raise UnavailableError(f"{adapter.name} was not installed: the command created no {made} in {folder}")
     if command := version_words(adapter, program):
         status, output = await run(command, cwd=folder, timeout=_TRY_TIMEOUT)
         if status:
@@ -220,7 +220,7 @@ async def _try(adapter: Installable, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _workshop(folder: Path) -> Any:
-    """A new folder beside `folder`, which goes away if it is still there at the end."""
+    """A new folder next to `folder`, removed at the end if it still exists."""
     servers = folder.parent
     workshop = servers / f".{folder.name}.{os.getpid()}"
     try:
@@ -238,7 +238,7 @@ def _workshop(folder: Path) -> Any:
 
 
 def _tidy(servers: Path) -> None:
-    """Take away what installations left that were killed."""
+    """Remove the leftovers of killed installations."""
     import psutil
 
     for path in servers.glob(".*.*"):
@@ -248,7 +248,7 @@ def _tidy(servers: Path) -> None:
 
 
 def _swap(workshop: Path, folder: Path) -> None:
-    """`workshop` becomes `folder`; what was there goes."""
+    """Replace `folder` with `workshop`."""
     old = folder.with_name(f"{workshop.name}.old.{os.getpid()}")
     try:
         if folder.exists():
@@ -257,7 +257,7 @@ def _swap(workshop: Path, folder: Path) -> None:
     except OSError as error:
         if old.exists() and not folder.exists():
             old.rename(folder)
-        raise UnavailableError(f"{folder} cannot be written: {error.strerror}; it is as it was before") from None
+        raise UnavailableError(f"{folder} cannot be written: {error.strerror}; it is unchanged") from None
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -267,7 +267,7 @@ def _quoted(lines: Sequence[str] | deque[str]) -> str:
 
 @contextlib.contextmanager
 def _showing(title: str, command: Sequence[str]) -> Any:
-    """Shows the work on stderr: on a terminal one living line, elsewhere every line that comes."""
+    """Shows progress on stderr: one updating line on a terminal, every line elsewhere."""
     if not sys.stderr.isatty():
         click.echo(f"installing {title}: {shlex.join(command)}", err=True)
         yield lambda line: click.echo(f"  {line}", err=True)
@@ -279,12 +279,12 @@ def _showing(title: str, command: Sequence[str]) -> Any:
 
 
 class _Said(ProgressColumn):
-    """The last line that the command printed, as long as it is news."""
+    """The last line that the command printed, while it is recent."""
 
     def __init__(self) -> None:
         super().__init__(table_column=Column(no_wrap=True, ratio=1))
 
     def render(self, task: Task) -> Text:
-        """As `ProgressColumn`."""
+        """See `ProgressColumn`."""
         old = time.monotonic() - task.fields["at"] > _NEWS
         return Text("working …" if old else task.fields["line"], style="dim", overflow="ellipsis")

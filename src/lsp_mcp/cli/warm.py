@@ -102,7 +102,7 @@ async def _built(backend: Backend, report: Report) -> Warmed:
         await backend.sync()
         await report(0, None, f"{backend.name}: reading the words of all files")
         await backend.words.files_with(_ANY_WORD)
-        await report(0, None, f"{backend.name}: looking at all files")
+        await report(0, None, f"{backend.name}: checking all files")
         await backend.check()
         facts = await backend.facts()
     except LspMcpError as error:

@@ -65,7 +65,7 @@ class Memory:
             is_ours = about["pid"] == os.getpid()
             rested = await self._rest() if is_ours else await asyncio.to_thread(self._told, "rest", name)
             if rested:
-                log.info("language servers take %d MiB, too much; those of %s are ended", taken >> 20, about["root"])
+                log.info("language servers take %d MiB, too much; ending those of %s", taken >> 20, about["root"])
                 taken -= taken_by(about)
 
     def _told(self, what: str, name: str | None = None) -> dict[str, Json]:

@@ -201,7 +201,7 @@ async def _serve(
         async with asyncio.timeout(stdio.END_TIMEOUT):
             await running.code.last_edits()
     except TimeoutError:
-        log.warning("an edit is still being made")
+        log.warning("an edit is still in progress")
     clients.end()
     for one in lending:
         one.cancel()

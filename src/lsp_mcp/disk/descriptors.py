@@ -53,7 +53,7 @@ class Descriptors:
     """The folders by watch descriptor, and the kernel's queue of events about them.
 
     Raises:
-        EventsLostError: there is no inotify to be had.
+        EventsLostError: there is no inotify available.
     """
 
     def __init__(self) -> None:

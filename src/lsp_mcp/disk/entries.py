@@ -1,4 +1,4 @@
-"""Reading folders and files that come and go meanwhile: nothing here raises because of that."""
+"""Reading folders and files that come and go in the meantime: nothing here raises because of that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 
 def entries(folder: str, unreadable: set[str]) -> list[os.DirEntry[str]]:
-    """What lies in `folder`; nothing if it is gone. One that cannot be read is added to `unreadable`."""
+    """What is in `folder`; nothing if it is gone. One that cannot be read is added to `unreadable`."""
     try:
         with os.scandir(folder) as found:
             return list(found)

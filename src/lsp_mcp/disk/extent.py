@@ -59,7 +59,7 @@ class Extent:
         self._mounts.pop(root, None)
 
     def has(self, path: str, name: str) -> bool:
-        """Whether the folder `name` at `path`, which lies in a folder of it, belongs to it."""
+        """Whether the folder `name` at `path`, which is in a folder of it, belongs to it."""
         return name not in self._ignored and path not in self._mounts
 
     def has_name(self, names: Collection[str]) -> bool:

@@ -25,7 +25,7 @@ def too_large(root: Path, error: TooLargeError) -> ConfigError:
     """What to tell of a `root` that is not watched because of `error`."""
     return ConfigError(
         f"{root} is too large for a workspace: {error}. Start lsp-mcp in one project, or pass "
-        f"--workspace-root {root} if all of it is meant."
+        f"--workspace-root {root} if you mean all of it."
     )
 
 

@@ -51,7 +51,7 @@ class Files:
         """The content of `path` as it is on disk now.
 
         Raises:
-            PathError: it is missing, no regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
+            PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
                 over 1,000,000 characters.
         """
         signature = Signature.of(path)
@@ -85,11 +85,11 @@ def content(path: str | Path) -> bytes:
     """
     # No Path: thousands in a row would cost as much as the reading.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-        raise OSError(errno.EINVAL, "no regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     # Non-blocking: what was a file a moment ago may be a pipe now.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "no regular file")
+            raise OSError(errno.EINVAL, "not a regular file")
         return file.read()
 
 
@@ -102,7 +102,7 @@ def content_or_nothing(path: str | Path) -> bytes:
 
 
 def read_text(path: Path, size: int) -> Text:
-    """The checked content of a regular file of `size` bytes; raises as `Files.text` does."""
+    """The checked content of a regular file of `size` bytes; raises the errors of `Files.text`."""
     if size > MAX_SIZE:
         raise PathError(f"{path} has {size:,} bytes; files over {MAX_SIZE:,} bytes are not read")
     try:

@@ -1,4 +1,4 @@
-"""`InotifyMethod` reads the Linux kernel's queue of events right before the question.
+"""`InotifyMethod` reads the Linux kernel's queue of events directly before the question.
 
 The kernel queues an event inside the writer's system call, so one read has everything that came before it.
 An event is only a hint that something happened to a name. What became of it is asked of the disk, so events
@@ -32,7 +32,7 @@ class InotifyMethod:
     """Watches by events. See `Method`.
 
     Raises:
-        EventsLostError: there is no inotify to be had.
+        EventsLostError: there is no inotify available.
     """
 
     def __init__(self, ledger: Ledger, extent: Extent) -> None:
@@ -63,7 +63,7 @@ class InotifyMethod:
             self._look_at_links()
 
     def drain(self) -> None:
-        """Report what is in the kernel's queue, and leave it empty. Raises as `collect`."""
+        """Report what is in the kernel's queue, and leave it empty. Raises the errors of `collect`."""
         touched: dict[tuple[int, str, int], int] = {}
         for wd, mask, _, name in self._descriptors.events():
             if mask & _LOST and self._roots:  # there are none after a release
@@ -96,7 +96,7 @@ class InotifyMethod:
         return lasting_note(None, missing, self._descriptors.unreadable, left_out)
 
     def release(self) -> None:
-        """Watch nothing any more. The descriptor stays open, for whoever waits for it."""
+        """Stop watching. The descriptor stays open, for tasks that still wait for it."""
         self._descriptors.unwatch(self._descriptors.leave_all())
         self._roots.clear()
 
@@ -204,7 +204,7 @@ class InotifyMethod:
     def _forget_moved(self, folder: Folder, name: str) -> None:
         """Forget what was known of a folder that was moved, `folder` itself if it is a root and has no name.
 
-        Also if it is back by now: while it was away, something in it may have been looked for in vain.
+        Also if it is back by now: while it was away, something in it may have been looked for without result.
         """
         if name:
             if known := folder.names.get(name):
@@ -262,7 +262,7 @@ class InotifyMethod:
             del self._links[path]
 
     def _start_over(self) -> None:
-        """Read the disk anew after events were lost: each file that was known and is still there changed."""
+        """Read the disk again after events were lost: each file that was known and is still there changed."""
         for root in self._roots:
             for path in _files(self._roots[root]):
                 self._ledger.vanished(path)

@@ -15,7 +15,7 @@ class Method(Protocol):
     """
 
     def add_root(self, root: str) -> None:
-        """Know what is below `root` from now on, and report nothing about what lies there already.
+        """Know what is below `root` from now on, and report nothing about what is there already.
 
         Raises:
             EventsLostError: this method cannot go on.
@@ -39,7 +39,7 @@ class Method(Protocol):
 
 
 class EventsLostError(Exception):
-    """Events are not to be had, or no longer; its text is the reason, without a full stop."""
+    """Events are not available, or no longer; its text is the reason, without a full stop."""
 
 
 def lasting_note(

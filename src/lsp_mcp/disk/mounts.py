@@ -15,7 +15,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def network_file_system(root: str) -> str | None:
-    """The type of the network or shared file system that `root` lies on, or None.
+    """The type of the network or shared file system that `root` is on, or None.
 
     None as well where there is no /proc.
     """
@@ -73,7 +73,7 @@ def _mounts(mountinfo: str) -> list[_Mount]:
 
 
 def _holder(folder: str, mounts: list[_Mount]) -> _Mount | None:
-    """The mount that `folder` lies on; of two mounts at one point the later one is on top."""
+    """The mount that `folder` is on; of two mounts at one point the later one is on top."""
     below = folder.rstrip("/") + "/"
     holding = [mount for mount in mounts if below.startswith(mount.point.rstrip("/") + "/")]
     return max(reversed(holding), key=lambda mount: len(mount.point), default=None)

@@ -26,7 +26,7 @@ from lsp_mcp.disk.method import lasting_note
 from lsp_mcp.disk.snapshot import Snapshot
 
 _BOUND = 1.0  # seconds to wait for the sentinel's event
-_STEP_MS = 1  # how often watchfiles looks for events meanwhile
+_STEP_MS = 1  # how often watchfiles looks for events in the meantime
 # watchfiles 1.3 does not say when the operating system lost events. That takes a burst,
 # so a burst is answered by a scan.
 _BURST = 64
@@ -140,7 +140,7 @@ class SentinelMethod:
                 self._doubt = True
                 raise KeyboardInterrupt
             if isinstance(found, str):
-                raise TimeoutError("no events came")
+                raise TimeoutError("no events arrived")
             events |= found
         sentinel.unlink()
         return {(kind, path) for kind, real in events for path in self._as_given(real)}

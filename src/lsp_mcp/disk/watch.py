@@ -53,7 +53,7 @@ class Watch:
         """Know what is there. Blocks for the walk: about 2 s for a million files; may run in a thread.
 
         Raises:
-            TooLargeError: there is too much, or `stop` was called meanwhile; nothing is watched then.
+            TooLargeError: there is too much, or `stop` was called in the meantime; nothing is watched then.
         """
         self._roots.clear()
         self._extent.begin()
@@ -70,7 +70,7 @@ class Watch:
     def add_root(self, root: Path) -> None:
         """Watch a further folder from now on; a no-op for one inside a watched root.
 
-        What lies in it already is known, not created. It need not exist yet.
+        What is in it already is known, not created. It need not exist yet.
         """
         path = str(Path(root).absolute())
         if path in self._roots:
@@ -165,7 +165,7 @@ class Watch:
         return self._queue
 
     def _fall_back(self, reason: str) -> Method:
-        """Scan from now on. What happened meanwhile is unknown, so each known file counts as changed."""
+        """Scan from now on. What happened in the meantime is unknown, so each known file counts as changed."""
         failed, scan = self._started(), ScanMethod(self._ledger, self._extent, reason)
         self._method = scan
         for root in self._roots:

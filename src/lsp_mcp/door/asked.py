@@ -168,7 +168,7 @@ def build() -> str:
 def confinement() -> list[str]:
     """What limits this process and those that it starts, where the system tells (Linux).
 
-    Who is in a sandbox or a container is not served by a daemon outside of it, which sees and may do other things, nor
+    Who is in a sandbox or a container is not served by a daemon outside it, which sees and may do other things, nor
     the other way round.
     """
     found = []

@@ -64,13 +64,13 @@ class Greetings:
         return True
 
     def forget(self) -> None:
-        """Remove the copy: no daemon can be had that would say so."""
+        """Remove the copy: no daemon is available that would say so."""
         self._answers.clear()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
 
     def _key(self, request: Mapping[str, Any]) -> str:
-        """What the answer depends on; empty if this is no question that has a copy, or is malformed."""
+        """What the answer depends on; empty if this is not a question that has a copy, or is malformed."""
         method, params = request.get("method"), request.get("params", {})
         if request.get("jsonrpc") != "2.0" or not isinstance(params, dict) or type(request.get("id")) not in (int, str):
             return ""

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 class RefusedError(Exception):
     """There is no daemon, or it does not serve this client: the message says why.
 
-    `is_told`: the daemon says that; whoever tries without it hears the same.
+    `is_told`: the daemon says that; a client that tries without it gets the same answer.
     """
 
     is_told = False
@@ -56,7 +56,7 @@ class Line:
     def _connect(self) -> None:
         to_daemon = connect(self._asked, starts=self._starts)
         if to_daemon is None:
-            raise RefusedError("no daemon can be started" if self._starts else "no daemon runs")
+            raise RefusedError("no daemon can be started" if self._starts else "no daemon is running")
         self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
 
     def agree(self) -> None:
@@ -85,7 +85,7 @@ class Line:
             self._connect()
         if not answer.get("serves"):
             self.close()
-            refusal = RefusedError(str(answer.get("refused") or "the daemon ended before it served; see its log"))
+            refusal = RefusedError(str(answer.get("refused") or "the daemon exited before it was ready; see its log"))
             refusal.is_told = "refused" in answer
             raise refusal
         self.writing = frozenset(answer.get("writing", ()))
@@ -95,7 +95,7 @@ class Line:
         """The next message, parsed; empty when the daemon has ended.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: it is not JSON.
             TimeoutError: it did not come in time.
         """
         found = json.loads(self._stream.readline() or b"{}")

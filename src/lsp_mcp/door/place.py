@@ -1,4 +1,4 @@
-"""Where daemons listen, and how one is started by whoever comes first: `connect`."""
+"""Where daemons listen, and how the first client starts one: `connect`."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _of_words(words: Sequence[str]) -> str:
 
 
 def _symbol(pattern: str) -> str:
-    """The identifier that `pattern` is, what it stands in apart."""
+    """The identifier that `pattern` is, what it is in apart."""
     first, *others = re.split(r"\\?\|", pattern)
     bare = _BEFORE.sub("", _AFTER.sub("", first))
     if others and not all(_symbol(one) for one in others):

@@ -1,1 +1,1 @@
-"""Edits: what a server wants changed, as pure data (`plan`), and doing that, all or nothing (`apply`)."""
+"""Edits: a server's changes as pure data (`plan`), and applying them, all or nothing (`apply`)."""

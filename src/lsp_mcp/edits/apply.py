@@ -1,10 +1,10 @@
 """Writes an `EditPlan` to disk, all of it or nothing.
 
-First everything is checked and nothing is written (`survey`). Then each new text goes to a temporary file
-beside its target, everything is checked again, and only renames are left to do (`_commit`): another program
-sees a file's old content or its new one, never a part. What was there is kept under a temporary name until
-the end, so that undoing needs only renames too. Each step is in the `Journal` before it is done, so that an edit
-whose process was killed is taken back as well.
+First everything is checked and nothing is written (`survey`). Then each new text goes to a temporary file next to
+its target, everything is checked again, and only renames remain (`_commit`): other programs see a file's old content
+or its new one, never a part. The old content is kept under a temporary name until the end, so that undoing needs only
+renames too. Each step is recorded in the `Journal` before it is done, so that an edit whose process was killed is
+undone as well.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from lsp_mcp.errors import EditError
 
 @dataclass(frozen=True)
 class AppliedEdit:
-    """What to know of an edit that was done.
+    """The result of an applied edit.
 
-    `renamed` has old and new paths as the plan names them, in its order, without what a step's options skipped.
-    `leftovers` are deleted files and old texts that could not be removed: they lie under temporary names and
+    `renamed` has old and new paths as the plan names them, in its order, without steps that their options skipped.
+    `leftovers` are deleted files and old texts that could not be removed: they are under temporary names and
     nothing needs them.
     """
 
@@ -37,17 +37,17 @@ class AppliedEdit:
 
 
 def apply_plan(checked: CheckedPlan) -> AppliedEdit:
-    """Does all of a plan to the files under its policy's root. Nothing else writes what a plan says to the disk.
+    """Apply a whole plan to the files under its policy's root. Nothing else writes a plan to the disk.
 
-    A file keeps its mode, and its owner where this user may give files away. A symlink stays, and the file
-    that it leads to is changed; renaming or deleting a symlink does that to the link. Of a file with several
-    hard links only the name in the plan gets the new text: the other names keep the old one.
+    A file keeps its mode, and its owner where this user may change owners. A symlink stays, and its target is changed;
+    renaming or deleting a symlink affects the link itself. If a file has several hard links, only the name in the plan
+    gets the new text: the others keep the old one.
 
     Raises:
         EditError: nothing changed, because a path leads to where the policy lets nothing happen; a file no
             longer holds the plan's `before`, is not UTF-8, is not a regular file or is read-only (no write bit for
             its owner, even if this user is root); a step's options forbid it; or the system refused. If undoing
-            failed as well, the message names each file that is not as it was, and where its old content lies.
+            failed as well, the message names each file that differs, and where its old content is.
             It also names temporary files that could not be removed.
     """
     take_back_unfinished(checked.policy.root)
@@ -67,7 +67,7 @@ def _apply(checked: CheckedPlan, journal: Journal) -> AppliedEdit:
             journal.begin("draft", staged[-1][1])
             _write(staged[-1][1], rewrite.content, like=rewrite)
         if survey(checked) != work:
-            raise EditError("Another program changed these files just now. Ask again.")
+            raise EditError("Another program changed these files just now. Try again.")
         kept = _commit(work, staged, journal)
     except BaseException as error:
         stuck = journal.take_back()
@@ -88,7 +88,7 @@ def _apply(checked: CheckedPlan, journal: Journal) -> AppliedEdit:
 
 
 def _commit(work: Work, staged: list[tuple[Rewrite, Path]], journal: Journal) -> list[Path]:
-    """Does the renames. Returns what was kept for undoing, by the names that it has after them."""
+    """Do the renames. Returns the files kept for undoing, by their names after the renames."""
     kept: list[Path] = []
     for rewrite, temporary in staged:
         backup = _temporary(rewrite.target)
@@ -125,7 +125,7 @@ def _create(create: Create, journal: Journal) -> None:
 
 
 def _make_way(path: Path, journal: Journal) -> None:
-    """Makes the folders that `path` lacks; refuses if something appeared there since the check."""
+    """Create the missing folders of `path`; refuses if something has appeared there since the check."""
     if os.path.lexists(path):
         raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
     for folder in [folder for folder in path.parents if not folder.exists()][::-1]:
@@ -138,7 +138,7 @@ def _make_way(path: Path, journal: Journal) -> None:
 
 
 def _temporary(path: Path) -> Path:
-    """A new name beside `path`, with no extension that a tool would take for source."""
+    """A new name next to `path`, without an extension that a tool would take for source."""
     return path.with_name(f".lsp-mcp-{secrets.token_hex(8)}.tmp")
 
 
@@ -159,7 +159,7 @@ def _write(path: Path, content: bytes, like: Rewrite | None = None) -> None:
 
 
 def _keep(path: Path, backup: Path) -> None:
-    """The file at `path` is at `backup` too: by a link, or by a copy where the disk has no links."""
+    """Keep the file at `path` at `backup` too: by a link, or by a copy where the disk has no links."""
     try:
         os.link(path, backup)
     except OSError:

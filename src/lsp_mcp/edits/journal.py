@@ -1,7 +1,7 @@
-"""How an edit that is being made is taken back, also after this process was killed: `Journal`, `take_back_unfinished`.
+"""Undo unfinished edits, even after this process was killed: `Journal`, `take_back_unfinished`.
 
-Each step is written down before it is done. The file lies in our cache and is locked by its process: one that nobody
-locks is of a process that was killed, and whoever edits or serves that root next takes those steps back.
+Each step is recorded before it is done. The journal is a file in our cache, locked by its process: one without a lock
+belongs to a process that was killed, and the next process that edits or serves that root undoes its steps.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Kind = Literal["draft", "rewrite", "create", "folder", "move", "kept", "done"]
 
 @dataclass(frozen=True)
 class Step:
-    """One step: `path` is a draft, gets a new text and its old one lies at `other`, is made, or comes from `other`.
+    """One step: `path` is a draft, gets a new text (the old one is at `other`), is created, or is renamed from `other`.
 
-    `digest` is that of the new text: what another program has changed since is not taken back. `done` ends an edit;
-    what it `kept` is removed then.
+    `digest` is that of the new text: a file that another program has changed since is not reverted. `done` ends an
+    edit; the files that it `kept` are removed then.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ class Step:
 
     @property
     def state(self) -> str:
-        """What is the case as long as the step is not taken back."""
+        """The state of the files as long as the step is not undone."""
         match self.kind:
             case "rewrite":
                 return f"{self.path} has its new text, and its old text is in {self.other}"
@@ -57,7 +57,7 @@ class Step:
                 return f"the temporary file {self.path} is still there"
 
     def take_back(self) -> None:
-        """Whether or not it was done. Raises OSError."""
+        """Undo the step, whether or not it was done. Raises OSError."""
         path, other = Path(self.path), Path(self.other)
         match self.kind:
             case "draft":
@@ -87,7 +87,7 @@ def _put_back(path: Path, backup: Path, digest: str) -> None:
 
 
 def digest(content: bytes) -> str:
-    """Of a text, for `Step`."""
+    """The digest of a text, for `Step`."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
@@ -96,7 +96,7 @@ def _digest(path: Path) -> str:
 
 
 class Journal:
-    """The steps of one edit below `root`. Where the cache cannot be written, they are known to this process only."""
+    """The steps of one edit below `root`. If the cache cannot be written, only this process knows them."""
 
     def __init__(self, root: Path) -> None:
         self._steps: list[Step] = []
@@ -106,27 +106,27 @@ class Journal:
             self._descriptor = _locked(self._path)
 
     def begin(self, kind: Kind, path: Path, other: Path | None = None, content: bytes = b"") -> None:
-        """Write down a step, which is done next."""
+        """Record a step, which is done next."""
         step = Step(kind, str(path), str(other or ""), digest(content) if kind in ("rewrite", "create") else "")
         self._steps.append(step)
         self._write(step)
 
     def forget(self) -> None:
-        """The last step was not done, and what is there now is another program's."""
+        """Forget the last step: it was not done, and what is there now belongs to another program."""
         self._steps.pop()
 
     def done(self, kept: Sequence[Path]) -> None:
-        """The edit is complete, and not taken back any more; what it has `kept` is removed next."""
+        """The edit is complete and will not be undone; the files that it `kept` are removed next."""
         for path in kept:
             self._write(Step("kept", str(path)))
         self._write(Step("done"))
 
     def take_back(self) -> list[str]:
-        """Take all steps back, the last first. What is the case where that failed, and why."""
+        """Undo all steps, the last first. Returns the state and the reason where that failed."""
         return _take_back(self._steps)
 
     def close(self) -> None:
-        """Nothing of it is needed any more; idempotent."""
+        """Remove the journal; idempotent."""
         if self._descriptor is not None:
             for remove in (partial(os.ftruncate, self._descriptor, 0), partial(self._path.unlink, missing_ok=True)):
                 with contextlib.suppress(OSError):  # either will do
@@ -145,7 +145,7 @@ class Journal:
 
 
 def take_back_unfinished(root: Path) -> None:
-    """Take back what edits below `root` have begun whose process was killed; remove what complete ones have left."""
+    """Undo the edits below `root` whose process was killed; remove the leftovers of complete ones."""
     with contextlib.suppress(OSError):
         for path in _folder().glob(f"{_prefix(root)}*"):
             with _orphan(path) as lines:
@@ -154,7 +154,7 @@ def take_back_unfinished(root: Path) -> None:
 
 
 def _steps(lines: list[str]) -> list[Step]:
-    """The steps that were written down whole; none if another version of this program did it in its own way."""
+    """The completely recorded steps; none if another version of this program wrote them in another format."""
     try:
         return [Step(**json.loads(line)) for line in lines if line.endswith("\n")]
     except (ValueError, TypeError) as error:
@@ -193,7 +193,7 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def _orphan(path: Path) -> Iterator[list[str] | None]:
-    """The lines of a journal whose process is gone, locked; None if it is not. The journal is removed."""
+    """The lines of a journal whose process is gone, locked; None if its process is alive. The journal is removed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         try:
@@ -209,7 +209,7 @@ def _orphan(path: Path) -> Iterator[list[str] | None]:
 
 
 def _locked(path: Path) -> int:
-    """A descriptor of the new file `path`, which nobody takes for one of a process that was killed."""
+    """A descriptor of the new file `path`, locked so that no other process takes it for an abandoned one."""
     while True:
         descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
         fcntl.flock(descriptor, fcntl.LOCK_EX)

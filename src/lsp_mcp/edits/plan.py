@@ -52,7 +52,7 @@ class FileChange:
 
 @dataclass(frozen=True)
 class CreateFile:
-    """An empty file comes to `path`.
+    """Create an empty file at `path`.
 
     If there is one: `overwrite` empties it, else `ignore_if_exists` leaves it, else the plan fails.
     """
@@ -64,7 +64,7 @@ class CreateFile:
 
 @dataclass(frozen=True)
 class RenameFile:
-    """The file or folder `old` gets the name `new`. A file that has it goes if `overwrite`; else as above."""
+    """Rename the file or folder `old` to `new`. An existing file is replaced if `overwrite`; otherwise as above."""
 
     old: Path
     new: Path
@@ -74,7 +74,7 @@ class RenameFile:
 
 @dataclass(frozen=True)
 class DeleteFile:
-    """The file or folder `path` goes, with all that is in it if `recursive`."""
+    """Delete the file or folder `path`, with its content if `recursive`."""
 
     path: Path
     recursive: bool = False
@@ -86,10 +86,10 @@ Step = FileChange | CreateFile | RenameFile | DeleteFile
 
 @dataclass(frozen=True)
 class EditPlan:
-    """The steps in the order in which they are done; each sees what the ones before it left.
+    """The steps in order; each sees the result of the ones before it.
 
-    `confirmations` are the annotations (LSP 3.17, `ChangeAnnotation`) for which the server asks that the user agree
-    first: label and description of each.
+    `confirmations` are the annotations (LSP 3.17, `ChangeAnnotation`) that need the user's consent first: label and
+    description of each.
     """
 
     steps: tuple[Step, ...]
@@ -102,12 +102,12 @@ class EditPlan:
 
     @property
     def edit_count(self) -> int:
-        """How many stretches of text change, in all files."""
+        """The number of text changes in all files."""
         return sum(len(step.changes) for step in self.steps if isinstance(step, FileChange))
 
 
 def in_order(steps: Iterable[Step]) -> Iterator[Step]:
-    """`steps` with neighbouring changes of texts sorted by file: gopls 0.24 sends them in another order each time."""
+    """`steps` with adjacent text changes sorted by file: gopls 0.24 sends them in a different order each time."""
     changes: list[FileChange] = []
     for step in (*steps, None):
         if isinstance(step, FileChange):
@@ -125,21 +125,20 @@ def plan_workspace_edit(
     encoding: PositionEncoding,
     version: Callable[[Path], int | None],
 ) -> EditPlan:
-    """What `edit` does, with the text of each file before and after.
+    """The plan for `edit`, with the text of each file before and after.
 
-    `read(path)` is the text as the server believes it to be, with a byte order mark if it has one, and
-    raises `PathError` for a file that isn't there; `version(path)` is that of the open document, or None.
-    Files are asked for by the names that they have on disk, however the edit renames them.
+    `read(path)` is the text as the server sees it, with a byte order mark if it has one, and raises `PathError` for a
+    missing file; `version(path)` is the version of the open document, or None. Both are called with the files' present
+    names on disk, however the edit renames them.
 
-    What an edit cannot do: remove or shift a byte order mark; split a CRLF (an edge between CR and LF, as a
-    server that counts only LF may send it, is taken as before both); bring LF into a document whose lines
-    all end with CRLF (a server's new text has `\\n` whatever the document has, and gets the document's).
-    An edit that changes nothing is left out.
+    An edit cannot remove or shift a byte order mark, split a CRLF (an edge between CR and LF, as sent by a server that
+    counts only LF, is moved before both), or bring LF into a document whose lines all end with CRLF (a server's `\\n`
+    becomes the document's line end). An edit without effect is left out.
 
     Raises:
-        EditError: the edit is malformed, overlaps itself, lies outside the text, names something other
+        EditError: the edit is malformed, overlaps itself, is outside the text, names something other
             than files, or was made for another version of a document.
-        PathError: as `read` does, for a file that is to be changed.
+        PathError: raised by `read` for a file that the edit changes.
     """
     steps: list[Step] = []
     for operation in _parse(edit):
@@ -160,7 +159,7 @@ def plan_workspace_edit(
 
 
 def _trace(path: Path, steps: Sequence[Step]) -> tuple[Path | None, Text | None]:
-    """Where what `steps` leave at `path` is before them (None: they create it), and its text if it is new."""
+    """Where the content at `path` after `steps` is before them (None: they create it), and its text if it is new."""
     text = None
     for step in reversed(steps):
         match step:

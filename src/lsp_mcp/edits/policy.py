@@ -1,8 +1,8 @@
 """`EditPolicy`: what an edit may touch, for every tool and server. Only its `CheckedPlan`s can be applied.
 
-A plan is judged by the names in it, before anything is done, and `survey` judges the places that they lead to on the
-disk once more when it is carried out. Hard links are not looked for: no edit makes one, and of a file with several
-names only the one in the plan changes on disk. (Neovim may write all names of a file that it has in a buffer.)
+A plan is checked by the names in it before anything is done, and `survey` checks the resolved paths on disk again when
+it is applied. Hard links are not followed: no edit creates one, and if a file has several names, only the one in the
+plan changes on disk. (Neovim may write all names of a file that it has in a buffer.)
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _GIT_HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")  # what a HEAD begins with
 
 @dataclass(frozen=True)
 class EditPolicy:
-    """Edits stay below `root`, and touch neither dependencies' sources nor what makes programs run.
+    """Edits stay below `root`, and touch neither dependencies' sources nor files that make programs run.
 
-    `root` is absolute; symlinks in it are resolved. `dependency_names` gives the names of folders of dependencies'
-    sources that count for a path, more than those that count everywhere. `allow_protected` is a person's wish.
+    `root` is absolute, with symlinks resolved. `dependency_names` returns further names of folders with dependencies'
+    sources that apply to a path. `allow_protected` is set by the user.
     """
 
     root: Path
@@ -41,15 +41,15 @@ class EditPolicy:
         object.__setattr__(self, "root", Path(os.path.realpath(self.root)))
 
     def check(self, plan: EditPlan, *, confirmed: bool = False) -> CheckedPlan:
-        """`plan`, which may be carried out.
+        """`plan` as a `CheckedPlan`.
 
         Raises:
-            EditError: it may not, or the server wants a confirmation that the caller has not given (`confirmed`).
+            EditError: it is forbidden, or the server wants a confirmation that the caller has not given (`confirmed`).
         """
         return CheckedPlan(plan, self, confirmed)
 
     def refusal(self, plan: EditPlan) -> str | None:
-        """Why `plan` may not be carried out, in sentences that say what to do; None if it may."""
+        """Why `plan` is forbidden, in sentences that say what to do; None if it is allowed."""
         places = Places(self)
         for step in plan.steps:
             for path, follows in _paths(step):
@@ -62,10 +62,10 @@ class EditPolicy:
 
 @dataclass(frozen=True)
 class CheckedPlan:
-    """A plan that `policy` lets pass: to make one is to check it.
+    """A plan that `policy` allows: creating one checks it.
 
     Raises:
-        EditError: as `EditPolicy.check`.
+        EditError: see `EditPolicy.check`.
     """
 
     plan: EditPlan
@@ -82,13 +82,13 @@ class CheckedPlan:
             )
 
     def only(self, steps: Collection[Step]) -> CheckedPlan:
-        """The same with no other steps than these."""
+        """The same with only these steps."""
         return replace(self, plan=replace(self.plan, steps=tuple(steps)))
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """What counts for all in a folder: whether it is in the root, the names on the way, what is protected of them."""
+    """The facts about a folder: whether it is in the root, the names on its path, and which of them are protected."""
 
     inside: bool
     names: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ class _Folder:
 
 
 class Places:
-    """What a policy says of places on the disk during one look at it: each folder is looked at once."""
+    """Applies a policy to paths on disk; each folder is examined once."""
 
     def __init__(self, policy: EditPolicy) -> None:
         self._policy = policy
@@ -104,9 +104,9 @@ class Places:
         self._real: dict[Path, Path] = {}
 
     def refusal_of_name(self, path: Path, *, is_file: bool, follows: bool) -> str | None:
-        """Why nothing may be done to `path` as it is spelled, nor where that leads; None if it may.
+        """Why `path`, as written or resolved, must not be changed; None if it may be.
 
-        `follows` if a symlink at `path` itself is followed, and not replaced.
+        `follows`: a symlink at `path` itself is followed, not replaced.
         """
         if self._folder(path.parent).inside and (why := self._refusal_of_names(path, path)):
             return why
@@ -118,7 +118,7 @@ class Places:
         return None
 
     def refusal(self, place: Path, path: Path, *, is_file: bool = True) -> str | None:
-        """Why nothing may be done to `place`, to which `path` leads through no more symlinks; None if it may."""
+        """Why `place`, the resolved form of `path`, must not be changed; None if it may be."""
         root = self._policy.root
         if place == root or place.name in ("", "..") or not self._folder(place.parent).inside:
             return (
@@ -127,13 +127,13 @@ class Places:
             )
         if why := self._refusal_of_names(place, path):
             return why
-        # A HEAD is all that a folder may lack to be a repository, in which git runs what its config says.
+        # A missing HEAD may be all that keeps a folder from being a repository, in which git runs what its config says.
         if is_file and _folded(place.name) == "head" and not self._policy.allow_protected:
             return self._protected(place, path, _GIT_KIND)
         return None
 
     def refusal_of_content(self, path: Path) -> str | None:
-        """Why the folder `path` may not go, because of what is in it; None if it may, or is not a folder."""
+        """Why the folder `path` must not be removed, because of its content; None if it may, or is not a folder."""
         if self._policy.allow_protected or path.is_symlink() or not path.is_dir():
             return None
         for folder, folders, files in os.walk(path):
@@ -150,7 +150,7 @@ class Places:
             if (folded := _folded(dependencies)) == name or folded in folder.names:
                 return (
                     f"{_shown(path, place, policy.root)} is a dependency's source, which is read but never written. "
-                    "Change it where that dependency is developed."
+                    "Change it in that dependency's own repository."
                 )
         if not policy.allow_protected and (kind := folder.kind or _kind(place.name)):
             return self._protected(place, path, kind)
@@ -180,7 +180,7 @@ _GIT_KIND = "version control data"
 
 
 def _git_kind(folder: Path) -> str | None:
-    """What `folder` is if git takes it for a repository's own folder, or will once the rest of one is there."""
+    """What `folder` is, if git takes it for a repository's own folder, or would once the rest of one exists."""
     return _GIT_KIND if not folder.is_symlink() and _has_git_head(folder) else None
 
 
@@ -213,7 +213,7 @@ def _moved(step: DeleteFile | RenameFile) -> Path:
 
 
 def _is_of_file(step: Step) -> bool:
-    """Whether a step is known to be about a file; what an earlier one puts there, only `survey` knows."""
+    """Whether a step is known to be about a file; only `survey` knows the results of earlier steps."""
     return not isinstance(step, DeleteFile | RenameFile) or _moved(step).is_file()
 
 
@@ -225,14 +225,14 @@ def _shown(path: Path, place: Path, root: Path) -> str:
 
 @lru_cache(4096)
 def _kind(name: str) -> str | None:
-    """What is called `name`, if that is protected."""
+    """The description of `name`, if it is protected."""
     folded = _folded(name)
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.match(folded)), None)
 
 
 @lru_cache(65536)
 def _folded(name: str) -> str:
-    """`name` as a disk may compare it: without case, and without what HFS+ (macOS) and Windows leave out."""
+    """`name` as file systems may compare it: without case, and without what HFS+ (macOS) and Windows ignore."""
     normal = unicodedata.normalize("NFKC", name)
     return "".join(c for c in normal if unicodedata.category(c) != "Cf").casefold().rstrip(". ")
 

@@ -1,17 +1,17 @@
-"""Names that no edit touches unless a person allows it: data for `edits.policy`.
+"""Names that no edit touches unless the user allows it: data for `edits.policy`.
 
-On the list is what makes a program run by itself, before anybody has looked at the change: when a folder is entered,
-opened in an editor, handed to an agent, or looked at with version control. Each name stands for a file and for a folder
-with all that is in it, wherever it lies below the workspace root.
+The list has files that make a program run automatically, before anyone has reviewed the change: when a folder is
+entered, opened in an editor, given to an agent, or inspected with version control. Each name means a file or a folder
+with its whole content, anywhere below the workspace root.
 
 Not on the list, on purpose:
-- `.gitignore`, `.gitattributes`, `.gitmodules`, `.editorconfig`: they make nothing run.
-- Build files, package manifests, tests and `.github/`: they run when somebody builds or pushes, after a look at the
-  change, and hold source code that people rename in.
-- `AGENTS.md`, `CLAUDE.md`, rules: texts, which agents write with their own tools anyway.
+- `.gitignore`, `.gitattributes`, `.gitmodules`, `.editorconfig`: they do not make anything run.
+- Build files, package manifests, tests and `.github/`: they run when someone builds or pushes, after a review of the
+  change, and contain source code in which people rename symbols.
+- `AGENTS.md`, `CLAUDE.md`, rules: texts that agents write with their own tools anyway.
 - `compile_flags.txt`: flags only; clangd loads no plugins. `.clangd` and a compilation database can name a compiler,
   which a clangd with `--query-driver` runs.
-- `.config`: too much of what people edit lies in it (a repository of dotfiles). Name another root than a home folder.
+- `.config`: people edit too many files in it (a repository of dotfiles). Use another root than a home folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From one text of a file to another: `change_of`, `with_edits`. Pure."""
+"""Differences between two texts of a file, and edits of a text: `change_of`, `with_edits`. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 def change_of(path: Path, before: Text, after: str) -> FileChange | None:
-    """What makes `after` of `before`, line by line; None if they are the same. A byte order mark stays."""
+    """The changes from `before` to `after`, line by line; None if they are equal. A byte order mark stays."""
     skipped = len(BOM) if before.content.startswith(BOM) else 0
     old, new = before.content[skipped:], after.removeprefix(BOM)
     if old == new:

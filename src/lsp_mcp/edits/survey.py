@@ -1,7 +1,7 @@
-"""`Work`: what an `EditPlan` comes to on this disk, checked, with nothing written and no file waited for.
+"""`Work`: the checked file operations of an `EditPlan` on this disk; nothing is written, and nothing blocks.
 
-New texts go to where the files are before the plan; the plan's own renames, deletes and creates follow. That
-comes to the same as the plan's order, and writes each file once.
+New texts go to where the files are before the plan; the plan's own renames, deletes and creates follow. The result is
+the same as in the plan's order, and each file is written once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lsp_mcp.errors import EditError
 
 @dataclass
 class Rewrite:
-    """A file that is there before the plan and gets new content. `target` leads through no symlink."""
+    """A file that exists before the plan and gets new content. `target` is fully resolved."""
 
     target: Path
     before: bytes
@@ -29,7 +29,7 @@ class Rewrite:
 
 @dataclass
 class Create:
-    """A file that the plan makes, in the folder that is at `path.parent` by then."""
+    """A file that the plan creates, in the folder that is at `path.parent` by then."""
 
     path: Path
     content: bytes = b""
@@ -37,7 +37,7 @@ class Create:
 
 @dataclass(frozen=True)
 class Move:
-    """`old` goes to `new`; with None to a temporary name, and away at the end."""
+    """Move `old` to `new`; with None, to a temporary name, and delete it at the end."""
 
     old: Path
     new: Path | None
@@ -46,7 +46,7 @@ class Move:
 
 @dataclass
 class Work:
-    """The plan in terms of this disk. Two of them are equal if nothing that matters changed in between."""
+    """The plan in terms of this disk. Two of them are equal if nothing relevant changed in between."""
 
     places: Places = field(compare=False)
     rewrites: dict[Path, Rewrite] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Work:
 
 
 def survey(checked: CheckedPlan) -> Work:
-    """What is to be done to the files below the root of the plan's policy.
+    """The changes to the files below the root of the plan's policy.
 
     Raises:
         EditError: the plan cannot be done to this disk, or leads to places where the policy lets nothing happen.

@@ -157,7 +157,7 @@ def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChan
 
 
 def _followed(point: Point, before: Text, now: Text) -> Point:
-    """`point` of `before` in `now`, by a diff of the lines and the identifier that stood there."""
+    """`point` of `before` in `now`, by a diff of the lines and the identifier that was there."""
     span = before.identifier_at(point)
     if span is None:
         return point
@@ -212,7 +212,7 @@ def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:
 
 
 def _counterpart(line: int, before: list[str], now: list[str]) -> range:
-    """The numbers of the lines of `now` that stand where line `line` of `before` stood; maybe none."""
+    """The numbers of the lines of `now` that are where line `line` of `before` was; maybe none."""
     index = _numbers(before).index(line)
     head = _common(before, now)
     tail = _common(before[head:][::-1], now[head:][::-1])

@@ -1,6 +1,6 @@
 """Callers compared with the text: `checked_callers` explains every call that a tree of callers does not have.
 
-Each function whose callers the tree has is one claim of the word check: its name, with arguments behind it, stands in
+Each function whose callers the tree has is one claim of the word check: its name, with arguments behind it, is in
 the calls of the tree, where it is declared, and where it means something else.
 """
 
@@ -111,7 +111,7 @@ class _Search:
         return found, list(checked.gaps)
 
     async def _caller(self, place: Place) -> Node:
-        """What the call at `place` is made in; its file, if that is no function."""
+        """What the call at `place` is made in; its file, if that is not a function."""
         around = await self._containers.around(place.path, place.span.start)
         if around:
             return Node(Symbol(around.name, around.kind, around.place))

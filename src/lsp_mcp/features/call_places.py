@@ -20,7 +20,7 @@ _CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
 _FOLLOWING = 500  # characters
 _SCOPES = ("namespace", "package", "module", "file")
 _MOST_OUTLINES = 8  # files that are opened to see where a function begins
-PLACED = "placedByUses"  # a key of an item: it stands where its calls do, maybe without its name
+PLACED = "placedByUses"  # a key of an item: it is where its calls are, maybe without its name
 
 
 def is_called(place: Place) -> bool:
@@ -45,8 +45,8 @@ async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
 async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list[Json]:
     """The incoming `calls` of `callee`; those without a place stand where the uses of `callee` in them do.
 
-    A use belongs to the function that the server says it lies in (`containerName`). Calls whose uses nobody knows
-    stay as they are. Raises as `Backend.request`.
+    A use belongs to the function that the server says it is in (`containerName`). Calls whose uses nobody knows
+    stay as they are. Raises the errors of `Backend.request`.
     """
     lost = [call for call in calls if not call.get("fromRanges")]
     separator = backend.adapter.symbols.scope_separator
@@ -96,7 +96,7 @@ async def _outline(backend: Backend, uri: str) -> list[Json]:
 
 
 def _around(outline: list[Json], name: str, use: Json) -> Json | None:
-    """The place of the innermost function called `name` in `outline` that `use` lies in."""
+    """The place of the innermost function called `name` in `outline` that `use` is in."""
     around = [
         symbol["selectionRange"]
         for symbol in outline

@@ -70,7 +70,7 @@ def _code(text: Text, language: Language | None) -> str:
 
 
 def _last_words(listed: str) -> set[str]:
-    """Of each part of `listed`, which commas separate, the last word outside of type arguments: the type's own name."""
+    """Of each part of `listed`, which commas separate, the last word outside type arguments: the type's own name."""
     while (shorter := _INNERMOST.sub(" ", listed)) != listed:
         listed = shorter
     return {words[-1] for part in listed.split(",") if (words := re.findall(r"\w+", part))}

@@ -50,7 +50,7 @@ async def code_actions(
     `only` are kinds; empty: any. `diagnostics` are those that quick fixes are wanted for.
 
     Raises:
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     if not backend.capabilities.get("codeActionProvider"):
         return []
@@ -90,7 +90,7 @@ async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any],
         if command["command"] in backend.adapter.actions.commands:
             edits += await backend.execute(command["command"], command.get("arguments") or [])
         elif not edits:
-            raise RefusedError(f"{backend.name} does it by the command {command['command']}, which is not executed")
+            raise RefusedError(f"{backend.name} uses the command {command['command']}, which lsp-mcp does not execute")
     return edits
 
 
@@ -116,7 +116,7 @@ def _is_of(kind: str, wider: str) -> bool:
 
 
 def _command(raw: Json) -> Json | None:
-    """The command of an action, or the command that stands in the place of one."""
+    """The command of an action, or the command that is in the place of one."""
     command = raw.get("command")
     return raw if isinstance(command, str) else command
 

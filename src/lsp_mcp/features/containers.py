@@ -1,4 +1,4 @@
-"""textDocument/documentSymbol: what a place lies in, under its whole name (LSP 3.17)."""
+"""textDocument/documentSymbol: what a place is in, under its whole name (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Container:
     owner: str = ""  # the whole name of the type that it is in
 
     def holds(self, point: Point) -> bool:
-        """Whether `point` lies in it."""
+        """Whether `point` is in it."""
         return self.extent.start <= point < self.extent.end
 
     def meets(self, span: Span) -> bool:
@@ -43,10 +43,10 @@ class Container:
 
 
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
-    """`places` with what they lie in, where the server says so of files that are not open.
+    """`places` with what they are in, where the server says so of files that are not open.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(places)
@@ -74,7 +74,7 @@ class Containers:
 
         Raises:
             PathError: the file cannot be read, or is of no language of this server.
-            RefusedError, UnavailableError: as `Backend.request`.
+            RefusedError, UnavailableError: see `Backend.request`.
         """
         if path not in self._files:
             text = await self._text(path)
@@ -98,19 +98,19 @@ class Containers:
         return len(self._files)
 
     async def around(self, path: Path, point: Point) -> Container | None:
-        """The innermost declaration that `point` lies in: a function, a type, a variable; no field, no scope."""
+        """The innermost declaration that `point` is in: a function, a type, a variable; no field, no scope."""
         found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
         return found[-1] if found else None
 
     async def enclosed(self, place: Place) -> Place:
-        """`place` with what it lies in, unless it has that or is its name; nothing of another text than it is in."""
+        """`place` with what it is in, unless it has that or is its name; nothing of another text than it is in."""
         found = None if place.container else await self.around(place.path, place.span.start)
         if found is None or found.place.span.start == place.span.start or found.place.text != place.text:
             return place
         return place._replace(container=found.name, around=found.extent)
 
     async def at(self, place: Place) -> Container | None:
-        """The declaration whose name stands at `place`."""
+        """The declaration whose name is at `place`."""
         return next((one for one in await self.known(place.path) if one.place.span.start == place.span.start), None)
 
     async def known(self, path: Path) -> list[Container]:

@@ -1,7 +1,7 @@
 """What of a text belongs to one declaration: `Declaration`, made of the range that a server gives.
 
 Pure. Servers leave out what is in front (comments, `type`, `template <…>`) and behind (`;`); the language says what
-may stand there.
+may be there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Declaration:
 
     @property
     def whole_lines(self) -> bool:
-        """Whether nothing else stands on its lines."""
+        """Whether nothing else is on its lines."""
         start, end = self.text.point_offset(self.span.start), self.text.point_offset(self.span.end)
         content = self.text.content
         return not _line_before(content, start).strip() and not _line_behind(content, end).strip()

@@ -96,7 +96,7 @@ class Definitions:
         return found
 
     async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
-        """Ask about all sites, a few groups at once and the groups in this order. Raises as `of`."""
+        """Ask about all sites, a few groups at once and the groups in this order. Raises the errors of `of`."""
         left = iter(groups)
 
         async def ask() -> None:

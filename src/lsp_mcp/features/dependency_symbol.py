@@ -25,7 +25,7 @@ async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str)
     """The symbols called `name` in `files`, with the name of their package before their own, in the order of files.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     folder, _, last = name.rpartition("/")
     words = re.findall(r"\w+", last)

@@ -26,7 +26,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
 
     Raises:
         PathError: the file cannot be read, or is of no language of this server.
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await (backend.open(path) if opened else backend.text(path))
     kept, stamp = _OUTLINES.of(backend), _stamp(backend, text)
@@ -59,14 +59,14 @@ async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Sy
 def page(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[tuple[Symbol, ...], int]:
     """`limit` symbols in reading order from the one behind `offset` on, and how many there are in all.
 
-    What they lie in is there too, if that comes before them.
+    What they are in is there too, if that comes before them.
     """
     total = sum(symbol.count() for symbol in symbols)
     return (symbols if not offset and total <= limit else cut(symbols, offset, limit)), total
 
 
 def name_span(text: Text, span: Span, name: str) -> Span:
-    """Where `name` stands inside `span`: its last identifier, looked for from the start; else `span`'s start.
+    """Where `name` is inside `span`: its last identifier, looked for from the start; else `span`'s start.
 
     For servers that give the whole declaration where the name is wanted.
     """

@@ -26,7 +26,7 @@ async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
 
     def read(path: Path) -> Text:
         if (text := texts.get(path)) is None:
-            raise PathError(f"{path} is not there or cannot be read as text")
+            raise PathError(f"{path} does not exist or cannot be read as text")
         return text
 
     plan = plan_workspace_edit(merged, read, backend.encoding, backend.version)

@@ -33,7 +33,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     Methods: as the server finds them from their definition. Fields: as it would rename them.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     pattern = backend.adapter.symbols.generic_pattern
     member = await _member(backend, path, point, pattern) if pattern else None

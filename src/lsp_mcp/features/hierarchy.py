@@ -36,9 +36,9 @@ _SHARE = 0.4  # of the time that a call has, for asking; the answer has still to
 
 @dataclass(frozen=True)
 class Node:
-    """A symbol of a hierarchy and what lies beyond it; `sites` are the calls that join it to its parent.
+    """A symbol of a hierarchy and its subtree; `sites` are the calls that join it to its parent.
 
-    `mark` says why it was not gone beyond: it is its own ancestor, or stands elsewhere in the tree already.
+    `mark` says why it was not expanded: it is its own ancestor, or is already elsewhere in the tree.
     """
 
     symbol: Symbol
@@ -60,7 +60,7 @@ class Tree:
     dropped: list[Path] = field(default_factory=list)  # the files of nodes that cannot be shown
     unfollowed: int = 0  # nodes that were not asked about in time
     gaps: tuple[Gap, ...] = ()  # what else it may lack
-    unplaced: int = 0  # nodes with calls that do not stand where the server says: clangd takes all `main` for one
+    unplaced: int = 0  # nodes with calls that are not where the server says: clangd takes all `main` for one
 
     @property
     def found(self) -> list[Node]:
@@ -98,7 +98,7 @@ async def call_tree(
 
     Raises:
         RefusedError: the server has no call hierarchy, or none for this symbol.
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
 
     async def walk(file: Path, start: Point) -> Tree:
@@ -122,7 +122,7 @@ async def callers_of(
 
     Raises:
         RefusedError: the server has no call hierarchy.
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
     items: list[Json] = []
     refused: list[str] = []
@@ -137,7 +137,7 @@ async def callers_of(
             refused.append(text.slice(span) if span else f"{path.name}:{point.line}")
     tree = await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
     if refused:
-        lacking = f"{backend.name} tells no callers of {first_few(list(dict.fromkeys(refused)))}"
+        lacking = f"{backend.name} cannot list the callers of {first_few(list(dict.fromkeys(refused)))}"
         tree.gaps = (*tree.gaps, Gap("not_searched", lacking))
     return tree
 
@@ -159,7 +159,7 @@ async def call_path(
     """How the function at `start` comes to call the one at `goal`, in `depth` calls at most.
 
     Goes from the goal to its callers: a server knows who may call a method through its interface, but not from a call
-    which method that is. Raises as `call_tree`.
+    which method that is. Raises the errors of `call_tree`.
     """
     walk = _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit)
     walk.wanted = {walk.key(item) for item in await _prepare_calls(backend, *start)}
@@ -195,7 +195,7 @@ async def type_tree(
 
     Raises:
         RefusedError: the server has no type hierarchy, or none for this symbol.
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
     if not backend.capabilities.get("typeHierarchyProvider"):
         raise RefusedError("it has no type hierarchy")
@@ -209,7 +209,7 @@ async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> l
     items = await backend.request(method, {"textDocument": {"uri": path_uri(path)}, "position": position})
     if not items:
         what = "function or method" if "Call" in method else "type"
-        raise RefusedError(f"it sees no {what} there that has a hierarchy")
+        raise RefusedError(f"it sees no {what} there with a hierarchy")
     return list(items)
 
 

@@ -33,7 +33,7 @@ async def hover(backend: Backend, place: Place) -> str:
         await backend.open(place.path)  # some servers know nothing of a document that is not open
         result = await backend.request("textDocument/hover", params)
     except (RefusedError, PathError):
-        return ""  # no hover here: a symbol without one is no failed question
+        return ""  # no hover here: a symbol without one is not a failed question
     return _text(result["contents"]).strip() if result else ""
 
 

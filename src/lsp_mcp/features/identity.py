@@ -57,7 +57,7 @@ class Identity:
 
 
 async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
-    """What stands at `at`; None if no declaration of it spells `name`: then it has that name in its own file only.
+    """What is at `at`; None if no declaration of it spells `name`: then it has that name in its own file only.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -155,7 +155,7 @@ def _outlined(whole: Identity, above: list[Outlined]) -> Identity:
     role: visibility.Role = "member" if is_member else "type" if symbol.kind in _TYPES else "value"
     name = owner.name if is_member and owner else ""
     words = re.findall(r"\w+", name)
-    # `(anonymous struct)` is no name.
+    # `(anonymous struct)` is not a name.
     unnamed = bool(name) and not re.search(r"\w", re.sub(r"\([^()]*\)", "", name))
     overrides = symbol.kind not in _FIELDS
     owned = words[-1] if words and not unnamed else ""

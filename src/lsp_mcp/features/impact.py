@@ -1,4 +1,4 @@
-"""What depends on a symbol: its uses, the functions that come to use it, what is exported of those, and tests."""
+"""What depends on a symbol: its uses, the functions that reach it, what is exported of those, and tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_CALLS = "no call hierarchy"
 
 _MOST_USES = 10_000
 _DECLARED = 2  # places at which one symbol is usually declared and defined
-_MOST_OPENED = 12  # files that are opened to see which functions uses lie in, for a server that must have them open
+_MOST_OPENED = 12  # files that are opened to see which functions uses are in, for a server that must have them open
 _FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
 
 
@@ -44,7 +44,7 @@ class Reached:
 class Impact:
     """What depends on `symbol`.
 
-    `uses` are the places that name it, without its declaration, each with what it lies in; `functions` and `tests` come
+    `uses` are the places that name it, without its declaration, each with what it is in; `functions` and `tests` come
     to use it, the nearest first; `through` are what calls of it may go through; `seen` as `Tree.kept`.
     """
 
@@ -74,7 +74,7 @@ async def impact(backend: Backend, path: Path, point: Point, depth: int, most: i
 
     Raises:
         RefusedError: the server knows no symbol there.
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
     return await _Impact(backend, depth, most).of(path, point)
 
@@ -88,7 +88,7 @@ def is_test(adapter: Adapter, path: Path, name: str) -> bool:
 
 
 def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
-    """Whether somebody outside of the workspace can use it, as far as its name and its file say."""
+    """Whether somebody outside the workspace can use it, as far as its name and its file say."""
     path = one.place.path
     if visibility := adapter.visibility:
         words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", one.name)) if word]
@@ -156,7 +156,7 @@ class _Impact:
                     return Symbol(one.name, one.kind, one.place)
         text = await self._backend.open(path)
         span = text.identifier_at(point)
-        assert span, "a target stands on an identifier"
+        assert span, "a target is on an identifier"
         return Symbol(text.slice(span), "symbol", Place(path, span, text))
 
     async def _is_called(self, name: str, path: Path, point: Point) -> bool:
@@ -165,7 +165,7 @@ class _Impact:
         return not found or found[0].name == name
 
     async def _with_containers(self, uses: list[Place]) -> list[Place]:
-        """Each use with what it lies in."""
+        """Each use with what it is in."""
         named = []
         for use in uses:
             looked = use.container or not await self._may_look(use.path)
@@ -193,15 +193,15 @@ class _Impact:
             starts = await self._users(told)
             tree = await callers_of(self._backend, starts, self._depth, self._most, ends=ends)
         if tree.left_out:
-            told.gaps.append(Gap("capped", f"capped at {self._most:,} functions that come to use it"))
+            told.gaps.append(Gap("capped", f"capped at {self._most:,} functions that reach it"))
         if tree.unfollowed:
-            text = f"callers of {tree.unfollowed:,} functions not looked for in time; pass a smaller depth"
+            text = f"callers of {tree.unfollowed:,} functions not searched for in time; pass a smaller depth"
             told.gaps.append(Gap("capped", text))
         told.gaps += [*tree.gaps, *dropped_gap("caller", tree.dropped)]
         return tree
 
     async def _users(self, told: Impact) -> list[tuple[Path, Point]]:
-        """The functions and variables that the uses lie in."""
+        """The functions and variables that the uses are in."""
         users: dict[tuple[Path, Point], None] = {}
         unknown: set[Path] = set()
         for use in told.uses:
@@ -212,7 +212,7 @@ class _Impact:
             if around and around.kind in _FUNCTIONS:
                 users[around.place.path, around.place.span.start] = None
         if unknown:
-            text = f"functions that use it not looked for in {len(unknown)} more files"
+            text = f"functions that use it not searched for in {len(unknown)} more files"
             told.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
         return list(users)
 

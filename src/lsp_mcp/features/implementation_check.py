@@ -51,7 +51,7 @@ async def checked_implementations(
     search = _Search(backend, word_check.related, found, unsearched)
     more: list[Implementation] = []
     gaps: list[Gap] = []
-    # Nothing is below a type that is no interface, and of what is above an interface its own declaration tells.
+    # Nothing is below a type that is not an interface, and of what is above an interface its own declaration tells.
     is_interface = await search.is_interface()
     if is_interface and below:
         more, gaps = await search.below(seconds)
@@ -179,7 +179,7 @@ class _Search:
         return found
 
     async def _shown(self, method: Container) -> Symbol:
-        """What stands in the answer for `method`: itself, or its type."""
+        """What is in the answer for `method`: itself, or its type."""
         if self._symbol.kind == "method":
             return Symbol(method.name, method.kind, method.place)
         beside = [method.place.path, *await self._files(method.owner)]
@@ -219,7 +219,7 @@ class _Search:
         gaps += [gap for gap in without(gaps, doubts) if any(_covers(gap.files, place.path) for place in unknown)]
         covered = {path for gap in hiding(gaps) for path in gap.files}
         gaps += self._unverified(name, unknown, covered, "not explained")
-        gaps += self._unverified(name, unasked, covered, "not looked at yet; ask again")
+        gaps += self._unverified(name, unasked, covered, "not checked yet; ask again")
         if trusted:
             text = f"of {count(len(left), 'other method')} called {name} {len(left) - trusted:,} were looked at"
             gaps.append(news("unverified", text))
@@ -255,5 +255,5 @@ def _site(place: Place) -> Site:
 
 
 def _covers(files: Collection[Path], path: Path) -> bool:
-    """Whether `path`, or a folder that it lies in, is among `files`."""
+    """Whether `path`, or a folder that it is in, is among `files`."""
     return path in files or not set(files).isdisjoint(path.parents)

@@ -58,7 +58,7 @@ async def implementations(
 
     Raises:
         RefusedError: it is neither, or the server knows no implementations.
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
     return await _Search(backend, below=below, above=above).of(path, point)
 

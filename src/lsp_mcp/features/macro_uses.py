@@ -34,7 +34,7 @@ class MacroUses:
         self._known: dict[Site, frozenset[Site] | None] = {}
 
     async def name_around(self, place: Place) -> Place | None:
-        """The name of the macro whose definition `place` stands in; None if it stands in none."""
+        """The name of the macro whose definition `place` is in; None if it is in none."""
         span = macro_at(place.text, place.span, self.backend.adapter.language_of(place.path))
         return place._replace(span=span) if span else None
 
@@ -94,8 +94,8 @@ async def explained_by_macros(
 ) -> tuple[InMacros, InMacros]:
     """What the uses of macros, and the name alone, say of `places`, of which the server knows nothing.
 
-    The symbol stands in `sites` and is declared at `declared`. A word in the definition of a macro means it if it
-    stands where the macro is used; otherwise it does not. Of a macro that nobody uses only the name speaks for it:
+    The symbol is in `sites` and is declared at `declared`. A word in the definition of a macro means it if it
+    is where the macro is used; otherwise it does not. Of a macro that nobody uses only the name speaks for it:
     such places are the second of the pair, with nothing unknown. What is in no definition stays unknown.
 
     Raises:

@@ -32,7 +32,7 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     Raises:
         RefusedError: the server does not say what else must change.
         EditError: its edit cannot be carried out safely.
-        PathError, UnavailableError: as `Backend.request`.
+        PathError, UnavailableError: see `Backend.request`.
     """
     kind = "folder" if old.is_dir() else "file"
     if not _answers(backend, kind) and not (
@@ -47,11 +47,11 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
 
 
 async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:
-    """How the package in the folder `old` comes to `new`; None where folders are no packages, or it is none.
+    """How the package in the folder `old` comes to `new`; None where folders are not packages, or it is none.
 
     Raises:
-        RefusedError: `new` is no place for a package of its module, or the folder is the module's own.
-        UnavailableError: as `Backend.text`.
+        RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
+        UnavailableError: see `Backend.text`.
     """
     packages = backend.adapter.rename.packages
     if packages is None:
@@ -94,7 +94,7 @@ def _path_of(packages: Packages, old: Path, new: Path) -> str:
         content = content_or_nothing(folder / packages.module_file).decode("utf-8", "replace")
         if found := re.search(packages.module_pattern, content, re.M):
             if folder == old:
-                raise RefusedError(f"{old.name} is the folder of its module, in which {packages.module_file} lies")
+                raise RefusedError(f"{old.name} is the folder of its module: it contains {packages.module_file}")
             if not new.is_relative_to(folder) or new == folder:
                 raise RefusedError(f"{new} is not in the module {found['path']}, whose folder is {folder}")
             return f"{found['path']}/{new.relative_to(folder).as_posix()}"

@@ -32,7 +32,7 @@ class Renamed:
 
 @dataclass(frozen=True)
 class Follower:
-    """Something at `place` that is to be renamed along to `new_name`; empty if no such name would do."""
+    """A symbol at `place` to rename along, to `new_name`; empty if no such name is possible."""
 
     place: Place
     new_name: str
@@ -68,7 +68,7 @@ async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list
     """What is named after a symbol, in its own folder, and what it is called when the symbol is `new_name`.
 
     Raises:
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     found: dict[Path, list[Follower]] = {}
     for rule in backend.adapter.rename.followers:

@@ -1,4 +1,4 @@
-"""Where the name of a symbol stands in code that an answer about it does not have: `occurrences`, of a `Claim`."""
+"""Where the name of a symbol is in code that an answer about it does not have: `occurrences`, of a `Claim`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Claim:
-    """What a server has answered about the symbol called `name`, asked at `at`: that it stands in `sites`.
+    """What a server has answered about the symbol called `name`, asked at `at`: that it is in `sites`.
 
     `counts` says of which places at all it should have said so. `in_macros`: the definition of a macro, by which it
-    comes to stand where the macro is used, is such a place.
+    comes to be where the macro is used, is such a place.
     """
 
     name: str
@@ -58,7 +58,7 @@ async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> lis
 async def seeing(
     backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
 ) -> tuple[list[Path], tuple[Path, Span] | None]:
-    """Those of `left` that can mean the symbol, and the stretch of one outside of which nobody can."""
+    """Those of `left` that can mean the symbol, and the stretch of one outside which nobody can."""
     local = symbol.local
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0]], local
@@ -92,7 +92,7 @@ async def occurrences(
     doubted: Collection[Path],
     most: int | None,
 ) -> tuple[list[Place], list[Path]]:
-    """Where the name stands in the code of `files` and could mean the symbol, and the answer does not have it.
+    """Where the name is in the code of `files` and could mean the symbol, and the answer does not have it.
 
     If there are more than `most`, only the first, and those in `doubted` files; and which files were not read.
     """
@@ -117,7 +117,7 @@ async def occurrences(
 
 
 async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:
-    """What could hide a declaration called `name`: no file of a gap that surely only uses what is called so.
+    """What could hide a declaration called `name`: no file of a gap that surely only uses what has that name.
 
     Raises:
         UnavailableError: see `Backend.gaps`.
@@ -168,7 +168,7 @@ def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Col
 
 
 def covered(gaps: Iterable[Gap], files: Collection[Path]) -> frozenset[Path]:
-    """Those of `files` that one of `gaps` is about, or about a folder that they lie in."""
+    """Those of `files` that one of `gaps` is about, or about a folder that they are in."""
     about = {file for gap in gaps for file in gap.files}
     if not about:
         return frozenset()

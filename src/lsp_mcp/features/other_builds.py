@@ -49,7 +49,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     """What other builds than that of `path` know of the symbol at `point`, whose places in its own are `found`.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     other = OtherBuilds()
     projects = backend.adapter.projects
@@ -149,7 +149,7 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
 
     Raises:
         RefusedError: another build refuses to rename it.
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     if any("kind" in change for change in edit.get("documentChanges") or []):
         return OtherBuilds()  # files are moved: what is left out of the build stays a gap

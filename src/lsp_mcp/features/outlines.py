@@ -41,7 +41,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
     Of a server that outlines only open files, a few are opened, headers first: they say what there is.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     closed = backend.adapter.documents.outlines_closed
     asked = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
@@ -75,7 +75,7 @@ async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symb
     """`symbols` with their extents, where the server outlines files that are not open.
 
     Raises:
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(symbols)

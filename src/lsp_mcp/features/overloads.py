@@ -14,7 +14,7 @@ async def with_parameters(backend: Backend, symbols: Sequence[Symbol], parameter
     """Those of `symbols` that take `parameters`, as `signatures.fits` compares them.
 
     Raises:
-        PathError, RefusedError, UnavailableError: as `document_symbols`.
+        PathError, RefusedError, UnavailableError: see `document_symbols`.
     """
     found = []
     for symbol in symbols:

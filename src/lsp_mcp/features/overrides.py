@@ -17,7 +17,7 @@ from lsp_mcp.waiting import within
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
 _SHARE = 0.25  # of the time that a call has left: each override may be in a file that has to be read
-_NOT_IN_TIME = "what it overrides and what overrides it was not found out in time; find_implementations tells"
+_NOT_IN_TIME = "methods that it overrides, or that override it, were not determined in time; use find_implementations"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     """Those of the method at `point`; none for anything else, or where the server's references have them all.
 
     Raises:
-        PathError, PointError, UnavailableError: as `references`.
+        PathError, PointError, UnavailableError: see `references`.
     """
     if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()
@@ -46,7 +46,7 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
         async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
             found: Implementations = await implementations(backend, path, point)
     except RefusedError:
-        return Overrides()  # it is no method after all
+        return Overrides()  # it is not a method after all
     except TimeoutError:
         return Overrides(gaps=(news("overrides", _NOT_IN_TIME),))
     gaps = found.gaps

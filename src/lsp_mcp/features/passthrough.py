@@ -37,13 +37,13 @@ async def send(
 ) -> Sent:
     """The answer to `method`; `params` have the caller's numbers and are of the right shape otherwise.
 
-    `word` is what the request is about, as far as that is known; `timeout` in seconds. Results of a list that lie in
+    `word` is what the request is about, as far as that is known; `timeout` in seconds. Results of a list that are in
     a file that is gone are left out.
 
     Raises:
-        PointError, CallerError: a position that is not in its document, or is no position.
+        PointError, CallerError: a position that is not in its document, or is not a position.
         PathError: a document of the params cannot be read, or is of no language of this server.
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     home = home_document(params)
     if home and not backend.adapter.language_of(uri_path(home)):
@@ -114,7 +114,7 @@ def _is_at(location: Any, home: str | None, asked: Json | None) -> bool:
 
 
 def _without(result: Any, gone: set[str]) -> Any:
-    """`result` without the elements that lie in a document of `gone`."""
+    """`result` without the elements that are in a document of `gone`."""
     if not gone or not isinstance(result, list):
         return result
     return [one for one in result if not documents(one, None) & gone]

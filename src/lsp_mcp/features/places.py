@@ -22,7 +22,7 @@ class Place(NamedTuple):
     path: Path
     span: Span
     text: Text
-    container: str = ""  # the symbol that it lies in, where the server says so
+    container: str = ""  # the symbol that it is in, where the server says so
     around: Span | None = None  # the declaration of that symbol, where it is known
 
     @property
@@ -108,7 +108,7 @@ class Locator:
         return place
 
     async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
-        """The same for several that lie in one file, in which something called `name` should be at each."""
+        """The same for several that are in one file, in which something called `name` should be at each."""
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
         if name and not all(text and place and name in text.slice(place.span) for place in places):

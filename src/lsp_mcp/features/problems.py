@@ -116,7 +116,7 @@ def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Kno
 
 
 def _matched(problems: list[Problem], lines: list[_Line], old: set[int]) -> int:
-    """Put those of `problems` that stood on `lines` into `old`; how many of the lines are left."""
+    """Put those of `problems` that was on `lines` into `old`; how many of the lines are left."""
     left = list(lines)
     for same in (_same_code, _same_line, _anywhere):
         for problem in problems:

@@ -26,7 +26,7 @@ _ELSEWHERE = {"textDocument/definition", "textDocument/declaration"}
 
 
 def leads_elsewhere(method: str) -> bool:
-    """Whether the answer, though about one place, may lie in a file that its document knows nothing of."""
+    """Whether the answer, though about one place, may be in a file that its document knows nothing of."""
     return method in _ELSEWHERE
 
 

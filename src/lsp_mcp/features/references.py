@@ -40,7 +40,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     Raises:
         PathError: the file cannot be read, or is of no language of this server.
         PointError: the point is outside the file.
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await backend.open(path)
     params = {

@@ -86,7 +86,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     Raises:
         RefusedError: the server's reason why it cannot be renamed, or not to that name.
         EditError: the server's edit cannot be carried out safely.
-        PathError, UnavailableError: as `Backend.open` and `Backend.request`.
+        PathError, UnavailableError: see `Backend.open` and `Backend.request`.
     """
     text = await backend.open(path)
     at = {
@@ -107,7 +107,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
     lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
-    told = news("applied", f"{renamed.owner} is no {lost} without {renamed.name}") if renamed and lost else None
+    told = news("applied", f"{renamed.owner} is not a {lost} without {renamed.name}") if renamed and lost else None
     if not backend.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, told)
     missed = await _missed(backend, path, identifier, plan)
@@ -119,7 +119,7 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: J
     """Add to `edit` the renames of what is named after the symbol; those that cannot be done, as doubts."""
     doubts: list[Doubt] = []
     for follower in await named_after(backend, renamed, new_name):
-        why = f"no such name goes with {new_name}"
+        why = f"no such name is possible for {new_name}"
         if follower.new_name:
             asked = {**follower.position(backend), "newName": follower.new_name}
             try:
@@ -146,7 +146,7 @@ def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPl
 
 
 async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
-    """The uses that are not renamed: because they stand in another word, a macro's for example, or by mistake.
+    """The uses that are not renamed: because they are in another word, a macro's for example, or by mistake.
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is named too.
     """

@@ -20,7 +20,7 @@ class ByText:
 
 
 async def changed_by_text(backend: Backend, plan: EditPlan, files: Iterable[Path], name: str, new_name: str) -> ByText:
-    """`plan`, and `new_name` wherever else `name` stands in the code of `files`; comments and strings are no code."""
+    """`plan`, and `new_name` wherever else `name` is in the code of `files`; comments and strings are not code."""
     steps: list[Step] = list(plan.steps)
     places: list[Place] = []
     for path in sorted(set(files)):

@@ -42,7 +42,7 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
 
     Raises:
         RefusedError: the server does not tell, or the symbol cannot be called.
-        UnavailableError: as `Backend.request`.
+        UnavailableError: see `Backend.request`.
     """
     if role == "all":
         return InRole(tuple(places))
@@ -53,7 +53,7 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
         sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
         return InRole(tuple(place for place in places if (place.path, place.span.start) in sites and is_called(place)))
     if not backend.capabilities.get("documentHighlightProvider"):
-        raise RefusedError(f"{backend.name} does not tell reads from writes; ask with role=all")
+        raise RefusedError(f"{backend.name} does not distinguish reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
     found = await _of_kind(backend, places, _KINDS[role])
     return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))

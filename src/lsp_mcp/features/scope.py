@@ -41,17 +41,17 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
 
 
 async def definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    """Where the symbol at `point` is defined. Raises as `Backend.request`."""
+    """Where the symbol at `point` is defined. Raises the errors of `Backend.request`."""
     return await _places(backend, "textDocument/definition", path, point)
 
 
 async def declaration_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    """Where the symbol at `point` is declared, in some languages another place. Raises as `Backend.request`."""
+    """The declarations of the symbol at `point`, if they differ from its definition. Raises: see `Backend.request`."""
     return await _places(backend, "textDocument/declaration", path, point)
 
 
 async def type_definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    """Where the type of what stands at `point` is defined. Raises as `Backend.request`."""
+    """Where the type of what is at `point` is defined. Raises the errors of `Backend.request`."""
     return await _places(backend, "textDocument/typeDefinition", path, point)
 
 

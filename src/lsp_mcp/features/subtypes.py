@@ -51,7 +51,7 @@ class Subtypes:
         self._unknown: dict[str, str] = {}  # words, and why there may be more files that have them
 
     async def of(self, item: Json) -> list[Json]:
-        """The items of the types directly below that of `item`. Raises as `Backend.request`."""
+        """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
         known: list[Json] = await self._backend.request(_SUBTYPES, {"item": item}) or []
         name = last_word(str(item["name"]).partition("<")[0])
         if not self._heads or not name:

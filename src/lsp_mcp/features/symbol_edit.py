@@ -16,7 +16,7 @@ Action = Literal["replace", "replace_body", "insert_before", "insert_after", "de
 
 
 def edited(declared: Declaration, action: Action, code: str, language: Language | None, *, nested: bool) -> str:
-    """The text of the file after `action` on the declaration; `nested` if it lies in another one.
+    """The text of the file after `action` on the declaration; `nested` if it is in another one.
 
     `code` may have any indentation and line ends: it gets those of the place. A comment above the declaration is
     replaced only by code that begins with one.
@@ -79,7 +79,7 @@ def _is_block(code: str) -> bool:
 
 
 def _inner_indent(inner: str, own: str) -> str:
-    """The indentation of what stands in a block, as its first line has it; else one step more than `own`."""
+    """The indentation of what is in a block, as its first line has it; else one step more than `own`."""
     for line in inner.splitlines()[1:]:
         if line.strip():
             return line[: len(line) - len(line.lstrip())]

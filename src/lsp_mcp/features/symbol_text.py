@@ -21,9 +21,9 @@ _Outlines = dict[Path, tuple[Symbol, ...]]
 class SymbolText:
     """One declaration of a symbol in one file.
 
-    `owners` are the symbols that it lies in, the outermost first. `shared_with` are the symbols that the same
+    `owners` are the symbols that it is in, the outermost first. `shared_with` are the symbols that the same
     declaration declares (`a` of `int a, b;`): its text is theirs too. `symbol` is None for what no outline has (a local
-    variable, a parameter, a macro's product); `declared` is then the line it stands on.
+    variable, a parameter, a macro's product); `declared` is then the line it is on.
     """
 
     path: Path
@@ -40,7 +40,7 @@ async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[Symbo
     A C++ method has two: one in its class, and the definition elsewhere. Empty if the server knows of none.
 
     Raises:
-        PathError, PointError, RefusedError, UnavailableError: as `Backend.request`.
+        PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
     """
     places = await definition_places(backend, path, point)
     if "declarationProvider" in backend.capabilities:
@@ -57,7 +57,7 @@ async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[Symbo
 
 
 async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outlines | None = None) -> SymbolText:
-    """The declaration whose name stands at `point`; the line of `point` if the outline of the file has none there.
+    """The declaration whose name is at `point`; the line of `point` if the outline of the file has none there.
 
     `outlines` are those that were asked for already, and take in this one. Raises: as `symbol_texts`.
     """
@@ -77,7 +77,7 @@ async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outline
 
 
 async def enclosing_text(backend: Backend, path: Path, span: Span, *, opened: bool = True) -> SymbolText | None:
-    """The innermost declaration that all of `span` lies in; None outside of all. Raises as `symbol_texts`.
+    """The innermost declaration that contains all of `span`; None outside declarations. Raises: see `symbol_texts`.
 
     Not `opened`, it is asked without making the file a document, which some servers refuse.
     """
@@ -87,7 +87,7 @@ async def enclosing_text(backend: Backend, path: Path, span: Span, *, opened: bo
 
 
 def holds(symbol: Symbol, span: Span) -> bool:
-    """Whether `span` lies in the declaration of `symbol`."""
+    """Whether `span` is in the declaration of `symbol`."""
     return symbol.extent is not None and symbol.extent.start <= span.start and span.end <= symbol.extent.end
 
 
@@ -108,7 +108,7 @@ def _overlap(one: Span, other: Span) -> bool:
 def _walk(
     symbols: Iterable[Symbol], owners: tuple[Symbol, ...] = ()
 ) -> Iterator[tuple[Symbol, tuple[Symbol, ...], Sequence[Symbol]]]:
-    """Each symbol with those that it lies in and those beside it, the outer before the inner."""
+    """Each symbol with those that it is in and those beside it, the outer before the inner."""
     beside = list(symbols)
     for symbol in beside:
         yield symbol, owners, beside

@@ -51,7 +51,7 @@ def kind_name(kind: int, adapter: Adapter) -> str:
 
 
 def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, ...]:
-    """`limit` symbols behind the first `offset` in reading order, and what they lie in."""
+    """`limit` symbols behind the first `offset` in reading order, and what they are in."""
     numbers = count()
 
     def kept(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:

@@ -16,7 +16,7 @@ _SECONDS = 2.0  # that the index of words is waited for
 
 @dataclass(frozen=True)
 class Matches:
-    """How often a text stands in source files, and the `first` place with the symbol that it is in."""
+    """How often a text is in source files, and the `first` place with the symbol that it is in."""
 
     first: Place | None = None
     total: int = 0

@@ -42,7 +42,7 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
 
 
 async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
-    """The edits (LSP `TextEdit`) that format all of `path`. Raises as `Backend.request`."""
+    """The edits (LSP `TextEdit`) that format all of `path`. Raises the errors of `Backend.request`."""
     options = {**_OPTIONS, **({"insertSpaces": False} if "\n\t" in text.content else {})}
     params = {"textDocument": {"uri": path_uri(path)}, "options": options}
     return await backend.request("textDocument/formatting", params) or []

@@ -42,7 +42,7 @@ async def unused(backend: Backend, files: Sequence[Path], most: int) -> Unused:
     """What nothing uses of the declarations in `files`, of which `most` are asked about.
 
     Raises:
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     told = Unused()
     containers = Containers(backend)
@@ -103,7 +103,7 @@ def _only_in(pattern: str, places: Sequence[Place]) -> bool:
 
 
 async def _users(backend: Backend, one: Container) -> list[Place] | None:
-    """The uses of `one` outside of itself; None for a method without any that a caller of an interface's may mean."""
+    """The uses of `one` outside itself; None for a method without any that a caller of an interface's may mean."""
     found = await references(backend, one.place.path, one.place.span.start)
     own = one.place.path
     uses = [use for use in found.places if use.path != own or not one.holds(use.span.start)]

@@ -47,7 +47,7 @@ class Verdicts:
     others: tuple[Place, ...] = ()  # they are other symbols
     unknown: tuple[Place, ...] = ()  # it doesn't know what they are
     unasked: tuple[Place, ...] = ()  # there was no time to ask
-    in_macros: tuple[Place, ...] = ()  # those of `missing` that stand in definitions of macros
+    in_macros: tuple[Place, ...] = ()  # those of `missing` that are in definitions of macros
     by_macros: frozenset[Site] = frozenset()  # where these macros are used
 
 
@@ -55,7 +55,7 @@ class Verdicts:
 class Checked:
     """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too.
 
-    `in_code` are those of the places that do not stand in the definition of a macro, `by_macros` the places where the
+    `in_code` are those of the places that are not in the definition of a macro, `by_macros` the places where the
     macros are used in whose definitions the others stand: there code has the symbol by another word.
     """
 
@@ -354,7 +354,7 @@ class WordCheck:
     def _unasked(self, name: str, places: Sequence[Place]) -> list[Gap]:
         if not places:
             return []
-        text = f"unverified: {_number(name, places)}; they are being looked at, ask again"
+        text = f"unverified: {_number(name, places)}; they are being checked; ask again"
         return [Gap("unverified", text, _files(places), about="unasked")]
 
 

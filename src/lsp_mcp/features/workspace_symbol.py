@@ -46,7 +46,7 @@ async def workspace_symbols(
     workspace are left out, whatever the server was told to search, and those that `keep` doesn't keep.
 
     Raises:
-        RefusedError, UnavailableError: as `Backend.request`.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     folder, parts = _folder_and_parts(query)
     name = parts[-1] if folder else ".".join(parts)
@@ -170,9 +170,9 @@ def _plain(name: str) -> str:
 
 
 def _is_outside(file: Path, adapter: Adapter, root: Path) -> bool:
-    """Whether it is no file of the workspace: of a library, or what cgo generates.
+    """Whether it is not a file of the workspace: of a library, or what cgo generates.
 
-    The workspace may be a part of a project; what lies elsewhere in that is shown too.
+    The workspace may be a part of a project; what is elsewhere in that is shown too.
     """
     if file.is_relative_to(root):
         return False
@@ -188,7 +188,7 @@ def project_top(root: Path, markers: tuple[str, ...]) -> Path:
 
 
 def _with_whole_name(item: Json, separator: str) -> Json:
-    """`item` with the names of what it lies in before its own."""
+    """`item` with the names of what it is in before its own."""
     container = str(item.get("containerName") or "")
     return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
 

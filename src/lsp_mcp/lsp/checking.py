@@ -84,7 +84,7 @@ class Checking:
                 checked = await self.check()
             else:
                 checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
-            # That files which depend on others are unknown is no trouble.
+            # It does not matter that files which depend on others are unknown.
             if not any(gap.kind == "not_read" for gap in checked.gaps) and await self._freshness.sync() == before:
                 self.baseline = checked
         except LspMcpError as error:
@@ -121,16 +121,16 @@ class Checking:
             return Checked({})
         params = {"command": self._rules.command, "arguments": [{self._rules.command_field: files}]}
         try:
-            with phase(lambda: f"{self._adapter.name}: looking at all files"):
+            with phase(lambda: f"{self._adapter.name}: checking all files"):
                 await connection.request("workspace/executeCommand", params, timeout=within(self._timeout) * _SHARE)
         except SilentError:
-            text = f"{self._adapter.name} has not looked at all files in time: ask again"
+            text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
         return Checked(self._found(connection))
 
     async def _some(self, connection: Connection, changed: Collection[Path]) -> Checked:
         """Of a server that looks only at what it is shown."""
-        with phase(lambda: f"{self._adapter.name}: looking at what changed"):
+        with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if looked.unread:
             self._freshness.put_back(looked.unread)
@@ -151,7 +151,7 @@ class Checking:
         gaps = []
         if looked.hidden:
             named = first_few([self._display_path(path) for path in sorted(looked.hidden)])
-            text = f"the errors told may hide others in {named}; fix those and check again"
+            text = f"the reported errors may hide others in {named}; fix those and check again"
             gaps.append(Gap("syntax_error", text, tuple(sorted(looked.hidden))))
         if looked.unread:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])
@@ -164,7 +164,7 @@ class Checking:
             brief = f"{name} does not say when it is done"
             gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
         if not self._adapter.compilation:
-            text = f"{self._adapter.name} was asked about changed and open files only, not about what depends on them"
+            text = f"{self._adapter.name} checked only changed and open files, not their dependents"
             gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
         return Checked(found, frozenset(looked.covers), frozenset(untold), tuple(gaps))
 
@@ -215,7 +215,7 @@ class Checking:
             return await self._all(connection)
         unread = await self._read(shown, connection)
         found = {path: raw for path, raw in self._found(connection).items() if path in shown}
-        gaps = [Gap("not_searched", "what depends on the changed files is checked once they are written")]
+        gaps = [Gap("not_searched", "dependents of the changed files are checked once they are written")]
         if unread:
             named = first_few([self._display_path(path) for path in sorted(unread)])
             gaps.append(Gap("not_read", f"not checked in time: {named}", tuple(sorted(unread))))

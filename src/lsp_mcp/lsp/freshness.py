@@ -76,7 +76,7 @@ class Freshness:
     async def sync(self) -> int:
         """See `Backend.sync`."""
         # Nobody may ask before what another caller's changes made the server load is loaded.
-        with phase(lambda: f"{self._adapter.name}: taking in what changed"):
+        with phase(lambda: f"{self._adapter.name}: processing changes"):
             return await self._sync()
 
     async def _sync(self) -> int:
@@ -123,7 +123,7 @@ class Freshness:
         self._feed.watch_also(connection.notifications.watched.outside_folders())
         if not self._workspace.root.is_dir():
             raise PathError(
-                f"the workspace root {self._workspace.root} is gone; put it back, or start lsp-mcp elsewhere"
+                f"the workspace root {self._workspace.root} is gone; restore it, or start lsp-mcp elsewhere"
             )
         self._untold = self._untold.then(self._feed.changes())
         changes = self._handed(self._untold)
@@ -173,7 +173,7 @@ class Freshness:
             if await self._projects.join():
                 await self._reloading.reload_all(self._workspace.root, settings=True)
                 replaced = True
-            if await self._projects.mended():
+            if await self._projects.repaired():
                 await self._reloading.reload_all(self._workspace.root)
                 self._projects.taken_up()
         self._to_load.clear()
@@ -213,7 +213,7 @@ class Freshness:
         if self._build:
             self._build.files.changed(touched)
         self._documents.refresh(touched)
-        connection.notifications.last_error = ""  # it may be mended; if not, the server says so again
+        connection.notifications.last_error = ""  # it may be fixed; if not, the server says so again
         events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})

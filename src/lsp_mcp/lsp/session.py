@@ -59,7 +59,7 @@ class SessionOptions:
     request_timeout: float = 60.0  # seconds to wait for one answer
     check_seconds: float = 0.1  # that an answer may be compared with the text, if it took no longer itself
     database: Path | None = None  # the compilation database to use; None: the one that is found
-    shared_index: bool = False  # the index lies where an editor's server keeps it
+    shared_index: bool = False  # the index is where an editor's server keeps it
 
 
 class Session:
@@ -359,7 +359,7 @@ class Session:
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
         """See `Backend.execute`."""
         if command not in self.adapter.actions.commands:
-            raise RefusedError(f"{command} is none of the commands that may be executed")
+            raise RefusedError(f"{command} is not an allowed command")
         params = {"command": command, "arguments": list(arguments), **({"formAnswers": answers} if answers else {})}
         async with self._executing:
             connection = await self._lifetime.live()

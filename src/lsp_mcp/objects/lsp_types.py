@@ -112,7 +112,7 @@ def json_type(value: Any) -> type:
 
 @cache
 def kind_json_type(kind: Kind) -> type:
-    """The `json_type` of values of a type that is no union."""
+    """The `json_type` of values of a type that is not a union."""
     if values := choices(kind):
         return json_type(values[0])
     if kind in _WORDS:

@@ -2,7 +2,7 @@
 
 Language servers take a misspelled field without a word, and fail over a missing one without naming it; this names it.
 The order for a request that is passed on: `checked_params`, the texts of `walker.documents(params, home)`,
-`Walker.inward(params, home)`. So numbers are still the caller's here; whether they lie in a document comes later.
+`Walker.inward(params, home)`. So numbers are still the caller's here; whether they are in a document comes later.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def checked_params(method: str, params: Any) -> Json | None:
         CallerError: something is missing, unknown or of a wrong type; the message names the field by its path.
     """
     if not isinstance(method, str) or not (_METHOD.fullmatch(method) or method in params_kinds()):
-        raise CallerError(f"{shown(method)} is no LSP method; one looks like textDocument/hover or $/memoryUsage")
+        raise CallerError(f"{shown(method)} is not an LSP method; examples: textDocument/hover or $/memoryUsage")
     if params is not None and not isinstance(params, dict):
         raise CallerError(f"params: expected an object, got {shown(params)}")
     if token := next((token for token in _TOKENS if token in (params or {})), None):
-        raise CallerError(f"params.{token}: leave it out; the answer comes whole, and nobody would read the progress")
+        raise CallerError(f"params.{token}: leave it out: answers come whole, without progress")
     if method not in params_kinds():
         return None if params is None else _checked_fields(params, well_known_fields(), (), closed=False)
     kind = params_kinds()[method]

@@ -163,7 +163,7 @@ class ImplementationList(Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class ImpactReport(Answer):
-    """Of `find_impact`: `uses` with what they lie in, `tests` the nearest first, `commands` that run them."""
+    """Of `find_impact`: `uses` with what they are in, `tests` the nearest first, `commands` that run them."""
 
     uses: Sequence[Place]
     functions: Sequence[Reached]

@@ -81,7 +81,7 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
 
 
 def _related(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """What stands in relation to a symbol."""
+    """What is in relation to a symbol."""
     match answer:
         case Hierarchy():
             for field, nodes in answer.trees.items():
@@ -205,7 +205,7 @@ def _quoted(text: str, indent: str) -> Iterable[str]:
 
 
 def _to_end(symbol: Symbol) -> str:
-    """`-47` of a declaration that ends on another line than its name stands on."""
+    """`-47` of a declaration that ends on another line than its name is on."""
     last = last_line(symbol)
     return f"-{last}" if last and last > symbol.place.span.start.line else ""
 

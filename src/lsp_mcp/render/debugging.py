@@ -197,7 +197,7 @@ def output_lines(lines: Sequence[Line], *, with_stream: bool) -> list[str]:
 
 
 def compact(answer: Json) -> str:
-    """The same answer as short text: what is long stands on lines of its own."""
+    """The same answer as short text: what is long is on lines of its own."""
     head, body = [], []
     for key, value in answer.items():
         if isinstance(value, str) and "\n" in value:

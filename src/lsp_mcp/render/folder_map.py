@@ -108,7 +108,7 @@ def _word(kind: str) -> str:
 
 
 def _named(symbol: Symbol) -> str:
-    """`Read 12-14`, without the names of what it lies in."""
+    """`Read 12-14`, without the names of what it is in."""
     return _at(symbol.name.rpartition(").")[2], symbol)  # Go's methods have their receiver before them
 
 

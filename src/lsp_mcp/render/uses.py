@@ -1,4 +1,4 @@
-"""Places in code as short text: by file, and by the function or type that they lie in."""
+"""Places in code as short text: by file, and by the function or type that they are in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bare_places(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
 
 
 def places_with_code(places: Sequence[Place], anchor: AnchorTo, context: int = 0) -> Iterator[str]:
-    """The places file by file, below what they lie in if that has more lines; several on one line share its code.
+    """The places file by file, below what they are in if that has more lines; several on one line share its code.
 
     With `context` so many lines before and after them are shown, too.
     """

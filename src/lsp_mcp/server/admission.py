@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lsp_mcp.tcp_table import Connection
 
 IN_INITIALIZE = "lsp-mcp/token"
-"""The key in `_meta` of the parameters of `initialize` that a token may stand under."""
+"""The key in `_meta` of the parameters of `initialize` that a token may be under."""
 HOW_TO_SEND = (
     "send the token that `lsp-mcp token` prints: as the header `Authorization: Bearer TOKEN`, in the address as "
     f'?token=TOKEN, or in the parameters of initialize as "_meta": {{"{IN_INITIALIZE}": TOKEN}}'

@@ -70,7 +70,7 @@ class TaskChange(Body):
 
 
 class Move(Body):
-    """POST /api/tasks/ID/move; it comes before the task `before`, or right behind `after`, the last of the stage."""
+    """POST /api/tasks/ID/move; it comes before the task `before`, or directly after `after`, the last of the stage."""
 
     stage: str
     before: str | None = None

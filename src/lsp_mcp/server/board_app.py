@@ -5,7 +5,7 @@ Who may come in:
 - the page, by a cookie that a one-time link gives (`BoardDoor.link`);
 - agents, by the token; on WebSocket also programs of the same user without one, if they send no Origin: browsers
   always send theirs, so no page of the web can come that way (docs/contracts/board.md has no token in its
-  handshake). On WebSocket a token may stand in the header, in the address or in `initialize`, before which nothing
+  handshake). On WebSocket a token may be in the header, in the address or in `initialize`, before which nothing
   is done;
 - nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
 """

@@ -20,7 +20,7 @@ async def serve_board(
     Does not return.
 
     Raises:
-        ConfigError: as `serve_http`.
+        ConfigError: see `serve_http`.
         UnavailableError: the database cannot be used.
     """
     server, running = server_of(offer_of(served)), served.running

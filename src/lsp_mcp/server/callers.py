@@ -18,7 +18,7 @@ _UNKNOWN = "agent"
 def caller(context: ServerRequestContext[Any, Any], left: Left | None) -> Client:
     """The client of a request; `left` is awaited with its key when its connection ends.
 
-    On stdio there is one. HTTP of the newer era has no connections: there, all clients of one name are one.
+    Stdio has one client. HTTP of the newer protocol era has no connections, so all clients with one name count as one.
     """
     params = context.session.client_params
     name = params.client_info.name if params else _UNKNOWN

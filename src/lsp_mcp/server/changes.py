@@ -16,7 +16,7 @@ _MOST = 64  # clients that are told
 
 
 class Changes:
-    """`settled` is awaited before a list is given, so that the first one has what comes at the start."""
+    """`settled` is awaited before a list is returned, so that the first one includes what is added at the start."""
 
     def __init__(self, settled: Callable[[], Awaitable[None]]) -> None:
         self.bus = InMemorySubscriptionBus()
@@ -25,7 +25,7 @@ class Changes:
         self._telling: set[asyncio.Task[None]] = set()
 
     def seen(self, session: Any) -> None:
-        """A client that has asked for a list, on this `session`, is told when it changes."""
+        """Notify the client of this `session`, which has requested a list, when the list changes."""
         # The SDK (2.3) makes a new session for each message.
         connection = id(getattr(session, "_connection", session))
         self._sessions[connection] = session
@@ -34,7 +34,7 @@ class Changes:
             self._sessions.popitem(last=False)
 
     def happened(self) -> None:
-        """Tell every client."""
+        """Notify every client."""
         task = asyncio.create_task(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)

@@ -19,9 +19,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class ClientSession:
-    """A session with one client: its first calls are answered by `FirstMessages`, all else by the SDK.
+    """A session with one client: `FirstMessages` answers its first calls, the SDK everything else.
 
-    The SDK is imported when a call was answered, or when something is said that only it understands.
+    The SDK is imported after the first answered call, or when a message arrives that only the SDK understands.
     """
 
     def __init__(self, offer: Offer, sdk: Sdk) -> None:
@@ -30,9 +30,9 @@ class ClientSession:
         self.writing = tuple(offer.calls.writing)  # the names of the tools that change something
 
     async def run(self, read: Read, write: Write) -> None:
-        """Answer until there is nothing more to read, or nobody reads.
+        """Answer until the input ends or the client stops reading.
 
-        `read` gives the next line, nothing at the end; `write` raises BrokenPipeError when nobody reads.
+        `read` returns the next line, empty at the end; `write` raises BrokenPipeError when the client stops reading.
         """
         if not self._offer.is_plain:
             self._sdk.begin()
@@ -57,7 +57,7 @@ class ClientSession:
             log.info("the client reads nothing more")
 
     async def _first(self, first: FirstMessages, read: Read) -> bytes:
-        """The first line that is the SDK's; empty at the end."""
+        """The first line for the SDK; empty at the end."""
         while line := await read():
             if line.isspace() or _is_cancelled(first, line):
                 continue
@@ -89,7 +89,7 @@ class ClientSession:
 
 
 def _is_cancelled(first: FirstMessages, line: bytes) -> bool:
-    """Whether this message ends a call of `first`, which it has done then."""
+    """Whether this message cancels a call of `first`; if so, the call has been ended."""
     return CANCELLED in line and first.cancelled(line)
 
 

@@ -1,4 +1,4 @@
-"""What a person may be about to type for a prompt or a resource: `Completions` (docs/contracts/prompts.md)."""
+"""Completion of the arguments of prompts and resources: `Completions` (docs/contracts/prompts.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORD_STARTS = re.compile(r"(?:^|\.|::)(?=\w)")
 
 
 class Completions:
-    """Names of symbols, anchors, and paths in the workspace `root`; `tools` by name are those that are offered."""
+    """Completes symbol names, anchors, and paths in the workspace `root`; `tools` are the offered tools by name."""
 
     def __init__(self, tools: Mapping[str, Tool], root: Path) -> None:
         self._search = tools.get("find_symbol_definitions_by_name")
@@ -30,7 +30,7 @@ class Completions:
         self._root = root
 
     async def complete(self, _: ServerRequestContext, params: CompleteRequestParams) -> CompleteResult:
-        """What may follow; nothing where that cannot be told, as while the language server is not there."""
+        """The completions; empty if there are none, or while the language server is not available."""
         name, value = params.argument.name, params.argument.value
         values: list[str] = []
         try:
@@ -58,7 +58,7 @@ class Completions:
         return list(dict.fromkeys(names))
 
     def _paths(self, value: str) -> Iterator[str]:
-        """Files and folders that begin with `value`, folders with a `/`; hidden ones only when asked for."""
+        """Files and folders that begin with `value`, folders with a `/`; hidden ones only if `value` asks for them."""
         folder, _, start = value.rpartition("/")
         place = (self._root / folder).resolve()
         if not place.is_relative_to(self._root):
@@ -81,7 +81,7 @@ def _anchors(symbols: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _shortened(name: str, value: str) -> str:
-    """The shortest end of a qualified `name` that begins with `value`; all of it if none does."""
+    """The shortest suffix of a qualified `name` that begins with `value`; the whole name if none does."""
     starts = [match.end() for match in _WORD_STARTS.finditer(name)]
     fitting = [name[start:] for start in starts if name[start:].lower().startswith(value.lower())]
     return fitting[-1] if fitting else name

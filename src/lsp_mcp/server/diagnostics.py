@@ -1,4 +1,4 @@
-"""What is wrong with the code, as MCP resources: `Diagnostics` (docs/contracts/prompts.md)."""
+"""Diagnostics of the code as MCP resources: `Diagnostics` (docs/contracts/prompts.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = {"json": "application/json", "compact": "text/plain"}
 
 
 class Diagnostics:
-    """Errors and warnings of the whole workspace, of a folder or of a file, as the tool `check` has them."""
+    """Errors and warnings of the workspace, of a folder or of a file, as reported by the tool `check`."""
 
     def __init__(self, check: Tool, format: Format) -> None:
         self._check = check
@@ -46,7 +46,7 @@ class Diagnostics:
         return {"resourceTemplates": [{"uriTemplate": TEMPLATE, "name": name, "description": about, "mimeType": kind}]}
 
     async def list(self, _: ServerRequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        """The one of the whole workspace."""
+        """The resource for the whole workspace."""
         from mcp.types import ListResourcesResult
 
         from lsp_mcp.server.resources import refuse_cursor
@@ -57,7 +57,7 @@ class Diagnostics:
     async def templates(
         self, _: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Those of a file or folder."""
+        """The resource for a file or folder."""
         from mcp.types import ListResourceTemplatesResult
 
         from lsp_mcp.server.resources import refuse_cursor
@@ -66,7 +66,7 @@ class Diagnostics:
         return ListResourceTemplatesResult.model_validate(self.templates_listed())
 
     async def read(self, context: ServerRequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """One of them, of what is on disk now; no later `check` is compared with it."""
+        """The content of one resource, for the present files; later `check`s are not compared with it."""
         from mcp.shared.exceptions import MCPError
         from mcp.types import INVALID_PARAMS, ReadResourceResult, TextResourceContents
 

@@ -22,7 +22,7 @@ BLOCKS_SCHEMA = {
     },
     "required": ["blocks"],
 }
-"""Of structured answers: the answer, and what is remarked on it."""
+"""The schema of structured answers: the answer and its remarks."""
 
 _MOST_ERROR = 4_000  # characters
 Json = dict[str, Any]
@@ -40,5 +40,5 @@ def answered(texts: Sequence[str], response_format: ResponseFormat) -> Json:
 
 
 def failed(text: str) -> Json:
-    """The `CallToolResult` that says why there is no answer; always as text, which every client shows."""
+    """The `CallToolResult` for an error; always as text, which every client shows."""
     return {"content": [{"type": "text", "text": visible_lines(shortened(text, _MOST_ERROR))}], "isError": True}

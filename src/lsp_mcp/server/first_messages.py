@@ -1,4 +1,4 @@
-"""What clients say first, answered before the MCP SDK is imported: `FirstMessages`."""
+"""Answers to clients' first messages before the MCP SDK is imported: `FirstMessages`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INVALID_PARAMS = -32602
 _CLOSED = -32000
 _RESERVED = "io.modelcontextprotocol/"  # names in `_meta` of newer versions
 _MOST_NESTED = 100  # brackets in a message that is read here
-_UNUSUAL = (b"\\ud", b"\\uD", b"NaN", b"Infinity")  # in JSON, what may be no Unicode, and what is no JSON
+_UNUSUAL = (b"\\ud", b"\\uD", b"NaN", b"Infinity")  # text that may be invalid Unicode, and numbers that are not JSON
 
 Send = Callable[[Json], Awaitable[None]]
 
@@ -29,11 +29,11 @@ Send = Callable[[Json], Awaitable[None]]
 class FirstMessages:
     """Answers `initialize`, `ping`, the lists and `tools/call` of plain sessions, exactly as the SDK does.
 
-    Importing the SDK takes longer than most servers take to load. What is not of the plainest form is left to it.
+    Importing the SDK takes longer than most servers take to load. Messages in any unusual form are left to it.
     """
 
     def __init__(self, offer: Offer, send: Send, tasks: asyncio.TaskGroup, called: Callable[[], None]) -> None:
-        """Calls run among `tasks`; a `send` that fails ends them. `called` is called when one was answered."""
+        """Calls run in `tasks`; a failing `send` ends them. `called` is called when one was answered."""
         self._offer = offer
         self._send = send
         self._tasks = tasks
@@ -70,13 +70,13 @@ class FirstMessages:
         return True
 
     def cancelled(self, line: bytes) -> bool:
-        """End the call that this message cancels; False if it is none of ours, or the message is another."""
+        """End the call that this message cancels; False if it is not our call, or not a cancellation."""
         message = _plain(line)
         return bool(message and "id" not in message and self._noted(message["method"], message.get("params", {})))
 
     @property
     def introduction(self) -> list[Json]:
-        """What the SDK is to be told of what was said: the client's introduction, without what means nothing here."""
+        """The messages to replay to the SDK: the client's introduction, without parts that have no meaning here."""
         if self._client is None:
             return []
         params = {name: self._initialize[name] for name in ("protocolVersion", "clientInfo")} | {"capabilities": {}}
@@ -176,7 +176,7 @@ class FirstMessages:
 
 
 def _plain(line: bytes) -> Json | None:
-    """The request or notification in `line`; None if it is anything else, or there is anything unusual in it."""
+    """The request or notification in `line`; None if it is anything else or contains anything unusual."""
     if any(part in line for part in _UNUSUAL) or line.count(b"{") + line.count(b"[") > _MOST_NESTED:
         return None
     try:

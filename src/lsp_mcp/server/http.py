@@ -57,9 +57,9 @@ async def serve_app(
     *,
     websockets: bool = False,
 ) -> None:
-    """Answer until a signal comes or `over` completes; then end what is `running`, if anything is of this process.
+    """Serve until a signal arrives or `over` completes; then end what is `running`, if it is of this process.
 
-    Does not return: a client's open stream must not keep the process.
+    Does not return: a client's open stream must not keep the process alive.
     """
     for name in _HEARING_DISCONNECTS:
         logging.getLogger(name).addFilter(_is_news)
@@ -97,7 +97,7 @@ def say_port(listening: socket.socket) -> None:
 
 
 def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> ASGIApp:
-    """The ASGI application; it is for programs of this machine, and wants `token` of all."""
+    """The ASGI application: it serves programs on this machine only, and requires `token`."""
     visitors = Visitors(token)
     hosts = [f"{name}:*" for name in _NAMES]
     security = TransportSecuritySettings(
@@ -127,7 +127,7 @@ def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> A
 
 
 def no_token() -> Response:
-    """The refusal of a request without it."""
+    """The response to a request without the token."""
     return PlainTextResponse(
         "send the header `Authorization: Bearer TOKEN`; `lsp-mcp token` prints it, unless LSP_MCP_TOKEN chose one\n",
         status_code=401,
@@ -144,7 +144,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 class _Authorized:
-    """Lets through who sends `Authorization: Bearer TOKEN`."""
+    """Admits requests with `Authorization: Bearer TOKEN`."""
 
     def __init__(self, inner: ASGIApp, visitors: Visitors) -> None:
         self._inner = inner
@@ -159,7 +159,7 @@ class _Authorized:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Signals are ours."""
+    """A server that leaves signals to us."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

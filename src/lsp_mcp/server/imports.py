@@ -1,4 +1,4 @@
-"""The MCP SDK, which takes longest to import, only when it is needed: `Sdk`."""
+"""Imports the MCP SDK, which takes longest, only when it is needed: `Sdk`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SWITCH_INTERVAL = 0.0002  # seconds that an import may compute while the event 
 
 @contextlib.contextmanager
 def importing() -> Iterator[None]:
-    """For imports in a thread beside the event loop that talks to the servers.
+    """A context for imports in a thread next to the event loop that talks to the servers.
 
-    They make hundreds of thousands of objects that stay: looking for garbage among them is lost time. And the loop,
-    which wakes for moments only, would wait for each of them as long as a thread may compute.
+    Imports create hundreds of thousands of permanent objects, so garbage collection is a waste of time. And the loop,
+    which wakes up only briefly, would otherwise wait for a full thread switch interval each time.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_INTERVAL)
@@ -32,7 +32,7 @@ def importing() -> Iterator[None]:
 
 
 class Sdk:
-    """The SDK, and the modules here that use it: imported once, in a thread, when somebody asks."""
+    """The SDK and the modules that use it: imported once, in a thread, on demand."""
 
     def __init__(self) -> None:
         self._importing: asyncio.Task[ModuleType] | None = None

@@ -1,4 +1,4 @@
-"""What a model is told of the whole server when it connects: `instructions`, under 2 KB."""
+"""The server's instructions, which a model gets when it connects: `instructions`, under 2 KB."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from lsp_mcp.toolsets.part import Joined
 _MOST = 2_000  # bytes; Claude Code cuts what is longer than 2 KB
 _KEPT = 4  # lines that are never left out
 _ROOT_LENGTH = 300  # bytes of the workspace root's path; of a longer one, its end
-_LINES: tuple[tuple[str, tuple[str, ...]], ...] = (  # each with tools: told if one is offered, {} are those that are
+_LINES: tuple[
+    tuple[str, tuple[str, ...]], ...
+] = (  # each with tools: included if one of them is offered; {} are the offered ones
     ("Semantic {languages} code navigation and editing through a real language server ({backends}), in {root}.", ()),
     (
         "Use these tools for symbols: they find exactly the uses of one, through aliases, interfaces and packages, "
@@ -80,8 +82,8 @@ def instructions(
 ) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
-    `lua`, `debug`: whether those of a Neovim and of debuggers are, too; `parts` are those whose tools are.
-    What would not fit is the path's problem, so that is cut, and then the longest lines.
+    `lua`, `debug`: whether tools of a Neovim and of debuggers are offered; `parts` are those whose tools are.
+    If the text is too long, the path is shortened first, then the longest lines are dropped.
     """
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
     more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA)) if offered]
@@ -104,7 +106,7 @@ def instructions(
 
 
 def _fitting(lines: list[str]) -> str:
-    """The lines, the longest of those behind the first few left out until what is left is short enough."""
+    """The lines, without the longest ones after the first few, until the rest is short enough."""
     while len("\n".join(lines).encode()) >= _MOST and len(lines) > _KEPT:
         lines.remove(max(lines[_KEPT:], key=len))
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""MCP over a stream of bytes, a message a line: `MessageLines`."""
+"""MCP over a stream of bytes, one message per line: `MessageLines`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class MessageLines:
-    """One client, a message a line. Each message that has an id is answered, also one that the SDK cannot read."""
+    """One client, one message per line. Every message with an id is answered, even if the SDK cannot read it."""
 
     def __init__(
         self,
@@ -29,14 +29,14 @@ class MessageLines:
         read: Callable[[], Awaitable[bytes]],
         write: Callable[[bytes], Awaitable[None]],
     ) -> None:
-        """`read` gives the next line, nothing at the end; `write` raises BrokenPipeError when nobody reads."""
+        """`read` returns the next line, empty at the end; `write` raises BrokenPipeError if the client is gone."""
         self._server = server
         self._read, self._write = read, write
         self._batches = Batches()
         self._writing = asyncio.Lock()
 
     async def run(self) -> None:
-        """Answer until there is nothing more to read, or nobody reads."""
+        """Answer until the input ends or the client stops reading."""
         to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
 

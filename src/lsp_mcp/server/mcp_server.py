@@ -59,8 +59,8 @@ def mcp_server(
 ) -> Server[dict[str, Any]]:
     """A server that offers `calls`.
 
-    With `changes`, which of them are listed may change. `left` is called with the key of a client that is gone,
-    `called` with the key of a client that calls a tool, and what sends it messages.
+    With `changes`, the list of tools may change. `left` is called with the key of a client that has disconnected,
+    `called` with the key of a client that calls a tool, and a function that sends it messages.
     """
 
     async def list_tools(context: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -106,7 +106,7 @@ def mcp_server(
 
 
 class _Server(Server[dict[str, Any]]):
-    """Says on every transport whether its lists may change; the SDK (2.3) asks only stdio's caller."""
+    """Announces on every transport whether its lists may change; the SDK (2.3) supports that only for stdio."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **values: Any
@@ -117,5 +117,5 @@ class _Server(Server[dict[str, Any]]):
 
 
 def described(tool: Offered) -> McpTool:
-    """A tool as the SDK has it."""
+    """A tool in the SDK's form."""
     return McpTool.model_validate(tool_calls.described(tool))

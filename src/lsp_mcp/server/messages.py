@@ -1,7 +1,7 @@
 """One line or frame as JSON-RPC messages of MCP, or the error that answers it. Pure.
 
-What the SDK (mcp 2.3) cannot read it drops, and the client waits for ever: here each message that has an id gets an
-answer. What it can read costs one parse.
+The SDK (mcp 2.3) drops messages that it cannot read, and the client waits for ever. Here every message with an id gets
+an answer, at the cost of one parse.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _MOST_NESTED = 200  # of pydantic's parser, jiter
 
 @dataclass(frozen=True)
 class Refusal:
-    """The error that answers a message which cannot be handled."""
+    """The error response to a message that cannot be handled."""
 
     id: str | int | None  # None where the message has none that an answer could name
     code: int
     message: str
-    is_sent: bool = True  # not for what was a notification or an answer itself: those are answered by nobody
+    is_sent: bool = True  # false for notifications and answers, which get no response
 
     @property
     def json(self) -> dict[str, Any]:
-        """The answer as it is on the wire."""
+        """The response in its wire format."""
         error = {"code": self.code, "message": self.message}
         return {"jsonrpc": "2.0", "id": self.id, "error": error}
 
@@ -51,7 +51,7 @@ Read = JSONRPCMessage | Refusal
 
 
 def read_message(line: bytes, amend: Callable[[dict[str, Any]], None] | None = None) -> Read | list[Read]:
-    """The message in `line`, or several of a batch; `amend` may change what `initialize` has before it is judged."""
+    """The message in `line`, or several of a batch; `amend` may change `initialize` before it is validated."""
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
@@ -63,7 +63,7 @@ def read_message(line: bytes, amend: Callable[[dict[str, Any]], None] | None = N
 
 
 def too_long(line: bytes, most: int) -> Refusal:
-    """What answers a message of more bytes than are read."""
+    """The response to a message that exceeds the size limit."""
     said = f"this message has {len(line):,} bytes; at most {most:,} are read. Split it"
     return Refusal(_outer_id(line.decode("utf-8", "replace")), INVALID_REQUEST, said)
 
@@ -89,13 +89,13 @@ def _read_slowly(line: bytes, amend: Callable[[dict[str, Any]], None] | None) ->
 
 
 def _message(value: Any, amend: Callable[[dict[str, Any]], None] | None, *, batched: bool = False) -> Read:
-    """The message that a JSON value is."""
+    """Parse a JSON value as a message."""
     if not isinstance(value, dict):
         return Refusal(None, INVALID_REQUEST, "a JSON-RPC message is an object")
     id_ = value.get("id")
     known = id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
     if wrong := _wrong_envelope(value):
-        # To an answer there is no answer: its id is one of ours, which the client may have given a request of its own.
+        # Answers get no response: their id is one of ours, and the client may use the same one for its own request.
         is_answer = "method" not in value and ("result" in value or "error" in value)
         return Refusal(known, INVALID_REQUEST, wrong, not is_answer)
     wanted = "method" in value and "id" in value
@@ -119,7 +119,7 @@ def _message(value: Any, amend: Callable[[dict[str, Any]], None] | None, *, batc
 
 
 def _wrong_envelope(value: dict[str, Any]) -> str:
-    """Why `value` is not a message of JSON-RPC 2.0 and MCP; empty if it is one."""
+    """Why `value` is not a valid message of JSON-RPC 2.0 and MCP; empty if it is."""
     id_, method = value.get("id"), value.get("method")
     answers = "result" in value or "error" in value
     if value.get("jsonrpc") != "2.0":
@@ -134,10 +134,10 @@ def _wrong_envelope(value: dict[str, Any]) -> str:
 
 
 def _unreadable(value: dict[str, Any]) -> str:
-    """Why no tool can be given what is in `value`; empty if one can.
+    """Why `value` cannot be passed to a tool; empty if it can.
 
-    The SDK's models take neither half a surrogate pair, which a client sends that has cut a character in two, nor
-    what is nested too deep.
+    The SDK's models accept neither lone surrogates, which a client sends if it has cut a character in two, nor values
+    that are nested too deeply.
     """
     places: list[tuple[Any, str, int]] = [(value.get("method", ""), "method", 0), (value.get("params"), "params", 1)]
     places += [(value.get(name), name, 1) for name in ("id", "result", "error")]

@@ -1,4 +1,4 @@
-"""What is served, and what a client is offered of it: `Served`, `Offer`."""
+"""What is served, and what one client is offered: `Served`, `Offer`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Format, Tool
 
-_TOLD_APART = ("nvim", "debug", *PARTS)  # toolsets whose tools the instructions tell of as a whole
+_TOLD_APART = ("nvim", "debug", *PARTS)  # toolsets that the instructions describe as a whole
 
 
 @dataclass(frozen=True)
 class Served:
-    """What is served, and how its answers look unless a caller says otherwise."""
+    """What is served, and the default form of answers."""
 
     running: Running
     settings: ToolSettings
@@ -46,10 +46,10 @@ class Offer:
 
 
 def offer_of(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Offer:
-    """What is offered of `served`; `root` is told to be its folder. See `ToolCalls` for the rest.
+    """The offer for `served`; `root` is the folder named in the instructions. See `ToolCalls` for the rest.
 
     Raises:
-        ConfigError: a toolset was asked for that cannot be had.
+        ConfigError: a requested toolset is not available.
     """
     running = served.running
     sessions = running.code
@@ -82,7 +82,7 @@ def offer_of(served: Served, root: str | None = None, greeting: str = "", at_onc
 
 
 def refusing_offer(reason: LspMcpError) -> Offer:
-    """Tools that all answer `reason`: a client hides what a server that fails to start says."""
+    """Tools that all answer `reason`, because clients hide the error messages of a server that fails to start."""
     tools = tools_without_sessions(reason)
     calls = ToolCalls(tools, format="json", response_format="text")
     return Offer(None, tools, calls, f"lsp-mcp cannot answer: {reason}", is_plain=True)

@@ -62,7 +62,7 @@ _TASKS = {
     "change_signature": _Task(
         "Change a signature safely",
         "Change a function's parameters or results with all its uses, and prove that nothing broke",
-        (_SYMBOL, _Argument("change", "Change", "What is to change")),
+        (_SYMBOL, _Argument("change", "Change", "What to change")),
         frozenset({"find_impact", "edit_symbol", "check", "refactor", "read_symbol"}),
         "Change the signature of {symbol}: {change}\n\n"
         "1. check: note the errors that are there before.\n"
@@ -86,7 +86,7 @@ _TASKS = {
         "it and the command that runs them.\n"
         "2. check: errors that are new, also in files that depend on the changed ones.\n"
         "3. read_symbol for the callers whose expectations may no longer hold.\n\n"
-        "Report, the gravest first: what breaks, what changes in behaviour for whom, exported API that changes, "
+        "Report, most severe first: what breaks, what changes in behaviour for whom, exported API that changes, "
         "changed code that no test reaches, and the command that runs the tests that do. {trust}",
     ),
 }

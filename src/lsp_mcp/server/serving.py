@@ -35,7 +35,7 @@ async def serve_bridge(served: Served, listening: socket.socket, token: str) -> 
     """Serve one Neovim's tools on HTTP, to who sends `token`, until that Neovim is gone. Does not return.
 
     Raises:
-        ConfigError: as `serve_http`.
+        ConfigError: see `serve_http`.
         CallerError, UnavailableError: there is no such Neovim.
     """
     running = served.running

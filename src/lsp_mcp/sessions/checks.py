@@ -15,7 +15,7 @@ class Checks:
     """Against what each caller's next check is compared: its last one, else the state before anything changed."""
 
     def __init__(self) -> None:
-        self._first: dict[str, Known] = {}  # of each backend, for whoever asks later
+        self._first: dict[str, Known] = {}  # by backend, for later callers
         self._last: OrderedDict[tuple[str, str], Known] = OrderedDict()
 
     def for_client(self) -> Checks:

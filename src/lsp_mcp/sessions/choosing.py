@@ -11,7 +11,7 @@ from lsp_mcp.workspace import too_wide
 
 
 def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) -> list[Adapter]:
-    """The adapters called `names`; without names, those that fit what lies in `root`.
+    """The adapters called `names`; without names, those that fit what is in `root`.
 
     Raises:
         ConfigError: a name is unknown, two answer for the same extension, or nothing fits.
@@ -23,14 +23,14 @@ def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) 
         for extension in adapter.extensions:
             if extension in owners:
                 raise ConfigError(
-                    f"the backends {owners[extension]} and {adapter.name} both answer for {extension}; name one of them"
+                    f"the backends {owners[extension]} and {adapter.name} both support {extension}; name one of them"
                 )
             owners[extension] = adapter.name
     return adapters
 
 
 def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
-    """The adapters one of whose root markers is in `root` or above it, else whose files lie in `root`."""
+    """The adapters one of whose root markers is in `root` or above it, else whose files are in `root`."""
     marked = [
         a for a in adapters if any((p / m).exists() for m in a.workspace.root_markers for p in (root, *root.parents))
     ]
@@ -41,6 +41,6 @@ def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
     if not fitting:
         names = ", ".join(a.name for a in adapters)
         raise ConfigError(
-            f"nothing in {root} says which language server it needs; name one with --backend (available: {names})"
+            f"nothing in {root} tells which language server it needs; choose one with --backend (available: {names})"
         )
     return fitting

@@ -120,7 +120,7 @@ class Neovims:
         """The sessions of a connection, of the only one if none is named.
 
         Raises:
-            CallerError, UnavailableError: as `NvimConnections.get`.
+            CallerError, UnavailableError: see `NvimConnections.get`.
         """
         if connection_id is None and not self.connections.connected and self._code_host.connection is None:
             await self._connect_code()
@@ -132,7 +132,7 @@ class Neovims:
             folder = connection.project
             if folder is None:
                 raise CallerError(
-                    f"{connection.name} works in {connection.cwd.resolve()}, which is no project; :cd to one there."
+                    f"{connection.name} works in {connection.cwd.resolve()}, which is not a project; :cd to one there."
                 )
             sessions = Sessions(
                 Workspace(folder),

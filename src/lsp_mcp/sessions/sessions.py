@@ -125,10 +125,10 @@ class Sessions:
         return self._sessions
 
     async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
-        """The backends of a question that names no file, those that can be had; what those that cannot leave out.
+        """The backends of a question that names no file, those that are available, and what the others leave out.
 
         Raises:
-            UnavailableError: none can be had.
+            UnavailableError: none is available.
         """
         ready: list[Backend] = []
         missing: list[tuple[Backend, UnavailableError]] = []
@@ -171,7 +171,7 @@ class Sessions:
         """
         checked = self.policy.check(plan, confirmed=confirmed)
         if self._ends.is_set():
-            raise UnavailableError("lsp-mcp is being shut down; nothing was changed, ask again")
+            raise UnavailableError("lsp-mcp is shutting down; nothing was changed, ask again")
         applying = asyncio.create_task(self._apply(checked, save=save))
         self._applying.add(applying)
         applying.add_done_callback(self._applying.discard)
@@ -253,13 +253,13 @@ class Sessions:
         """The backend that answers for `path`.
 
         Raises:
-            PathError: none does; the message says which files are answered for.
+            PathError: none does; the message lists the supported files.
         """
         for backend in self.backends:
             if backend.adapter.language_of(path):
                 return backend
-        known = "; ".join(f"{b.name} answers for {', '.join(b.adapter.extensions)}" for b in self.backends)
-        raise PathError(f"no backend answers for {self.workspace.display_path(path)}: {known}.{self._cure(path)}")
+        known = "; ".join(f"{b.name} supports {', '.join(b.adapter.extensions)}" for b in self.backends)
+        raise PathError(f"no backend supports {self.workspace.display_path(path)}: {known}.{self._cure(path)}")
 
     def _cure(self, path: Path) -> str:
         """The flags with which a backend answers for `path` too; empty if there is none, or Neovim decides."""
@@ -301,7 +301,7 @@ class Sessions:
         self.workspace.dependency_folders = tuple(folders)
 
     async def dependency_files(self, backend: Backend) -> tuple[Path, ...]:
-        """The source files of what the workspace depends on, outside of it; none if nothing says which they are.
+        """The source files of what the workspace depends on, outside it; none if nothing says which they are.
 
         Raises:
             UnavailableError: they cannot be listed.

@@ -1,8 +1,8 @@
-"""Addresses: what callers write for a place or a symbol, as data (`Address`). Pure.
+"""Addresses: how callers name a place or a symbol, as data (`Address`). Pure.
 
-An anchor is one form. People and programs write others: `FILE:LINE`, `FILE:LINE:COL`,
-`FILE:LINE:WORD`, `FILE:Symbol`, `FILE#LINE`, `FILE#LINE:CHAR`, a URI, and the lines that compilers, grep and stack
-traces print. What is none of them is a name, which `bare_name` frees of what stands around it.
+An anchor is one form. People and programs use others: `FILE:LINE`, `FILE:LINE:COL`, `FILE:LINE:WORD`, `FILE:Symbol`,
+`FILE#LINE`, `FILE#LINE:CHAR`, a URI, and the output lines of compilers, grep and stack traces. Anything else is a
+name, which `bare_name` strips of the text around it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.visible import quoted
 
 IsSource = Callable[[str], bool]
-"""Whether a file of this name is one that a server answers for."""
+"""Whether a server supports a file of this name."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """A place in `file`, as its text is now: a line, a stretch of lines, a column of one, or a name in it.
+    """A place in the present text of `file`: a line, a range of lines, a column, or a name.
 
-    Lines and columns count from 1. `in_bytes`: the column is a compiler's, and counts bytes. Without a line and a
-    name it is the file as a whole. With `last_line` it is a stretch, up to `last_column` if that is given.
+    Lines and columns count from 1. `in_bytes`: the column comes from a compiler and counts bytes. Without a line and
+    a name it is the whole file. With `last_line` it is a range, up to `last_column` if that is given.
     """
 
     file: str
@@ -60,9 +60,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def parse_address(spelled: str, is_source: IsSource) -> list[Address]:
-    """What `spelled` may mean if it names a file: the readings, likelier ones first; none if it names no file.
+    """Possible meanings of `spelled` as an address in a file, likelier ones first; none if it does not name a file.
 
-    A file's name may hold spaces, or words may stand before it: whichever exists is meant.
+    A file name may contain spaces, or words may precede it: the caller means the file that exists.
     """
     for line in spelled.strip().splitlines():
         if found := _readings(line.strip().strip("`"), is_source):
@@ -104,8 +104,9 @@ _ARGUMENTS = re.compile(r"^([^\s<(]+|\([^()]*\)[^\s<(]+)\s*\(.*$", re.S)
 
 
 def bare_name(spelled: str, keywords: Collection[str]) -> str:
-    """The symbol's name in what a caller wrote: `func (b *Bucket) Put(key []byte)`, `Bucket#Put` and `Bucket.Put`
-    are one. `keywords` are words that no symbol is called, such as `func`.
+    """The symbol's name in a caller's text; `keywords` are words that cannot be names, such as `func`.
+
+    `func (b *Bucket) Put(key []byte)`, `Bucket#Put` and `Bucket.Put` are the same name.
     """
     name = spelled.strip().strip("`\"'").strip()
     declared = False
@@ -129,14 +130,14 @@ _LISTED = 10  # identifiers listed of one line
 
 @dataclass(frozen=True)
 class Unclear:
-    """An address that leads to no symbol or to several: `why`, to follow the name of the file, and what is there."""
+    """An address with no symbol or several: `why` (to follow the file's name), and the candidates there."""
 
     why: str
     spans: Sequence[Span] = ()
 
 
 def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: Collection[str]) -> Point | Unclear:
-    """Where `address` leads in `text`, which declares `outline`: to the only declaration or identifier there."""
+    """Resolve `address` in `text`, which declares `outline`, to the only declaration or identifier there."""
     if not address.line:
         return _declared(address.name, text, outline)
     try:
@@ -172,7 +173,7 @@ def _has(outer: Symbol, inner: Symbol) -> bool:
 
 
 def _declared(name: str, text: Text, outline: Sequence[Symbol]) -> Point | Unclear:
-    """Where what is called `name` is declared."""
+    """The declaration of `name`."""
     paths = _paths(outline)
     named = [symbol for symbol, whole in paths if is_named(whole, name) or is_named(symbol.name, name)]
     top = [symbol for symbol in named if symbol.kind not in MEMBERS]
@@ -190,7 +191,7 @@ def _declared(name: str, text: Text, outline: Sequence[Symbol]) -> Point | Uncle
 
 
 def _paths(outline: Sequence[Symbol]) -> list[tuple[Symbol, str]]:
-    """The symbols of a flat outline with the names of what they lie in before their own."""
+    """The symbols of a flat outline with their qualified names."""
     owners: dict[int, str] = {}
     paths = []
     for symbol in outline:

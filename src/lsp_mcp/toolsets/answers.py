@@ -1,4 +1,4 @@
-"""What the tools of the toolset `code` share: their common arguments, and how an answer is put into words."""
+"""Shared by the tools of the toolset `code`: common arguments, and the wording of answers."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class AnchorToolset(Toolset):
         self._questions = Questions(self._targets, context.tasks_on)
 
     def _existing(self, path: str) -> Path:
-        """The existing file or folder of the workspace that a caller calls `path`.
+        """The existing file or folder of the workspace for a caller's `path`.
 
         Raises:
-            PathError: there is none, or it lies outside of the workspace.
+            PathError: it does not exist, or is outside the workspace.
         """
         workspace = self._sessions.workspace
         if "\0" in path:
@@ -64,7 +64,7 @@ class AnchorToolset(Toolset):
         return there
 
     async def _with_extents(self, symbols: Sequence[Symbol]) -> list[Symbol]:
-        """`symbols` with the ends of their declarations, where their servers tell without being made to parse files."""
+        """`symbols` with the ends of their declarations, where the servers know them without parsing more files."""
         found = list(symbols)
         for backend in self._sessions.backends:
             own = {n: one for n, one in enumerate(found) if backend.adapter.language_of(one.place.path)}
@@ -73,7 +73,7 @@ class AnchorToolset(Toolset):
         return found
 
     def _told_of(self, family: Overrides) -> list[Gap]:
-        """What a reader of a method's uses must know of the methods that it overrides, and that override it."""
+        """What a reader of a method's uses must know about methods that it overrides or that override it."""
         parts = []
         for how, methods in (("overrides", family.above), ("overridden by", family.below)):
             if methods:
@@ -90,7 +90,7 @@ class AnchorToolset(Toolset):
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
 
     def _render(self, call: Call, answer: Answer) -> str:
-        # The caller may edit next: the baseline must be taken before that.
+        # The caller may edit next: record the baseline before that.
         self._sessions.begin_baselines()
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
         told = replace(answer, gaps=gaps, known=known)
@@ -113,7 +113,7 @@ def found(number: int, noun: str, gaps: Sequence[Gap]) -> str:
 
 
 def capped(listed: int, total: int, offset: int | None = None) -> list[Gap]:
-    """The gap that a limit makes, if it does; `offset` is that of a tool that has one, which comes to the next ones."""
+    """The gap for results beyond a limit, if there are any; `offset` is that of a tool with paging."""
     if listed >= total:
         return []
     how = f"pass offset={offset + listed} for more" if offset is not None else "pass a greater limit"
@@ -121,6 +121,6 @@ def capped(listed: int, total: int, offset: int | None = None) -> list[Gap]:
 
 
 def dropped(number: int) -> list[Gap]:
-    """The gap that results in files that cannot be shown make, if there are any."""
+    """The gap for results in files that cannot be shown, if there are any."""
     text = f"{count(number, 'result')} dropped: file gone or not readable as source"
     return [Gap("dropped", text)] if number else []

@@ -1,4 +1,4 @@
-"""Which symbol a name means: `Names` finds the one, or raises an error that leads on."""
+"""Resolve names to symbols: `Names` finds the symbol, or raises an error with candidates."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.visible import quoted
 
 Prefer = Literal["any", "types", "functions", "places"]
-"""What a tool is about: of several symbols of one name, it means those; `places`: any place, also where nothing is."""
+"""The kind of symbol that a tool prefers among several with one name; `places`: any place, even without a symbol."""
 
 ONLY_ITS_PLACE = "the place of what only one symbol is called"
 """What a remark on a name is about, if the name could mean nothing else."""
 
-_SEARCHED = 100  # definitions looked at for one name
+_SEARCHED = 100  # definitions examined for one name
 _LISTED = 10  # candidates listed in an error
-_LIKE = 3  # names listed that are spelled nearly so
-_ALIKE = 0.6  # of two names, 1 is the same
+_LIKE = 3  # similar names listed
+_ALIKE = 0.6  # similarity of two names; 1: equal
 _FARTHER = 0.1  # than the nearest: not listed
 _LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
@@ -50,7 +50,7 @@ HandOut = Callable[[Iterable[Place]], None]
 
 @dataclass(frozen=True)
 class Named:
-    """The symbol that a name means, and what to say of that."""
+    """The symbol of a name, and a remark about it."""
 
     backend: Backend
     symbol: Symbol
@@ -58,7 +58,7 @@ class Named:
 
 
 class Names:
-    """Finds symbols by name; `hand_out` is told of the places that errors name."""
+    """Finds symbols by name; `hand_out` is called with the places that errors list."""
 
     def __init__(self, sessions: Sessions, anchor: ToAnchor, hand_out: HandOut) -> None:
         self._sessions = sessions
@@ -66,13 +66,13 @@ class Names:
         self._hand_out = hand_out
 
     async def one(self, call: Call, spelled: str, prefer: Prefer = "any") -> Named:
-        """The one symbol that is called so.
+        """The one symbol with that name.
 
-        Of several, types or functions count if the tool is about those, and else the only one that is no member of a
-        type. What the workspace doesn't have is looked for in its dependencies.
+        Among several, types or functions win if the tool is about those, or else the only one that is not a member of
+        a type. A name that the workspace does not have is searched for in its dependencies.
 
         Raises:
-            AnchorError: none is, or several are; the message lists candidates.
+            AnchorError: no symbol has that name, or several have; the message lists candidates.
         """
         check_name(spelled)
         if not spelled.strip():
@@ -92,7 +92,7 @@ class Names:
                 named = await with_parameters(backend, named, parameters)
             found += [(backend, one) for one in named]
         found = _without_constructors(found)
-        if not found and _QUALIFIED.search(spelled):  # what is not qualified names too many of theirs
+        if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there
             found = await self._in_dependencies(spelled)
         if not found:
             raise await self._unknown(spelled, similar, backends, left_out)
@@ -108,7 +108,7 @@ class Names:
         return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left else ONLY_ITS_PLACE))
 
     async def hints(self, spelled: str) -> list[str]:
-        """Where else `spelled`, no symbol of the workspace, is: in dependencies, in the text."""
+        """Where else `spelled`, which is not a symbol of the workspace, occurs: in dependencies, in the text."""
         name = spelled.strip()
         said = []
         found = [symbol for _, symbol in await self._in_dependencies(name)]
@@ -131,7 +131,7 @@ class Names:
         return said
 
     async def in_dependencies(self, backend: Backend, name: str) -> list[Symbol]:
-        """The symbols of dependencies that are called `name`."""
+        """The symbols named `name` in dependencies."""
         files = await self._sessions.dependency_files(backend)
         return await dependency_symbols(backend, files, name_for(backend, name)) if files else []
 
@@ -143,7 +143,7 @@ class Names:
             try:
                 found += [(backend, symbol) for symbol in await self.in_dependencies(backend, name)]
             except LspMcpError:
-                continue  # the question is about the workspace; that it has none is true
+                continue  # the question is about the workspace, which has none
         return found
 
     async def _search(self, backend: Backend, name: str) -> Found:
@@ -156,7 +156,7 @@ class Names:
     async def _unknown(
         self, spelled: str, similar: list[Symbol], backends: Sequence[Backend], left_out: Sequence[Gap]
     ) -> AnchorError:
-        """Nothing is called so: what is spelled nearly so, where its text stands, and what may hide it."""
+        """The error for an unknown name: similar names, where it occurs as text, and gaps that may hide it."""
         name = spelled.strip()
         words = re.findall(r"\w+", name)[::-1]
         half = len(words[0]) // 2 if words else 0
@@ -168,7 +168,7 @@ class Names:
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
-        said = f"no symbol of the workspace is called {quoted(name)}{why}."
+        said = f"no symbol in the workspace is named {quoted(name)}{why}."
         if near:
             said += f" Similar:{self._listed(near, _LIKE)}"
         hints = [] if near else await self.hints(name)
@@ -187,14 +187,14 @@ class Names:
 
 
 def name_for(backend: Backend, spelled: str) -> str:
-    """The name in what a caller wrote, without the keywords of the languages of `backend` before it."""
+    """The name in a caller's text, without preceding keywords of the languages of `backend`."""
     keywords = {word for language in backend.adapter.languages for word in language.keywords}
     overloads = backend.adapter.symbols.scope_separator
     return bare_name(split_signature(spelled)[0] if overloads else spelled, keywords)
 
 
 def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Those whose names are spelled nearly as `name`, the nearest first."""
+    """The symbols with names similar to `name`, most similar first."""
     wanted = re.findall(r"\w+", re.sub(r"(?<=\w)\([^()]*\)$", "", name.casefold()))  # without the parameters
     ranked: dict[tuple[Path, Point], tuple[float, int, Symbol]] = {}
     for symbol in symbols:
@@ -210,13 +210,13 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
 
 
 def check_name(name: str) -> None:
-    """Refuse to look for what no symbol is called: each word of it might be searched.
+    """Refuse to search for a name that no symbol can have, because each of its words might be searched.
 
     Raises:
-        AnchorError: it is too long.
+        AnchorError: the name is too long.
     """
     if len(name) > _LONGEST_NAME:
-        raise AnchorError(f"{quoted(name)} is longer than the name of any symbol; pass {_LONGEST_NAME} at most.")
+        raise AnchorError(f"{quoted(name)} is too long for a symbol's name; pass at most {_LONGEST_NAME} characters.")
 
 
 def _preferred(found: list[tuple[Backend, Symbol]], prefer: Prefer) -> list[tuple[Backend, Symbol]]:
@@ -227,7 +227,7 @@ def _preferred(found: list[tuple[Backend, Symbol]], prefer: Prefer) -> list[tupl
 
 
 def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
-    """`found` without what is only called as a type in it: its constructors, and what brings those into another."""
+    """`found` without constructors and inherited constructors of a type in it, which share its name."""
     types = [symbol.name for _, symbol in found if symbol.kind in TYPES]
     inside = tuple(f"{name}{separator}" for name in types for separator in ("::", "."))
     return [

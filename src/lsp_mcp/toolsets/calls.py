@@ -1,4 +1,4 @@
-"""The tool `find_calls` of the toolset `code`: callers, callees, and how one function comes to call another."""
+"""The tool `find_calls` of the toolset `code`: callers, callees, and call paths between two functions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, counted, node_places, 
 
 Value = TypeVar("Value")
 _LONGEST_WAY = 20  # calls
-_MOST_SEEN = 3_000  # functions that are looked at for a way
+_MOST_SEEN = 3_000  # functions examined for a call path
 
 
 class CallTools(AnchorToolset):
-    """Call hierarchies, with the names that the language gives to functions."""
+    """Call hierarchies, by the names of functions."""
 
     @tool(title="Find calls", read_only=True)
     async def find_calls(
@@ -35,8 +35,10 @@ class CallTools(AnchorToolset):
         call: Call,
         symbol: Annotated[str, Field(description="Function or method: name, FILE:LINE or anchor")],
         direction: Literal["callers", "callees"] = "callers",
-        depth: Annotated[int | None, Field(ge=1, le=_LONGEST_WAY, description="Calls to follow; default 1")] = None,
-        to: Annotated[str | None, Field(description="Another function: only how symbol comes to call it")] = None,
+        depth: Annotated[int | None, Field(ge=1, le=_LONGEST_WAY, description="Levels to follow; default 1")] = None,
+        to: Annotated[
+            str | None, Field(description="Another function: find the shortest call path from symbol to it")
+        ] = None,
         limit: Annotated[Limit, UNLISTED] = 100,
         include_code: Code = False,
         format: FormatChoice = None,
@@ -96,7 +98,7 @@ class CallTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> tuple[str, Way, bool]:
             if handle.backend is not target.backend:
                 raise CallerError(
-                    f"{symbol} and {to} are of different language servers: no calls lead from one to another"
+                    f"{symbol} and {to} belong to different language servers: no call path can be found between them"
                 )
             end = await self._targets.target(handle)
             start, goal = ((one.path, one.identifier.start) for one in (target, end))
@@ -114,17 +116,17 @@ class CallTools(AnchorToolset):
         name, way, turned = answered.value
         gaps = without_places([*answered.gaps, *handle.resolved])
         if way.left_out:
-            gaps.append(Gap("capped", f"capped at {way.seen:,} functions that come to call {name}"))
+            gaps.append(Gap("capped", f"capped at {way.seen:,} functions that reach {name}"))
         steps = count(max(len(way.nodes) - 1, 0), "call")
         source = answered.target.backend.name
         if not turned:
-            message = f"The shortest way that {source} knows from {answered.target.name} to {name} has {steps}."
+            message = f"The shortest call path that {source} knows from {answered.target.name} to {name} has {steps}."
         else:
             # A way is made of calls that are there; that there is none is no more than what the server knows.
             gaps.append(news("unverified", f"calls that {source} does not know were not looked for"))
             sure = ", as far as is known" if hiding(gaps) else ""
-            message = f"No calls lead from {answered.target.name} to {name} within {depth}{sure}"
-            message += f"; the other way round there are {steps}:" if way.nodes else "."
+            message = f"No call path from {answered.target.name} to {name} within {depth}{sure}"
+            message += f"; in the other direction there are {steps}:" if way.nodes else "."
         return self._render(call, CallPath(message=message, arguments=call.arguments, gaps=gaps, nodes=way.nodes))
 
 

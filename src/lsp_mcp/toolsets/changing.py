@@ -1,4 +1,4 @@
-"""What a change would make wrong, and the change done: for every tool that edits code (`ChangingToolset`)."""
+"""Preview and apply changes, with the errors they cause: for every tool that edits code (`ChangingToolset`)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from lsp_mcp.toolsets.tool import Call
 
 @dataclass(frozen=True)
 class Outcome:
-    """The errors that a change causes, and the gaps in that knowledge."""
+    """The errors that a change causes, and what is not known about them."""
 
     delta: Delta
     gaps: tuple[Gap, ...] = ()
 
 
 class ChangingToolset(AnchorToolset):
-    """Tools that change code and say what that makes wrong."""
+    """Tools that change code and report the errors that this causes."""
 
     async def _finish(
         self,
@@ -44,10 +44,11 @@ class ChangingToolset(AnchorToolset):
         gaps: Sequence[Gap] = (),
         tried: Outcome | None = None,
     ) -> str:
-        """Do `plan`, or only look what it would make wrong, unless that was `tried`; the answer.
+        """Apply `plan`, or only preview the errors it would cause (`tried`: they are known); returns the answer.
 
         Raises:
-            RefusedError: the policy refuses; EditError: nothing was changed, and why.
+            RefusedError: the policy refuses.
+            EditError: nothing was changed; the message says why.
         """
         self._refuse_forbidden(plan)
         told: list[Gap] = []
@@ -60,7 +61,7 @@ class ChangingToolset(AnchorToolset):
             outcome = tried or await self._trial(backend, plan, before)
         delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
         delta = limited(delta, None, "error")
-        if apply:  # errors from before the edit are no reason to doubt its result
+        if apply:  # errors from before the edit do not cast doubt on its result
             broken = {one.place.path for one in (*delta.new, *delta.remaining)}
             gaps = [gap for gap in gaps if gap.kind != "syntax_error" or not broken.isdisjoint(gap.files)]
         self._targets.hand_out_readable(one.place for one in delta.new if apply)
@@ -85,16 +86,16 @@ class ChangingToolset(AnchorToolset):
     async def _outcome(
         self, call: Call, backend: Backend, plan: EditPlan, before: Looked, files: Sequence[Path] | None = None
     ) -> Outcome:
-        """What is wrong now that the plan is done; `files` are those that it changes, if they have other names now."""
+        """The errors after applying the plan; `files` are the changed files, if they have new names now."""
         changed = plan.files if files is None else files
         looked = await look(call, backend, [path for path in changed if path.is_file()])
         found, checked = looked.value
         return Outcome(_delta(before, found, checked), (*looked.gaps, *checked.gaps))
 
     async def _trial(self, backend: Backend, plan: EditPlan, before: Looked) -> Outcome:
-        """What would be wrong if the plan was done."""
+        """The errors that the plan would cause."""
         if not all(isinstance(step, FileChange | CreateFile) for step in plan.steps):
-            text = "what it makes wrong is known once it is applied: it moves or deletes files"
+            text = "its errors are known only once it is applied, because it moves or deletes files"
             return Outcome(Delta([]), (Gap("not_searched", text),))
         async with backend.trial() as trial:
             texts = {step.path: Text(step.after) for step in plan.steps if isinstance(step, FileChange)}
@@ -104,7 +105,7 @@ class ChangingToolset(AnchorToolset):
             return await self._look_at(backend, trial, texts, before)
 
     async def _look_at(self, backend: Backend, trial: Trial, texts: dict[Path, Text], before: Looked) -> Outcome:
-        """What is wrong with `texts`, which the server is shown."""
+        """The errors in `texts`, which are shown to the server."""
         checked = await trial.check()
         return Outcome(_delta(before, await problems(backend, checked, texts), checked), checked.gaps)
 

@@ -1,4 +1,4 @@
-"""What is wrong now, without a build: the tool `check`."""
+"""Compile errors without a build: the tool `check`."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from lsp_mcp.toolsets.answers import AnchorToolset
 from lsp_mcp.toolsets.deltas import compared_with, joined, limited, look, remembered, undated_gaps, with_fixes
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
-_MOST_BELOW = 50  # files of a folder that are looked at because it was named
+_MOST_BELOW = 50  # files that are checked because a caller named their folder
 
 Least = Literal["error", "warning", "hint"]
 
 
 class CheckTools(AnchorToolset):
-    """What the compiler would say."""
+    """The errors that a compiler would report."""
 
     @tool(title="Check", read_only=True)
     async def check(
         self,
         call: Call,
-        path: Annotated[str | None, Field(description="Only below this")] = None,
+        path: Annotated[str | None, Field(description="Only this file or folder")] = None,
         severity: Least = "error",
-        all: Annotated[bool, Field(description="List remaining ones")] = False,  # noqa: A002 - the published name
+        all: Annotated[bool, Field(description="List remaining ones too")] = False,  # noqa: A002 - the published name
         since: Annotated[
             Literal["last", "start"],
-            Field(description="start: compare with the state before any change, and leave the next check's as it is"),
+            Field(description="start: compare with the state before any change, without affecting the next check"),
             UNLISTED,
         ] = "last",
         format: FormatChoice = None,
     ) -> str:
-        """Find compile errors without a build: new, fixed and remaining since the last check, in changed files and all
-        that depends on them. Call it after edits."""
+        """Find compile errors without a build: new, fixed and remaining since the last check, in changed files and
+        their dependents. Call it after edits."""
         below = await self._below(path or "")
         deltas: list[Delta] = []
         compared = True
@@ -81,7 +81,7 @@ class CheckTools(AnchorToolset):
         )
 
     async def _below(self, path: str) -> Path | None:
-        """The file or folder that is called `path`; None for the whole workspace."""
+        """The file or folder at `path`; None for the whole workspace."""
         root = self._sessions.workspace.root
         folder = (root / path).resolve()
         if not path.strip() or folder == root:
@@ -89,7 +89,7 @@ class CheckTools(AnchorToolset):
         return folder if folder.is_dir() and folder.is_relative_to(root) else await self._sessions.file(path)
 
     def _also(self, backend: Backend, below: Path | None) -> list[Path]:
-        """What is looked at because the caller names it."""
+        """The files that are checked because the caller named them."""
         if below is None or below.is_file():
             return [] if below is None else [below]
         found = (path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file())
@@ -97,7 +97,7 @@ class CheckTools(AnchorToolset):
 
 
 def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
-    """The gap that files make of which only errors are known, if less than those is wanted."""
+    """The gap for files of which only errors are known, if warnings or hints were asked for."""
     if severity == "error" or backend.adapter.compilation is None:
         return []
     text = f"{backend.name} gives warnings only of changed and open files, and of errors in all"

@@ -1,7 +1,7 @@
 """The toolset `clangd`: the vocabulary of docs/contracts/clangd.md, for the server that speaks clangd's extensions.
 
 The names of tools and arguments are the published ones. Answers are the published objects as JSON; a further
-fields `status` and `gaps` are there only when there is something to say: what makes the answer incomplete, or happened.
+fields `status` and `gaps` are present only if the answer is incomplete or its reader should know something.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class ClangdTools(_Tools):
     async def lm_clangd_typeHierarchyResolve(
         self,
         call: Call,
-        item: Annotated[dict[str, Any], Field(description="Of lm_clangd_typeHierarchy, whole")],
+        item: Annotated[dict[str, Any], Field(description="Unchanged item of lm_clangd_typeHierarchy")],
         resolve: Depth = 1,
         direction: Annotated[Literal[0, 1], Field(description="0 children, 1 parents"), UNLISTED] = 0,
     ) -> str:
@@ -225,9 +225,9 @@ class ClangdMoreTools(_Tools):
 
     @tool(title="clangd memory usage", read_only=True)
     async def lm_clangd_memoryUsage(
-        self, call: Call, maxDepth: Annotated[int, Field(ge=0, description="Deepest level of parts")] = 3
+        self, call: Call, maxDepth: Annotated[int, Field(ge=0, description="Deepest level of components")] = 3
     ) -> str:
-        """Get clangd's own account of its memory: bytes by part, `_total` and `_self` in each."""
+        """Get clangd's memory usage in bytes by component, each with `_total` and `_self`."""
         passed = await self._send(call, "$/memoryUsage", None)
         return _passed({"memoryUsage": _parts(passed.result, maxDepth)}, passed)
 
@@ -238,7 +238,7 @@ class ClangdMoreTools(_Tools):
         uri: FileUri,
         range: Annotated[Range | None, Field(description="From 1, in characters; default: the whole file")] = None,
     ) -> str:
-        """Get the names of parameters and deduced types that an editor shows between the characters of a file."""
+        """Get the inlay hints of a file: parameter names and deduced types."""
         uri = await self._passing.uri(uri)
         asked = range.model_dump() if range else {}
 

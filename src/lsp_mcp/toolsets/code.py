@@ -39,7 +39,7 @@ class CodeTools(AnchorToolset):
         symbol_name: Annotated[str, Field(description="Name or part of one; may be qualified: Type.Method, pkg.Func")],
         kind: Annotated[str | None, Field(description="function, method, type, field …")] = None,
         path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
-        dependencies: Annotated[bool, Field(description="Search dependencies, too")] = False,
+        dependencies: Annotated[bool, Field(description="Search dependencies too")] = False,
         limit: Limit = 50,
         include_hover: Hover = False,
         include_code: Code = True,
@@ -94,9 +94,9 @@ class CodeTools(AnchorToolset):
         self,
         call: Call,
         symbol_anchor: SymbolAnchor,
-        role: Annotated[Role, Field(description="What they do with it")] = "all",
+        role: Annotated[Role, Field(description="Kind of use")] = "all",
         path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
-        offset: Annotated[int, Field(ge=0, description="Leave out so many"), UNLISTED] = 0,
+        offset: Annotated[int, Field(ge=0, description="Skip this many"), UNLISTED] = 0,
         context: Annotated[int, Field(ge=0, le=20, description="Lines around each use")] = 0,
         limit: Limit = 100,
         include_code: Code = True,
@@ -129,9 +129,8 @@ class CodeTools(AnchorToolset):
             where = first_few(
                 [f"{self._sessions.workspace.display_path(one.path)} {one.span.start.line}" for one in chosen.unknown]
             )
-            text = (
-                f"of {count(len(chosen.unknown), 'use')} {target.backend.name} does not tell reads from writes: {where}"
-            )
+            unsure = count(len(chosen.unknown), "use")
+            text = f"{target.backend.name} does not distinguish reads from writes in {unsure}: {where}"
             gaps.append(Gap("unverified", text, tuple({one.path for one in chosen.unknown})))
         total, shown = len(chosen.places), chosen.places[offset : offset + limit]
         shown = tuple(await enclosed(target.backend, shown))

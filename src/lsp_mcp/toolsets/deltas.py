@@ -22,13 +22,13 @@ from lsp_mcp.waiting import within
 _FIXES_OF = 8  # different messages whose quick fixes are looked for
 _FIXES_IN = 4  # files: with more, none are looked for
 _FIXES = 3  # names of them that are told
-_FIXES_WITHIN = 60.0  # seconds, of which half are used: what is wrong is worth more than how it is mended
+_FIXES_WITHIN = 60.0  # seconds, of which half are used: what is wrong is worth more than how it is fixed
 
 Looked = tuple[list[Problem], Checked]
 
 
 async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answered[Looked]:
-    """The problems in one state of the workspace. Raises as `features.asking.answer`."""
+    """The problems in one state of the workspace. Raises the errors of `features.asking.answer`."""
 
     async def ask() -> Looked:
         checked = await backend.check(also)
@@ -100,14 +100,14 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
 
 
 def _is_same(one: Problem, said: Problem) -> bool:
-    """Whether it is said of the document: with more words, where it is known how to mend it."""
+    """Whether it is said of the document: with more words, where it is known how to fix it."""
     here, there = one.place, said.place
     at = (here.path, here.span.start) == (there.path, there.span.start)
     return at and said.message.startswith(one.message)
 
 
 async def _said(backend: Backend, paths: Collection[Path]) -> list[Problem]:
-    """What the server says is wrong with `paths` as documents: of what is open some say more, and what mends it."""
+    """What the server says is wrong with `paths` as documents: of what is open some say more, and what fixes it."""
     for path in paths:
         await backend.open(path)
     if not backend.adapter.compilation:

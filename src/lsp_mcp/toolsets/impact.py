@@ -63,7 +63,7 @@ class ImpactTools(AnchorToolset):
         include_code: Code = True,
         format: FormatChoice = None,
     ) -> str:
-        """Find what a change of symbols concerns: uses to edit, callers by folder, exported API that it reaches, and
+        """Find what a change to symbols affects: uses to edit, callers by folder, exported API, and
         the tests that reach it, nearest first, with the command that runs them."""
         if unused:
             return await self._unused(call, path, limit)

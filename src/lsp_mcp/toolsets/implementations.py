@@ -34,9 +34,10 @@ class ImplementationTools(AnchorToolset):
         call: Call,
         symbol: Annotated[str, Field(description="Type or method: name, FILE:LINE or anchor")],
         direction: Annotated[
-            Literal["down", "up", "both"], Field(description="down: what implements or extends it; up: what it does")
+            Literal["down", "up", "both"],
+            Field(description="down: its implementations or subtypes; up: what it implements or extends"),
         ] = "both",
-        dependencies: Annotated[bool, Field(description="List those in dependencies, too"), UNLISTED] = False,
+        dependencies: Annotated[bool, Field(description="List those in dependencies too"), UNLISTED] = False,
         limit: Annotated[Limit, UNLISTED] = 100,
         include_code: Code = False,
         format: FormatChoice = None,

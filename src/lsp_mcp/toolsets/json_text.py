@@ -1,4 +1,4 @@
-"""Answers as text that can be sent: JSON that shows all it has, and nothing in it that is no Unicode."""
+"""Answers as text that can be sent: JSON without hidden characters and without invalid Unicode."""
 
 from lsp_mcp.visible import json_text as as_json
 from lsp_mcp.visible import readable

@@ -112,7 +112,7 @@ def offered_tools(context: ToolContext) -> list[Tool]:
 
 
 def lua_tools(context: ToolContext) -> LuaTools | None:
-    """The tools that a Neovim's plugin has, if the toolset `lua` is chosen. Raises as `offered_tools`."""
+    """The tools that a Neovim's plugin has, if the toolset `lua` is chosen. Raises the errors of `offered_tools`."""
     return LuaTools(context.neovims) if context.neovims and "lua" in _chosen(context) else None
 
 
@@ -151,7 +151,7 @@ def _chosen(context: ToolContext) -> list[str]:
 
 
 def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, through_neovim: bool) -> list[str]:
-    """The names of the toolsets that are offered where servers of these `adapters` run. Raises as `offered_tools`."""
+    """The names of the toolsets offered for servers with these `adapters`. Raises: see `offered_tools`."""
     of_backends = {name for adapter in adapters for name in adapter.toolsets}
     if through_neovim:
         of_backends.add("nvim")

@@ -35,10 +35,12 @@ class OutlineTools(AnchorToolset):
         call: Call,
         file_path: Annotated[str, Field(description="File or folder, relative to the workspace root")],
         limit: Limit = 100,
-        offset: Annotated[int, Field(ge=0, description="Leave out so many"), UNLISTED] = 0,
+        offset: Annotated[int, Field(ge=0, description="Skip this many"), UNLISTED] = 0,
         include_hover: Hover = False,
         include_code: Code = True,
-        max_bytes: Annotated[int, Field(ge=50, le=1_000_000, description="Of a folder's map"), UNLISTED] = 10_000,
+        max_bytes: Annotated[
+            int, Field(ge=50, le=1_000_000, description="Size limit of a folder's map"), UNLISTED
+        ] = 10_000,
         format: FormatChoice = None,
     ) -> str:
         """List the symbols in a source file as a tree (types with fields and methods), each with its anchor and last
@@ -84,7 +86,7 @@ class OutlineTools(AnchorToolset):
     # --- folders -----------------------------------------------------------------------------------
 
     def _is_folder(self, name: str) -> bool:
-        return bool(name.strip()) and os.path.isdir(self._sessions.workspace.root / name)  # noqa: PTH112 (a name that no system takes is no folder)
+        return bool(name.strip()) and os.path.isdir(self._sessions.workspace.root / name)  # noqa: PTH112 (a name that no system takes is not a folder)
 
     async def _folder(self, call: Call, below: Path, offset: int, most: int) -> str:
         backends, gaps = await self._sessions.ready(call.report)

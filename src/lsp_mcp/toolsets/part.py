@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Joined:
     """What the program knows of a part; importing it loads nothing of the part.
 
-    `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if that
-    cannot be had. `tools` are no classes if optional packages are not installed. `told` is its line of the instructions
-    and `alone` the first of them if nothing else is served, with `{root}`. `store` is the help of the flag --store.
+    `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if the
+    database cannot be used. `tools` is empty if optional packages are not installed. `told` is the part's line of the
+    instructions, `alone` the first line if nothing else is served, with `{root}`. `store` is the help of --store.
     """
 
     open: Callable[[Workspace, str | None], Part]

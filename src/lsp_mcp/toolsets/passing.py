@@ -161,7 +161,7 @@ class Passing:
                 unsearched = await backend.load(None, word)
             sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
             if word and leads_elsewhere(method) and sent.leads_nowhere:
-                # It may stand in a file that the server has not looked into.
+                # It may be in a file that the server has not looked into.
                 unsearched = await backend.load(None, word)
                 sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
             return sent
@@ -220,7 +220,7 @@ class Passing:
         try:
             span = text.identifier_at(point)
         except CallerError:
-            return ""  # whoever sends it says what is wrong with it
+            return ""  # sending the request reports what is wrong with it
         return text.slice(span) if span else ""
 
 

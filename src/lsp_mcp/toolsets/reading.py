@@ -58,10 +58,10 @@ class ReadingTools(AnchorToolset):
         symbols: Annotated[
             list[str],
             BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-            Field(min_length=1, max_length=_MOST, description="Names, anchors or FILE:LINE[:COL], of uses too"),
+            Field(min_length=1, max_length=_MOST, description="Names, anchors or FILE:LINE[:COL]; uses work too"),
         ],
         what: Annotated[
-            What, Field(description="type: the definition of its type; surroundings: what the place is in")
+            What, Field(description="type: the definition of its type; surroundings: the declaration around the place")
         ] = "body",
         callees: Annotated[bool, Field(description="Add the signatures of what it calls")] = False,
         max_bytes: Annotated[int, Field(ge=200, le=1_000_000), UNLISTED] = 20_000,
@@ -158,7 +158,7 @@ def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequenc
     return Source(
         asked=asked,
         place=Place(one.path, one.name, declared.text),
-        name="outside of declarations" if outside else _whole_name(one),
+        name="outside declarations" if outside else _whole_name(one),
         kind=symbol.kind if symbol else "place" if outside else "local",
         role=role,
         hash=declared.hash if symbol else "",
@@ -175,7 +175,7 @@ _ROLES = {True: "definition", False: "declaration"}
 
 
 def _whole_name(one: SymbolText) -> str:
-    """Its name after those of what it lies in, unless it has them itself."""
+    """Its name after those of what it is in, unless it has them itself."""
     if one.symbol is None:
         return one.declared.text.slice(one.name)
     name = one.symbol.name
@@ -193,7 +193,7 @@ def _is_scoped(one: SymbolText) -> bool:
 def _within(sources: Sequence[Source], most: int) -> tuple[list[Source], int]:
     """The sources with as many of their lines as `most` bytes hold, and how many lines are left out.
 
-    Each has a fair part of what those before it left; the end of a long one is shown too: what it returns stands there.
+    Each has a fair part of what those before it left; the end of a long one is shown too: what it returns is there.
     """
     shown, cut, left = [], 0, most
     for number, source in enumerate(sources):

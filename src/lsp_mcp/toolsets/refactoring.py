@@ -67,7 +67,7 @@ class RefactorTools(ChangingToolset):
         call: Call,
         target: Annotated[str, Field(description="Symbol, FILE, FILE:LINE, FILE:LINE-LINE or FILE:L:C-L:C")],
         action: Annotated[str | None, Field(description="Default: list those that apply")] = None,
-        options: Annotated[dict[str, Any] | None, Field(description='{"name": …} of what is extracted')] = None,
+        options: Annotated[dict[str, Any] | None, Field(description='{"name": …} for extracted code')] = None,
         apply: Annotated[bool, Field(description="false: preview")] = True,
         confirmed: Annotated[Confirmed, UNLISTED] = False,
         format: FormatChoice = None,

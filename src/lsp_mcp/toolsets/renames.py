@@ -156,7 +156,7 @@ class RenameTools(ChangingToolset):
         """Where `old` goes: a path relative to the workspace root or, of a plain name, to its own folder.
 
         Raises:
-            PathError: something is there already, or it is outside of the workspace.
+            PathError: something is there already, or it is outside the workspace.
         """
         workspace, spelled = self._sessions.workspace, new_name.strip()
         if "\0" in spelled:

@@ -81,7 +81,7 @@ class Renamed:
         if not can_be_tried(backend, plan):
             return self
         try:
-            with phase(lambda: f"{backend.name}: looking what the rename makes wrong"):
+            with phase(lambda: f"{backend.name}: checking what the rename breaks"):
                 errors = await errors_made(backend, plan, self.target.name, new_name)
         except (RefusedError, UnavailableError) as error:
             text = f"not tried before it was written, so run check ({error})"
@@ -112,7 +112,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     Raises:
         RefusedError: the server refuses, or the policy does: the rename, and its preview, would touch what is
             outside the workspace root, a dependency's source, or what is protected.
-        LspMcpError: as `asking`, and `features.rename.rename`.
+        LspMcpError: see `asking`, and `features.rename.rename`.
     """
 
     async def ask(target: SymbolTarget) -> rename.Renaming:

@@ -40,7 +40,7 @@ class Handle:
     resolved: tuple[Gap, ...] = ()
     by_name: bool = False  # not by a position, which may be of another text than the caller thinks
     address: Address | None = None
-    anywhere: bool = False  # a place that no symbol stands on will do
+    anywhere: bool = False  # a place that no symbol is on will do
 
 
 @dataclass(frozen=True)
@@ -268,12 +268,12 @@ class Targets:
         if span and text.slice(span) not in keywords:
             return span
         if span is None and self.sessions.memory.knows(path, point, text):
-            return Span(point, point)  # a server's own place that is no word, as an import's path
-        what = f"the keyword {text.slice(span)}" if span else "no identifier"
+            return Span(point, point)  # a server's own place that is not a word, as an import's path
+        what = f"is on the keyword {text.slice(span)}" if span else "is not on an identifier"
         others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
         listed = ", ".join(f"{text.slice(s)} at {self.anchor(path, s.start)}" for s in others)
         on_line = f"On line {point.line}: {listed}." if listed else f"Line {point.line} of {shown} has none."
-        raise AnchorError(f"{self.anchor(path, point)} stands on {what}. {on_line}")
+        raise AnchorError(f"{self.anchor(path, point)} {what}. {on_line}")
 
     def hand_out_readable(self, places: Iterable[Place]) -> None:
         """These places are handed out as anchors: follow them if their files change, and let their files be read."""

@@ -150,7 +150,7 @@ class Tool:
                 async with bounded(self.timeout, self.name, call.report) as call.report, self._turn(call):
                     return await self.method(call, **values)
         except LspMcpError as error:
-            # Whoever says it, a server for example: what the caller sent is not sent back whole.
+            # Wherever the message comes from (a server, for example), the caller's input is not sent back whole.
             error.args = (without_long_echoes(str(error), arguments),)
             raise
 

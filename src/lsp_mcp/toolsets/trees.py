@@ -142,7 +142,7 @@ def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
             )
             gaps.append(Gap("dropped", text))
         if tree.unfollowed:
-            text = f"{field} of {count(tree.unfollowed, 'symbol')} not looked for in time; pass a smaller depth"
+            text = f"{field} of {count(tree.unfollowed, 'symbol')} not found in time; pass a smaller depth"
             gaps.append(Gap("capped", text))
         if tree.left_out:
             shown = size(tree.found)

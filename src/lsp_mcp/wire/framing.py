@@ -25,7 +25,7 @@ def frame(body: bytes) -> bytes:
 class Framer:
     """Cuts what `feed` is given, in whatever pieces, into message bodies.
 
-    Header names match in any case. Lines that are no header (a server that prints to its stdout) are passed
+    Header names match in any case. Lines that are not header (a server that prints to its stdout) are passed
     over up to the next header.
     """
 

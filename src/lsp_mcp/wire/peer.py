@@ -68,7 +68,7 @@ class Peer:
                 await asyncio.sleep(0)
         except BrokenStreamError as error:
             log.error("%s: %s", self.name, error)
-            return f"sent what is no message ({error})"
+            return f"sent what is not a message ({error})"
         except OSError as error:
             log.debug("%s: reading ended: %s", self.name, error)
         return ""
@@ -80,7 +80,7 @@ class Peer:
         an answer that comes later is dropped.
 
         Raises:
-            RefusedError: the other side answered with an error, or with something that is no answer.
+            RefusedError: the other side answered with an error, or with something that is not an answer.
             SilentError: no answer within `timeout`.
             UnavailableError: the peer is closed, before or while the answer was awaited.
         """
@@ -160,7 +160,7 @@ class Peer:
         request_id = message.get("id")
         waiter = self._waiters.get(request_id) if isinstance(request_id, int) else None
         if waiter is None or waiter.done():
-            log.debug("%s: late or unasked answer %r dropped", self.name, request_id)
+            log.debug("%s: late or unexpected answer %r dropped", self.name, request_id)
         elif error := message.get("error"):
             error = error if isinstance(error, dict) else {"message": str(error)}
             code = error.get("code")

@@ -1,7 +1,7 @@
 """Which files have which words: `WordIndex`. Pure.
 
 8 bytes for each word of each file: the word's hash (32 bits), and the file's number. So once in ten thousand words a
-file is named that has another one with the same hash: whoever asks looks into the files anyway.
+file is named that has another one with the same hash: callers read the files anyway.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class WordIndex:
         return any(len(self._table.buckets[crc32(part) & _LOWEST]) > _MANY for part in parts(word))
 
     def compact(self) -> Table:
-        """Take out what is of files as they were; the data, for whoever saves it."""
+        """Remove the data of outdated files; returns the data to save."""
         if len(self._table.paths) != len(self._table.numbers):
             # Another one: readers go on with theirs.
             self._table, self._waste = self._table.compacted(), 0

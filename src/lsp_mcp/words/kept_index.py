@@ -64,9 +64,9 @@ class KeptIndex:
         return (extension in extensions or extension.lower() in extensions) and not self._adapter.is_generated(path)
 
     def begin(self) -> None:
-        """Begin to read what is to be read, unless that goes on."""
+        """Start reading the unread files, unless that is already under way."""
         if self._pending != set() and not self._closed and not self._is_reading:
-            # In a context of its own: it is no part of the call that happens to begin it.
+            # In a context of its own: it is not a part of the call that happens to begin it.
             self._reading = asyncio.create_task(self._read(), context=Context())
 
     def changed(self, sources: Iterable[Path]) -> None:

@@ -1,4 +1,4 @@
-"""Where a word stands in the code of a text, and not in its comments and strings: `occurrences`.
+"""Where a word is in the code of a text, and not in its comments and strings: `occurrences`.
 
 The patterns of a language's comments and strings are data of its adapter. A grammar in full would do the same in 25
 times the time (tree-sitter 0.26, Go: 6 MB a second), and loses track where code doesn't parse: in macros, in what the
@@ -23,7 +23,7 @@ class Occurrences:
 
     spans: tuple[Span, ...] = ()
     in_macros: frozenset[Span] = frozenset()  # those in the definition of a macro: they can mean several symbols
-    lexed: bool = True  # False: nothing is known of the language, so some may stand in comments and strings
+    lexed: bool = True  # False: nothing is known of the language, so some may be in comments and strings
 
     def __iter__(self) -> Iterator[Span]:
         return iter(self.spans)
@@ -57,7 +57,7 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
 
 
 def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
-    """The name of the macro whose definition `span` lies in; None if it lies in none."""
+    """The name of the macro whose definition `span` is in; None if it is in none."""
     rules = language.lexing if language else None
     if rules is None or not rules.macro:
         return None
@@ -112,7 +112,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _whole(word: str) -> re.Pattern[str]:
-    # `~A` and `operator==` begin or end with what is no letter: whatever stands beside that.
+    # `~A` and `operator==` begin or end with what is not a letter: whatever is beside that.
     before = r"(?<!\w)" if word[:1].isalnum() or word[:1] == "_" else ""
     after = r"(?!\w)" if word[-1:].isalnum() or word[-1:] == "_" else ""
     return re.compile(f"{before}{re.escape(word)}{after}")

@@ -1,9 +1,9 @@
-"""Which folders' files can mean what other folders declare, by what they import: `Packages`.
+"""Which folders' files can refer to declarations of other folders, by their imports: `Packages`.
 
 For languages in which the files of a folder share their names, and others import the folder by a path (Go). A name
-that is declared at the top of a package is used by files that import it; a member, and a type that is embedded, by
-whoever can have a value with it: files that lead to the package by imports of imports. Where an import leads is never
-guessed: one that cannot be followed leads everywhere.
+declared at the top level of a package is used by files that import it; a member or an embedded type can be used by
+all files that can have a value of it, which import the package directly or indirectly. The target of an import is
+never guessed: one that cannot be resolved may lead anywhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which words are names of an imported package, by the text alone: `qualified`.
 
-In `fmt.Errorf(…)` the word Errorf is no method of anything, if `fmt` is what the file calls a package that it imports
-and nothing else. What is not surely so is left open: a word is left in once too often, never out.
+In `fmt.Errorf(…)` the word Errorf is not a method of anything, if `fmt` is the file's name for an imported package and
+nothing else. Doubtful words are kept: the result may contain a word too many, never one too few.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def qualified(
 
 
 def _operand(text: Text, span: Span) -> str:
-    """The word whose member stands at `span`, if that word is no member itself."""
+    """The word whose member is at `span`, if that word is not itself a member."""
     end = text.point_offset(span.start)
     before = text.content[max(0, end - _BEFORE) : end]
     found = _OPERAND.search(before)
@@ -84,7 +84,7 @@ def _names(
 
 
 def _is_only_package(text: Text, name: str, sections: Iterable[tuple[int, int]], language: Language | None) -> bool:
-    """Whether nothing in `text` may declare `name` as something else: outside of imports a dot follows everywhere."""
+    """Whether nothing in `text` may declare `name` as something else: outside imports a dot follows everywhere."""
     for span in occurrences(text, name, language):
         start, end = text.point_offset(span.start), text.point_offset(span.end)
         if not any(first <= start < last for first, last in sections) and not _FOLLOWED.match(text.content, end):

@@ -1,7 +1,7 @@
-"""Which files can mean a symbol by its name: `Symbol`.
+"""Which files can refer to a symbol by its name: `Symbol`.
 
-By imports, in a language whose folders share names: `seeing`. Where files include others, whoever includes what
-declares the symbol can mean it, and whoever includes what may declare it once more: `may_declare`.
+In languages whose folders share names, this follows from imports: `seeing`. In languages with includes, a file can
+refer to the symbol if it includes a file that declares it, or one that may declare it again: `may_declare`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.packages import Imports, Packages
 
 Role = Literal["value", "type", "member", "local", "unknown"]
-"""What a symbol is for who asks where its name can stand: a function, variable or constant that is no member; a type;
-a method or field; what only its own file knows, such as a parameter; not known, which excludes the least."""
+"""The role of a symbol, which determines where its name can occur: a function, variable or constant that is not a
+member; a type; a method or field; a symbol known only in its own file, such as a parameter; unknown, which excludes
+the least."""
 
 
 _MEMBER = (".", "->", "::")
@@ -71,7 +72,7 @@ def may_declare(text: Text, name: str, language: Language | None) -> bool:
 
 
 def is_used(text: Text, span: Span, language: Language | None) -> bool:
-    """Whether what stands at `span` of `text` is surely used there and not declared, by what stands beside it."""
+    """Whether what is at `span` of `text` is surely used there and not declared, by what is beside it."""
     rules = language.lexing if language else None
     if is_member(text, span):
         return True
@@ -91,7 +92,7 @@ def only_uses(text: Text, name: str, language: Language | None) -> bool:
 
 
 def is_member(text: Text, span: Span) -> bool:
-    """Whether what stands at `span` of `text` is a use of a member, or of what a scope has."""
+    """Whether what is at `span` of `text` is a use of a member, or of what a scope has."""
     start = text.point_offset(span.start)
     return text.content[max(0, start - _BEFORE) : start].rstrip().endswith(_MEMBER)
 

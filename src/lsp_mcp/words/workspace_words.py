@@ -90,7 +90,7 @@ class WorkspaceWords:
         return self._kept.index
 
     def begin(self) -> None:
-        """Begin to read what is to be read, unless that goes on."""
+        """Start reading the unread files, unless that is already under way."""
         self._kept.begin()
         if self._preparing is None and not self._closed:
             self._preparing = asyncio.create_task(self._prepare(), context=Context())
@@ -201,7 +201,7 @@ class WorkspaceWords:
     ) -> list[Span]:
         of_packages = qualified(text, spans, rules, self._adapter.language_of(path), packages.is_library)
         homes = {str(declared.parent) for declared in symbol.declared}
-        # What is called by the name of a package is no member; what is not may be a type that is embedded, and a field.
+        # A word qualified by a package's name is not a member; any other may be an embedded type, and so a field.
         is_known = all(map(packages.has, homes))
         return [
             span

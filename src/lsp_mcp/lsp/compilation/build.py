@@ -177,7 +177,7 @@ class Build:
         texts = database_news(self._adapter, self._rules, self._workspace.root, self._database, self.display_path)
         if example := self._elsewhere.example:
             texts.append(
-                f"files of the build lie outside the workspace root, such as {example}: changes of headers there "
+                f"some files of the build are outside the workspace root, such as {example}: changes to headers there "
                 "are not noticed; start lsp-mcp with the project's --workspace-root"
             )
         return [news("setup", text, event=1) for text in texts]
@@ -223,5 +223,5 @@ class Build:
             except OSError as error:
                 log.warning("the index of %s cannot be kept: %s", self._workspace.root, error)
                 problems.append(f"{error.filename or 'the index'} cannot be written ({error.strerror}): "
-                                f"{self._adapter.name} may know too little, or what is no longer so")  # fmt: skip
+                                f"{self._adapter.name} may know too little, or outdated facts")  # fmt: skip
         self._problems = problems

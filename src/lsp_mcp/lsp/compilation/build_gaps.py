@@ -18,11 +18,11 @@ def database_gaps(
 ) -> list[Gap]:
     """What answers lack because there is no database, or none that can be used."""
     if database.now is None:
-        text = f"no {rules.database}: holds only for files that {adapter.name} opened, with guessed flags"
+        text = f"no {rules.database}: covers only files that {adapter.name} opened, with guessed flags"
         return [Gap("not_loaded", text, brief=f"no {rules.database}")]
     if not database.now.problem:
         return []
-    before = "works with the one before" if database.used else "knows only files that were opened"
+    before = "uses the previous one" if database.used else "knows only files that were opened"
     text = f"{display_path(database.now.file)} {database.now.problem}; {adapter.name} {before}; make it again"
     return [Gap("not_loaded", text, (database.now.file,))]
 
@@ -53,7 +53,7 @@ def missing_files(
     if 2 * len(there) >= named:
         return []  # one that is gone hides nothing
     example = min(set(database.commands).difference(there))
-    how_many = "none of them is there" if not there else f"only {len(there):,} of them are there"
+    how_many = "none of them exists" if not there else f"only {len(there):,} of them exist"
     return [
         f"{shown} names {named:,} file{'s' * (named > 1)}, and {how_many} (not {example}): made on another machine? "
         f"Make it again ({rules.how_to_get})"

@@ -23,7 +23,7 @@ def has_conditions(content: bytes) -> bool:
 def leading_includes(content: bytes, include: re.Pattern[bytes]) -> tuple[bytes, ...]:
     """What a header that is read once only includes before anything else, as group 1 of `include` spells it.
 
-    For the compiler it is the same whether these are included here or right before the header. Empty for a file that
+    For the compiler it is the same whether these are included here or directly before the header. Empty for a file that
     is read each time, and up to an include that a macro spells.
     """
     at = _next_line(content, 0)
@@ -38,7 +38,7 @@ def leading_includes(content: bytes, include: re.Pattern[bytes]) -> tuple[bytes,
 
 
 def _next_line(content: bytes, start: int) -> int:
-    """Where the line begins that has the first thing behind `start` that is no blank or comment; the end if none."""
+    """Where the line begins that has the first thing behind `start` that is not a blank or comment; the end if none."""
     match = _BLANK.match(content, start)
     line = content.rfind(b"\n", 0, match.end() if match else start) + 1
     return line if line >= start else len(content)

@@ -126,12 +126,12 @@ def read_database(file: Path, root: Path) -> Database:
     except OSError as error:
         return Database(file, signature, problem=f"cannot be read: {error.strerror}")
     except ValueError as error:
-        return Database(file, signature, problem=f"is no JSON: {error}")
+        return Database(file, signature, problem=f"is not JSON: {error}")
     except RecursionError:
         return Database(file, signature, problem="is too deeply nested")
     except (TypeError, KeyError, AttributeError):
         return Database(
-            file, signature, problem="is no list of objects with `directory`, `file` and `arguments` or `command`"
+            file, signature, problem="is not a list of objects with `directory`, `file` and `arguments` or `command`"
         )
     return Database(file, signature, commands)
 

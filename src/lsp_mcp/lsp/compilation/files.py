@@ -142,7 +142,7 @@ class BuildFiles:
         return sorted(await self._words.files_with(word, ("outside", part), outside, part=part))
 
     async def conditional_with(self, word: str) -> list[Path]:
-        """The files, but for headers of the build, in which `word` stands where the preprocessor may leave it out."""
+        """The files, but for headers of the build, in which `word` is where the preprocessor may leave it out."""
         conditional = (await self.view()).conditional
         known = self._conditional  # replaced when something changes in the meantime
         if word not in known:
@@ -157,7 +157,7 @@ class BuildFiles:
 
 
 class _Libraries:
-    """The headers that lie in folders of the system."""
+    """The headers that are in folders of the system."""
 
     def __init__(self, adapter: Adapter) -> None:
         rules = adapter.compilation

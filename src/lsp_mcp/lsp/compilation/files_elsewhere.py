@@ -1,4 +1,4 @@
-"""The compiled files that no event names, since they lie outside the watched folders: `FilesElsewhere`."""
+"""The compiled files that no event names, since they are outside the watched folders: `FilesElsewhere`."""
 
 from __future__ import annotations
 

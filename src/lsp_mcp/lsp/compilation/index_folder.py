@@ -3,7 +3,7 @@
 It is ours, so that an editor's server and this one never write the same files; each process has one of its own,
 so that two of ours don't either. The index outlives the process. What changed on disk in the meantime the server
 notices only in part (clangd 22 indexes one of the files again that include a changed header, not all): a list of
-the files as they were when it last began says what is to be taken out of the index before it begins again.
+the files as they were when it last began says what to remove from the index before it begins again.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Json = Any
 
 
 class UnitText:
-    """`text` with `put` into it: offsets, ascending, and what stands there before what `text` has."""
+    """`text` with `put` into it: offsets, ascending, and what is there before what `text` has."""
 
     def __init__(self, text: Text, put: Sequence[tuple[int, str]]) -> None:
         self.text = text

@@ -60,7 +60,7 @@ class WholeUnit:
         self._text = UnitText(text, put)
         self.shown = self._text.shown
         self.apart = {file for _, file in self._included if file}  # what has an include of its own
-        self.moves = not in_line or len(put) > 1  # whether what stands in the text stands in other lines
+        self.moves = not in_line or len(put) > 1  # whether what is in the text is in other lines
 
     def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
         """What the server `told` of the shown text, as if of the text itself."""

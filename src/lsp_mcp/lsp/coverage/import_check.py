@@ -40,7 +40,7 @@ class ImportCheck:
         self._imports: dict[Path, tuple[str, ...]] = {}  # of files that changed
         self._problems: Problems = {}
         self._due: set[Path] = set()  # folders to be checked
-        self._mended = False
+        self._repaired = False
         self._checking: asyncio.Task[None] | None = None
 
     def changed(self, sources: Iterable[Path]) -> None:
@@ -55,22 +55,22 @@ class ImportCheck:
                 self._imports[path] = imports
                 self._due.add(path.parent)
         if changed:
-            # Any change may have mended it.
+            # Any change may have fixed it.
             self._due.update(self._problems)
 
-    async def mended(self) -> bool:
+    async def repaired(self) -> bool:
         """Whether something was wrong and now is less so: a server does not take up again what it left out.
 
         It stays so until `taken_up`.
         """
         if before := set(self._problems):
             await self._finish()
-            self._mended |= bool(before - set(self._problems))
-        return self._mended
+            self._repaired |= bool(before - set(self._problems))
+        return self._repaired
 
     def taken_up(self) -> None:
         """The server has read all packages again."""
-        self._mended = False
+        self._repaired = False
 
     async def problems(self, project: Project | None) -> list[str]:
         """What is wrong now in `project`, in any without one; a sentence each."""

@@ -36,7 +36,7 @@ class PrivateJoin:
     def __init__(self, rules: Join, marker: str, root: Path, environment: Mapping[str, str], *, allowed: bool) -> None:
         self.env: dict[str, str] = {}  # empty: nothing is joined by us
         self.folders: frozenset[Path] = frozenset()
-        self.made: set[Path] = set()  # our files: a server may have them watched, and they are no part of the workspace
+        self.made: set[Path] = set()  # our files, which a server may watch although they are outside the workspace
         self.problem = ""  # why projects that belong together are not joined
         self._rules = rules
         self._marker = marker

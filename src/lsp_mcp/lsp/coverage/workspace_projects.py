@@ -66,7 +66,7 @@ class WorkspaceProjects:
         self._libraries: asyncio.Task[tuple[int, str]] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
         self._failing: set[Path] = set()  # projects that could not be loaded when the server last read them
-        self._mended = False  # one of them can be now
+        self._repaired = False  # one of them can be now
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
         self._imports = (
@@ -109,7 +109,7 @@ class WorkspaceProjects:
             self._checks.clear()
         else:
             self._sources.changed(sources)
-            # Whatever changed may have mended it: a file of checksums, a folder of dependencies.
+            # Whatever changed may have fixed it: a file of checksums, a folder of dependencies.
             self._checks = {folder: check for folder, check in self._checks.items() if not self._reason(folder)}
 
     async def join(self) -> bool:
@@ -175,7 +175,7 @@ class WorkspaceProjects:
         try:
             code, output = self._libraries.result()
         except UnavailableError as error:
-            log.warning("where dependencies lie is not known: %s", error)
+            log.warning("the folders of dependencies are not known: %s", error)
             return ()
         return tuple(line.strip() for line in output.split("\n") if line.strip()) if code == 0 else ()
 
@@ -196,7 +196,7 @@ class WorkspaceProjects:
             if not projects.projects:
                 text = (
                     f"there is no {self._rules.marker} in {self._root} or above it, so {self._adapter.name} knows only "
-                    "files that were asked about: start lsp-mcp with a --workspace-root that has one, or make one"
+                    "files that a question names: start lsp-mcp with a --workspace-root that has one, or create one"
                 )
                 gaps.append(Gap("not_loaded", text, brief=f"no {self._rules.marker}"))
             if (number := len(projects.unloaded(self._root))) > _MOST_LOADED:
@@ -218,19 +218,19 @@ class WorkspaceProjects:
         files = await self._excluded_files(project)
         return [Path(file) for file in await self._users(use, ("excluded", project.folder), files)]
 
-    async def mended(self) -> bool:
+    async def repaired(self) -> bool:
         """Whether the server left out packages that it could take up again, and doesn't by itself, until `taken_up`."""
         if self._failing:
             await self._problems(None)
             loads = {folder for folder in self._failing if not self._reason(folder)}
             self._failing -= loads
-            self._mended |= bool(loads)
-        imports = self._imports is not None and await self._imports.mended()
-        return imports or self._mended
+            self._repaired |= bool(loads)
+        imports = self._imports is not None and await self._imports.repaired()
+        return imports or self._repaired
 
     def taken_up(self) -> None:
         """It has read all packages again."""
-        self._mended = False
+        self._repaired = False
         if self._imports:
             self._imports.taken_up()
 
@@ -271,7 +271,7 @@ class WorkspaceProjects:
         return self._own_map
 
     def _folders(self) -> list[Path]:
-        """Where checks are run: every project below the root, and the root if it lies in one."""
+        """Where checks are run: every project below the root, and the root if it is in one."""
         projects = self._projects().projects
         folders = [project.folder for project in projects if project.folder.is_relative_to(self._root)]
         return folders or ([self._root] if projects else [])
@@ -296,7 +296,7 @@ class WorkspaceProjects:
         if path is None:
             folders: Iterable[Path] = list(self._checks)
         elif project := self._projects().of(path):
-            # The root stands for a project that it lies in.
+            # The root stands for a project that it is in.
             folders = [project.folder if project.folder.is_relative_to(self._root) else self._root]
         else:
             folders = ()

@@ -20,7 +20,9 @@ from lsp_mcp.waiting import AGAIN
 
 log = logging.getLogger(__name__)
 
-_STUCK = "It answers nothing at all, as if stuck: restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
+_STUCK = (
+    "It does not answer at all and seems stuck: restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
+)
 _END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
 # What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
 # has opened one, which it may have had open before.
@@ -47,7 +49,7 @@ class HostedConnection:
         self._clients: Clients | None = None  # of the editor in which this life began
         self._owner = owner
         self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
-        self.stuck = False  # that one is stuck is for its user to judge and to mend
+        self.stuck = False  # that one is stuck is for its user to judge and to fix
         self._seems_stuck = False
         self._heard = 0  # notifications
         self._captured: list[Any] | None = None

@@ -160,7 +160,7 @@ class Host(Protocol):
 
     @property
     def clients(self) -> Clients:
-        """The language clients of the present editor; raises as `check`."""
+        """The language clients of the present editor; raises the errors of `check`."""
 
     @property
     def buffers(self) -> Buffers:
@@ -170,10 +170,10 @@ class Host(Protocol):
         """Raise `UnavailableError` if the editor is gone."""
 
     async def ready(self) -> None:
-        """Wait until the editor is there; raises as `check`."""
+        """Wait until the editor is there; raises the errors of `check`."""
 
     async def waiting_at(self) -> str | None:
-        """What the editor waits at, with what a person can do; None if nothing holds it up. Raises as `check`."""
+        """What blocks the editor, and what a person can do; None if nothing does. Raises: see `check`."""
 
     async def show(self, path: Path) -> None:
         """Let the editor load a file out of sight, so that it starts what it has for it."""

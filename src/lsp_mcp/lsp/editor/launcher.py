@@ -104,8 +104,8 @@ class HostLauncher:
             )
         languages = " and ".join(language.name for language in self._adapter.languages)
         raise UnavailableError(
-            f"{self._host.name} starts no language server for {languages} in {self._root}; enable one there, for "
-            f"example with :lua vim.lsp.enable('{self._adapter.name}'), and see :checkhealth vim.lsp"
+            f"{self._host.name} does not start a language server for {languages} in {self._root}; enable one there, "
+            f"for example with :lua vim.lsp.enable('{self._adapter.name}'), and see :checkhealth vim.lsp"
         )
 
     async def _initialized(self) -> Client:

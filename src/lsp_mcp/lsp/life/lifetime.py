@@ -122,7 +122,7 @@ class Lifetime:
     async def renew(self) -> Connection:
         """The connection to another server in the place of the present one, which is ended.
 
-        Who waits for an answer of it is asked again. Raises as `live`.
+        Who waits for an answer of it is asked again. Raises the errors of `live`.
         """
         if self._ending is None and self.connection and not self.connection.dead.done():
             self._tries = 0

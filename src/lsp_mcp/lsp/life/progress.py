@@ -19,7 +19,7 @@ class Work:
     percentage: float | None = None
 
     def __str__(self) -> str:
-        """As it stands in a status: `indexing 45/120`, or the server's own words."""
+        """As it is in a status: `indexing 45/120`, or the server's own words."""
         if count := _COUNT.search(self.message):
             return f"indexing {count[1]}/{count[2]}"
         if self.percentage is not None:

@@ -92,7 +92,7 @@ class ProcessConnection:
         self.version = str(said.get("version") or "") if isinstance(said, dict) else ""
         unit = self.capabilities.get("positionEncoding") or "utf-16"
         if unit not in ("utf-8", "utf-16", "utf-32"):
-            raise RefusedError(f"it counts positions in {unit!r}, which LSP 3.17 doesn't know")
+            raise RefusedError(f"it counts positions in {unit!r}, which LSP 3.17 does not define")
         self.encoding = self.adapter.encoding(unit)
         self._peer.notify("initialized", {})
         self._initialized = True
@@ -170,7 +170,7 @@ class ProcessConnection:
             self._watchdog.end()
             words = "was shut down" if self._ending else broken or self._child.last_words()
             name = self.adapter.name
-            stuck = StuckError(f"{name} was stuck: it did nothing any more, and was killed") if self.stuck else None
+            stuck = StuckError(f"{name} hung and was killed") if self.stuck else None
             self._peer.close(stuck or DiedError(f"{name} {words}"))
             self.notifications.end()
 
@@ -184,7 +184,7 @@ class ProcessConnection:
         return await asyncio.to_thread(self._child.cpu_time)
 
     def _end_stuck(self) -> None:
-        log.warning("%s (process %d) does nothing any more; it is killed", self.adapter.name, self._child.pid)
+        log.warning("%s (process %d) hangs and is killed", self.adapter.name, self._child.pid)
         self.stuck = True
         self._child.kill()
 
@@ -216,12 +216,12 @@ class ProcessConnection:
             case _ if method.startswith("workspace/") and method.endswith("/refresh"):
                 return None  # nothing is kept here that could be stale
             case _:
-                raise RefusedError(f"lsp-mcp does not know {method}", METHOD_NOT_FOUND)
+                raise RefusedError(f"lsp-mcp does not support {method}", METHOD_NOT_FOUND)
 
     def _capture(self, edit: Any) -> Any:
         """Edits reach the disk only through this program's own tools."""
         if self._captured is None:
-            return {"applied": False, "failureReason": "lsp-mcp applies no edits that nobody asked for"}
+            return {"applied": False, "failureReason": "lsp-mcp does not apply edits that were not requested"}
         self._captured.append(edit)
         return {"applied": True}
 

@@ -38,7 +38,7 @@ def workspace_folders(root: Path) -> list[dict[str, Any]]:
 
 
 def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, key by key; where both have a value that is no table, the other's."""
+    """Both, key by key; where both have a value that is not a table, the other's."""
     merged = dict(one)
     for key, value in other.items():
         before = one.get(key)

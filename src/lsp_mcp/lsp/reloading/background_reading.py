@@ -22,7 +22,7 @@ class BackgroundReading:
 
     def __init__(self, read: Callable[[Path], Awaitable[None]]) -> None:
         self._read = read
-        self._waiting: dict[Path, asyncio.Event] = {}  # what is to be read, the next one last
+        self._waiting: dict[Path, asyncio.Event] = {}  # files to read, the next one last
         self._reading: dict[Path, asyncio.Event] = {}
         self._workers: set[asyncio.Task[None]] = set()
 

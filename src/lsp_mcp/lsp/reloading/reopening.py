@@ -219,13 +219,13 @@ class Reopening:
         return [path for path in outside if path not in self._has_read]
 
     async def _conditional_with(self, word: str) -> list[Path]:
-        """The files in which `word` may stand where the preprocessor leaves it out, and that nothing is known of."""
+        """The files in which `word` may be where the preprocessor leaves it out, and that nothing is known of."""
         connection = self._lifetime.connection
         told = self._has_read if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
     async def _inactive(self, use: Use) -> list[Gap]:
-        """Where its word stands in code that is not compiled, or may do so."""
+        """Where its word is in code that is not compiled, or may do so."""
         gaps, word = [], use.identifier
         if conditional := [path for path in await self._conditional_with(word) if use.may_be_in(path)]:
             text = f"not searched for {word} between #if and #endif: {self._build.named(conditional)}"
@@ -286,7 +286,7 @@ class Reopening:
     async def _read(self, paths: Iterable[Path], sent: Collection[Path]) -> list[Path]:
         """Wait until the server has read `paths`, all of them in good time, or is gone.
 
-        Those of `sent` are open, and it has been told what is in them. Returns those that are no text.
+        Those of `sent` are open, and it has been told what is in them. Returns those that are not text.
         """
         unreadable = []
         room = asyncio.Semaphore(_AT_ONCE)

@@ -28,9 +28,9 @@ _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
 @dataclass(frozen=True)
 class Found:
-    """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they stand in.
+    """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they are in.
 
-    `hidden` are files that may have errors too, which the server does not tell before these are mended; in those of
+    `hidden` are files that may have errors too, which the server does not tell before these are fixed; in those of
     `clear` it would have told them. `apart`: all was done so that it tells them.
     """
 
@@ -131,7 +131,7 @@ class UnitErrors:
         if told is None:
             return None
         restore = unit and (unit.moves or was_open) and not self._documents.is_editors(path)
-        # Its index has what stands in the shown text.
+        # Its index has what is in the shown text.
         if restore and not await read_again(path, self._documents, connection.notifications.diagnostics):
             return None
         hides = connection.notifications.diagnostics.hides

@@ -91,7 +91,7 @@ def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
         raise AnchorError(f"{spelled}: {error}. Anchors count from 1, in characters.") from None
     if span is None:
         names = ", ".join(f"{text.slice(one)} at {one.start.character}" for one in text.identifiers(anchor.point.line))
-        raise AnchorError(f"{spelled} is on no identifier; on that line: {names or 'none'}.")
+        raise AnchorError(f"{spelled} is not on an identifier; on that line: {names or 'none'}.")
     shown = host.workspace.display_path(path)
     return {
         "anchor": str(Anchor(anchor.scheme, shown, span.start)),

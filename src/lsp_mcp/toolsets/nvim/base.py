@@ -37,7 +37,7 @@ def _from_json(value: Any) -> Any:
         try:
             return json.loads(value)
         except ValueError as error:
-            raise ValueError(f"is a string that is no JSON ({error})") from None
+            raise ValueError(f"is a string that is not JSON ({error})") from None
     return value
 
 
