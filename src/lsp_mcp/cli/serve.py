@@ -65,7 +65,7 @@ def serve_on(
 
 
 def _told_token(given: str | None) -> str:
-    """The token that clients send; where it is to be had is told unless it was `given`."""
+    """The token that clients send; how to get it is printed unless it was `given`."""
     if not given:
         click.echo(
             "Clients send the header `Authorization: Bearer TOKEN`; the token is printed by: lsp-mcp token "

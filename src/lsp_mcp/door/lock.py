@@ -1,4 +1,4 @@
-"""Locks between processes: `locked`. Whoever holds one may remove its file."""
+"""Locks between processes: `locked`. The process that holds one may remove its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def locked(path: str) -> Iterator[None]:
     """Nobody else holds the lock `path`.
 
     Raises:
-        TimeoutError: somebody else holds the lock for 10 s.
+        TimeoutError: another process holds the lock for 10 s.
     """
     try:
         descriptor = lock_file(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,13 +40,13 @@ class _Waiting:
         self._is_wanted = True
 
     def result(self) -> int:
-        """A descriptor that holds it. Raises as `locked`, and what the waiting raised."""
+        """A descriptor that holds it. Raises the errors of `locked`, and what the waiting raised."""
         threading.Thread(target=self._wait, daemon=True).start()
         with self._changing:
             self._changing.wait_for(lambda: self._found is not None, _TIMEOUT)
             found, self._is_wanted = self._found, False
         if found is None:
-            raise TimeoutError("somebody else starts a daemon, and does not come to an end")
+            raise TimeoutError("another process is starting a daemon and does not finish")
         if isinstance(found, OSError):
             raise found
         return found
@@ -70,7 +70,7 @@ def lock_file(path: str, how: int) -> int | None:
     """A descriptor that holds the lock `path`, had as `how` says; None if that was removed before we had it.
 
     Raises:
-        OSError: it cannot be had.
+        OSError: it is not available.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

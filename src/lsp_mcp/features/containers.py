@@ -142,6 +142,6 @@ class Containers:
 
 
 async def function_around(containers: Containers, place: Place) -> Span | None:
-    """The innermost function that `place` lies in."""
+    """The innermost function that `place` is in."""
     found = [one for one in await containers.known(place.path) if one.kind in FUNCTIONS and one.holds(place.span.start)]
     return found[-1].extent if found else None

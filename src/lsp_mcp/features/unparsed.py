@@ -35,7 +35,7 @@ class ByFunction:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """How a word is spelled: behind what `operator`, of what `operand`; `operand` is None if that is no plain name."""
+    """How a word is spelled: behind what `operator`, of what `operand`; `operand`: None if not a plain name."""
 
     operator: str = ""
     operand: str | None = ""
@@ -44,7 +44,7 @@ class _Spelling:
 async def explained_by_function(
     backend: Backend, definitions: Definitions, places: Sequence[Place], sites: Collection[Site], symbol: Identity
 ) -> ByFunction:
-    """What the functions around `places`, of which the server knows nothing, say of them; `symbol` stands in `sites`.
+    """What the functions around `places`, of which the server knows nothing, say of them; `symbol` is in `sites`.
 
     Raises:
         UnavailableError: see `Backend.request`.

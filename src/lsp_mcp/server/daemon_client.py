@@ -50,14 +50,14 @@ class DaemonClient:
         threading.Thread(target=forwarding.run, daemon=True).start()
 
     async def introduced(self) -> Json:
-        """The daemon's answer to `initialize`. Raises as `request`."""
+        """The daemon's answer to `initialize`. Raises the errors of `request`."""
         return _result(await asyncio.shield(self._introduced))
 
     async def request(self, method: str, params: Json, report: Report | None = None) -> Json:
         """The result of a request, which is cancelled there if it is cancelled here; `report` hears of its progress.
 
         Raises:
-            MCPError: the daemon answers with an error, or no daemon can be had.
+            MCPError: the daemon answers with an error, or no daemon is available.
         """
         answer = self._ask(method, params, report)
         number = next(reversed(self._answers))
