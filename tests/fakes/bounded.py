@@ -95,7 +95,7 @@ def wait_told(fifo: Path) -> bool:
 def _is_at_end(pipe: int) -> bool:
     """Read what is there; whether its writer has closed it.
 
-    One that has not keeps the pipe and what is in it: the code that opens that next would take it for the next writer's.
+    One that has not keeps the pipe and what is in it: the next reader would take it for the next writer's.
     """
     try:
         return os.read(pipe, 4096) == b""

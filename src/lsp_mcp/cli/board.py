@@ -33,7 +33,7 @@ _LOOK_TIMEOUT = 1.0  # seconds for another board to identify itself
 
 
 def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool) -> None:
-    """Serve the page and agents until a signal arrives. Without a port, open the board that runs on the database, if any.
+    """Serve the page and agents until a signal arrives. Without a port, open a running board instead.
 
     Raises:
         ConfigError: the database cannot be used, or no port or token is available.
