@@ -339,7 +339,7 @@ class WordCheck:
     def _is_alias(self, place: Place, meaning: Meaning, symbol: Identity) -> bool:
         """Whether the symbol, an alias, stands at `place`, of which the server says only what it is an alias for.
 
-        As clangd 22 does of a base class. Where a keyword says what it is (`struct S`), it is no alias.
+        As clangd 22 does of a base class. Where a keyword says what it is (`struct S`), it is not an alias.
         """
         is_aliased = all(one.id in symbol.aliased for one in meaning)
         return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)
