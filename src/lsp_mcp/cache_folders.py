@@ -34,6 +34,13 @@ def checkout_folder(root: Path) -> Path:
     return kept
 
 
+def checkouts_gone() -> list[Path]:
+    """The checkouts of which something is kept, and that are not there any more: nobody can use it."""
+    owners = (cache_folder() / "indexes").glob(f"*/{_ROOT}")
+    roots = [Path(os.fsdecode(owner.read_bytes())) for owner in owners]
+    return sorted(root for root in roots if not root.exists())
+
+
 def _claim(place: Path, root: Path) -> None:
     """Record which checkout the folder `place` belongs to; the first time, remove those of deleted checkouts."""
     owner = place / _ROOT

@@ -53,6 +53,11 @@ def test_warm_builds_what_can_be_kept_and_says_what_it_could_not(desk: Desk, tmp
     assert told["cache"] == str(cache)
     assert [(one["server"], one["problem"]) for one in told["servers"]] == [("gopls", "")]
     assert list(cache.rglob("root.txt")), "nothing is kept"
+    assert told["not_used"] == []
+    moved = desk.root.rename(tmp_path / "moved")
+    before, desk.root = desk.root, moved
+    again = desk.run("warm", LSP_MCP_CACHE=str(cache))
+    assert f"not used: what was kept for {before}, which is not there any more" in again.stdout and not again.returncode
     missing = desk.run("warm", "--gopls-path", "/nope", LSP_MCP_CACHE=str(cache))
     assert missing.returncode == 1 and missing.stdout.startswith("gopls: incomplete: "), missing
     assert SOURCES["a.go"] == (desk.root / "a.go").read_text()

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from lsp_mcp.backend import Backend, Report
-from lsp_mcp.cache_folders import cache_folder
+from lsp_mcp.cache_folders import cache_folder, checkouts_gone
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import LspMcpError
@@ -41,6 +41,7 @@ def warm(flags: ServerFlags, *, as_json: bool) -> int:
         ConfigError: see `ServerFlags.sessions`.
     """
     _compile()
+    gone = checkouts_gone()  # before the first index is made: those of checkouts that are gone go then
     if "--ready-timeout" not in flags.given:
         flags = replace(flags, ready_timeout=_READY_TIMEOUT)
     running = flags.running()
@@ -50,12 +51,17 @@ def warm(flags: ServerFlags, *, as_json: bool) -> int:
         running.kill()
     if as_json:
         shown = [{**vars(one), "seconds": round(one.seconds, 1)} for one in done]
-        click.echo(json.dumps({"cache": str(cache_folder()), "servers": shown}, indent=2))
+        click.echo(
+            json.dumps({"cache": str(cache_folder()), "servers": shown, "not_used": list(map(str, gone))}, indent=2)
+        )
     else:
         for one in done:
             indexed = f", {one.indexed:,} files in its index" if one.indexed is not None else ""
             said = f"incomplete: {one.problem}" if one.problem else f"built in {one.seconds:.1f} s{indexed}"
             click.echo(visible_lines(f"{one.server}: {said}"))
+        for root in gone:
+            what = "its paths are absolute, so it was built again for this checkout"
+            click.echo(visible_lines(f"not used: what was kept for {root}, which is not there any more ({what})"))
         click.echo(f"kept in {cache_folder()} for {running.code.workspace.root}, and where its servers keep their own")
     return 1 if any(one.problem for one in done) else 0
 
