@@ -31,14 +31,28 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
             trial.show(path, after)
         except RefusedError as error:
             told.append(news("applied", f"not formatted: {error}"))
-    whole = after.offsets_span(0, len(after.content))
-    for action in (await code_actions(backend, path, after, whole, only=[_IMPORTS]))[:1]:
+    organized = await _organized(backend, path, after)
+    if before.content and not set(after.lines()) <= set(organized.lines()):
+        # gopls 0.24 replaces imports of packages whose names are not the ends of their paths.
+        trial.show(path, before)
+        if await _organized(backend, path, before) != before:
+            told.append(
+                news("applied", f"imports not organized: {backend.name} would change others than those of this edit")
+            )
+            organized = after
+    trial.show(path, organized)
+    return organized, told
+
+
+async def _organized(backend: Backend, path: Path, text: Text) -> Text:
+    """`text`, which the server is shown, with its imports organized."""
+    whole = text.offsets_span(0, len(text.content))
+    for action in (await code_actions(backend, path, text, whole, only=[_IMPORTS]))[:1]:
         plan = await plan_of(backend, await edits_of(backend, action, {}, backend.root))
         for step in plan.steps:
             if isinstance(step, FileChange) and step.path == path:
-                after = Text(step.after)
-        trial.show(path, after)
-    return after, told
+                text = Text(step.after)
+    return text
 
 
 async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
