@@ -43,4 +43,5 @@ if [ -d .tools/luacheck ] && command -v nvim >/dev/null; then
 else
   not_checked "Lua (Luacheck)"
 fi
+if command -v selene >/dev/null; then (cd scripts/selene && selene --quiet ../../lua ../../plugin) || status=1; fi
 exit $status
