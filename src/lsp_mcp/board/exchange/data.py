@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from lsp_mcp.board.exchange.deleted import Trash
 from lsp_mcp.board.exchange.talk import Talk
 
 Kind = Literal["stage", "task", "standard", "snippet"]
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # PostgreSQL's integers
 
 
 @dataclass(frozen=True)
@@ -18,11 +21,11 @@ class Stage:
     id: str
     name: str
     color: str
-    position: float | None
+    position: float | None = None
     is_default: bool = False
     activities: tuple[dict[str, str], ...] = ()  # {"name", "prompt"}
     completes: bool = False
-    revision: int = 1
+    revision: Count = 1
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,11 @@ class Task:
     tags: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     anchors: tuple[dict[str, Any], ...] = ()  # {"anchor", "symbol", "code", "state"}
-    revision: int = 1
+    revision: Count = 1
     created_at: str = ""
     updated_at: str = ""
     history: tuple[dict[str, Any], ...] = ()  # {"revision", "at", "who", "message", "fields"}
-    priority: int = 2
+    priority: Count = 2
     branch: str = ""
     completed_at: str = ""
     archived_at: str = ""
@@ -55,7 +58,7 @@ class Standard:
     id: str
     description: str
     content: str
-    revision: int = 1
+    revision: Count = 1
     updated_at: str = ""
     updated_by: str = ""
 
@@ -68,7 +71,7 @@ class Snippet:
     title: str
     content: str
     tags: tuple[str, ...] = ()
-    revision: int = 1
+    revision: Count = 1
     updated_at: str = ""
     updated_by: str = ""
 

@@ -10,13 +10,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from lsp_mcp.board import fields
 from lsp_mcp.board.exchange import values
 from lsp_mcp.board.exchange.data import Snippet, Stage, Standard, Task
 from lsp_mcp.board.exchange.front_matter import decoded, encoded, parsed, rendered
-from lsp_mcp.board.exchange.values import Reader
 from lsp_mcp.board.ids import kebab_id, slug_of
 from lsp_mcp.errors import CallerError
 
@@ -138,13 +138,10 @@ def stages_of(text: str) -> tuple[list[Stage], bool]:
     found = decoded(text, "it")
     if not isinstance(found, dict):
         raise CallerError("is not an object")
-    read = Reader(found)
-    mark = read.text("export").removeprefix(f"{_FORM} ")
-    version, _, sum_ = mark.partition(" ")
+    read = values.checked(found, _Stages)
+    version, _, sum_ = read.export.removeprefix(f"{_FORM} ").partition(" ")
     _check_version(version)
-    rows = read.objects("stages")
-    read.end()
-    stages = [_stage(Reader(row)) for row in rows]
+    stages = [_stage(row) for row in read.stages]
     for what in (
         [stage.id for stage in stages],
         [stage.name.casefold() for stage in stages],
@@ -155,7 +152,7 @@ def stages_of(text: str) -> tuple[list[Stage], bool]:
         raise CallerError(f"{' and '.join(defaults)} are default stages; only one can be")
     if not stages:
         raise CallerError("there is no stage in it")
-    return stages, _sum(encoded(rows)) != sum_
+    return stages, _sum(encoded(read.stages)) != sum_
 
 
 # --- inside ----------------------------------------------------------------------------------------
@@ -170,17 +167,14 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _read(text: str, make: Callable[[Reader, str], Made]) -> tuple[Made, bool]:
+def _read(text: str, make: Callable[[dict[str, Any], str], Made]) -> tuple[Made, bool]:
     text = text.replace("\r\n", "\n")
     mark = _MARK.match(text)
     head, body = parsed(text)
     if mark:
         _check_version(mark["form"].rpartition(" ")[2])
     head.pop("export", None)
-    read = Reader(head)
-    made = make(read, body)
-    read.end()
-    return made, mark is None or _sum(text[mark.end() :]) != mark["sum"]
+    return make(head, body), mark is None or _sum(text[mark.end() :]) != mark["sum"]
 
 
 def _check_version(version: str) -> None:
@@ -188,81 +182,68 @@ def _check_version(version: str) -> None:
         raise CallerError(f"it was exported by another version of lsp-mcp (form {version[:10]}); update lsp-mcp")
 
 
-def _task(read: Reader, body: str) -> Task:
-    return Task(
-        id=values.task_id(read.text("id")),
-        title=fields.title(read.text("title")),
+def _task(head: dict[str, Any], body: str) -> Task:
+    read = values.checked(head, Task, description=body)
+    return replace(
+        read,
+        id=values.task_id(read.id),
+        title=fields.title(read.title),
         description=fields.body(body),
-        stage=read.text("stage", ""),
-        status=values.status(read.text("status", "pending")),
-        position=read.number("position"),
-        tags=tuple(fields.tags(read.texts("tags"))),
-        depends_on=tuple(dict.fromkeys(values.task_id(one) for one in read.texts("depends_on"))),
-        anchors=tuple(values.anchor(one) for one in read.objects("anchors")),
-        revision=read.whole("revision", 1),
-        created_at=values.optional_time(read.text("created_at", "")),
-        updated_at=values.optional_time(read.text("updated_at", "")),
-        history=tuple(values.entry(one) for one in read.objects("history")),
-        priority=fields.priority(read.whole("priority", 2)),
-        branch=fields.branch(read.text("branch", "")) or "",
-        completed_at=values.optional_time(read.text("completed_at", "")),
-        archived_at=values.optional_time(read.text("archived_at", "")),
+        status=values.status(read.status),
+        tags=tuple(fields.tags(read.tags)),
+        depends_on=tuple(dict.fromkeys(map(values.task_id, read.depends_on))),
+        anchors=tuple(map(values.anchor, read.anchors)),
+        history=tuple(map(values.entry, read.history)),
+        priority=fields.priority(read.priority),
+        branch=fields.branch(read.branch) or "",
+        created_at=values.optional_time(read.created_at),
+        updated_at=values.optional_time(read.updated_at),
+        completed_at=values.optional_time(read.completed_at),
+        archived_at=values.optional_time(read.archived_at),
     )
 
 
-def _standard(read: Reader, body: str) -> Standard:
-    return Standard(
-        id=kebab_id(read.text("id"), "standard"),
-        description=values.line(read.text("description", "")),
+def _standard(head: dict[str, Any], body: str) -> Standard:
+    read = values.checked({"description": "", **head}, Standard, content=body)
+    return replace(
+        read,
+        id=kebab_id(read.id, "standard"),
+        description=values.line(read.description),
         content=fields.body(body, "content"),
-        **_read_version(read),
+        **_last_change(read),
     )
 
 
-def _snippet(read: Reader, body: str) -> Snippet:
-    return Snippet(
-        id=kebab_id(read.text("id"), "snippet"),
-        title=fields.title(read.text("title")),
+def _snippet(head: dict[str, Any], body: str) -> Snippet:
+    read = values.checked(head, Snippet, content=body)
+    return replace(
+        read,
+        id=kebab_id(read.id, "snippet"),
+        title=fields.title(read.title),
         content=fields.body(body, "content"),
-        tags=tuple(fields.tags(read.texts("tags"))),
-        **_read_version(read),
+        tags=tuple(fields.tags(read.tags)),
+        **_last_change(read),
     )
 
 
-def _stage(read: Reader) -> Stage:
-    color = read.text("color").strip().lower()
+@dataclass(frozen=True)
+class _Stages:
+    export: str
+    stages: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _stage(row: dict[str, Any]) -> Stage:
+    read = values.checked(row, Stage)
+    color = read.color.strip().lower()
     if not _COLOR.fullmatch(color):
         raise CallerError(f"{color[:40]!r} is not a color; write it as #2563eb")
-    made = Stage(
-        id=values.stage_id(read.text("id")),
-        name=fields.name(read.text("name"), "stage's name"),
-        color=color,
-        position=read.number("position"),
-        is_default=read.flag("is_default"),
-        completes=read.flag("completes"),
-        revision=read.whole("revision", 1),
-        activities=tuple(_activity(Reader(one)) for one in read.objects("activities")),
-    )
-    read.end()
-    return made
-
-
-def _activity(read: Reader) -> dict[str, str]:
-    made = {
-        "name": fields.name(read.text("name"), "activity's name"),
-        "prompt": fields.body(read.text("prompt", ""), "activity's prompt", fields.MOST_MESSAGE),
-    }
-    read.end()
-    return made
+    id_, name = values.stage_id(read.id), fields.name(read.name, "stage's name")
+    return replace(read, id=id_, name=name, color=color, activities=tuple(map(values.activity, read.activities)))
 
 
 def _version(one: Standard | Snippet) -> dict[str, Any]:
     return {"revision": one.revision, "updated_at": one.updated_at, "updated_by": one.updated_by}
 
 
-def _read_version(read: Reader) -> dict[str, Any]:
-    return {
-        "revision": read.whole("revision", 1),
-        "updated_at": values.optional_time(read.text("updated_at", "")),
-        "updated_by": values.who(read.text("updated_by", "")),
-    }
+def _last_change(read: Standard | Snippet) -> dict[str, Any]:
+    return {"updated_at": values.optional_time(read.updated_at), "updated_by": values.who(read.updated_by)}

@@ -2,90 +2,39 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal, TypeVar
+
+import msgspec
 
 from lsp_mcp.anchors import parse_anchor
 from lsp_mcp.board import fields
+from lsp_mcp.board.exchange.data import Count
 from lsp_mcp.board.ids import read_id
 from lsp_mcp.errors import CallerError
 
 _ID = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 _LONGEST_ID, _LONGEST_STAGE, _LONGEST_WHO = 40, 64, 80
-_MOST_NUMBER = 2**31 - 1  # of PostgreSQL's integers
 _LONGEST_LINE = 300  # characters of a standard's description
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_STATES = ("known", "unknown", "gone")
+Made = TypeVar("Made")
 _NEVER = re.compile("[\0\ud800-\udfff]")  # no database takes them
 
 
-class Reader:
-    """The values of one object, each taken once; what nobody took is an error in the end."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """A text; without a default it must be there."""
-        value = self._values.pop(key, default)
-        if not isinstance(value, str):
-            raise CallerError(f"{key} is missing" if value is None else f"{key} is not a text")
-        return value
-
-    def whole(self, key: str, default: int) -> int:
-        """A number that counts something."""
-        value = self._values.pop(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_NUMBER:
-            raise CallerError(f"{key} is not a number from 0 to {_MOST_NUMBER}")
-        return value
-
-    def number(self, key: str) -> float | None:
-        """A number, if it is there."""
-        value = self._values.pop(key, None)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise CallerError(f"{key} is not a number")
-        try:
-            found = float(value)
-        except OverflowError:
-            found = math.inf
-        if not math.isfinite(found):
-            raise CallerError(f"{key} is too large")
-        return found
-
-    def flag(self, key: str) -> bool:
-        """True or false, which is what it is without one."""
-        value = self._values.pop(key, False)
-        if not isinstance(value, bool):
-            raise CallerError(f"{key} is neither true nor false")
-        return value
-
-    def texts(self, key: str) -> list[str]:
-        """A list of texts."""
-        value = self._values.pop(key, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise CallerError(f"{key} is not a list of texts")
-        return value
-
-    def objects(self, key: str) -> list[dict[str, Any]]:
-        """A list of objects."""
-        value = self._values.pop(key, [])
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            raise CallerError(f"{key} is not a list of objects")
-        return value
-
-    def rest(self, key: str) -> Any:
-        """Whatever it is."""
-        return self._values.pop(key, None)
-
-    def end(self) -> None:
-        """Raises CallerError if something is left."""
-        if self._values:
-            raise CallerError(f"{', '.join(sorted(self._values))[:200]} is not known here")
+def checked(found: Mapping[str, Any], kind: type[Made], **given: Any) -> Made:
+    """A `kind`, which is a dataclass, of the values of a file and of those `given`. Raises CallerError."""
+    try:
+        made = msgspec.convert({**found, **given}, kind)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise CallerError(f"it cannot be used: {str(error)[:200]}") from None
+    known = {field.name for field in dataclasses.fields(kind)} - given.keys()  # type: ignore[arg-type]
+    if unknown := found.keys() - known:
+        raise CallerError(f"{', '.join(sorted(unknown))[:200]} is not known here")
+    return made
 
 
 def task_id(typed: str) -> str:
@@ -143,35 +92,52 @@ def status(value: str) -> str:
     return value
 
 
+@dataclass(frozen=True)
+class _Anchor:
+    anchor: str
+    symbol: str | None = None
+    code: str | None = None
+    state: Literal["known", "unknown", "gone"] = "unknown"
+
+
 def anchor(value: Mapping[str, Any]) -> dict[str, Any]:
     """An anchor of a task. Raises CallerError."""
-    read = Reader(value)
-    found = {
-        "anchor": scrubbed(str(parse_anchor(read.text("anchor")))),
-        "symbol": scrubbed(read.rest("symbol")),
-        "code": scrubbed(read.rest("code")),
-        "state": read.text("state", "unknown"),
-    }
-    read.end()
-    if found["state"] not in _STATES or not all(isinstance(found[key], str | None) for key in ("symbol", "code")):
-        raise CallerError(f"the anchor {found['anchor']} has a value that cannot be used")
-    return found
+    found = dataclasses.asdict(checked(value, _Anchor))
+    return {name: scrubbed(one) for name, one in {**found, "anchor": str(parse_anchor(found["anchor"]))}.items()}
+
+
+@dataclass(frozen=True)
+class _Entry:
+    at: Any
+    revision: Count = 0
+    who: str = ""
+    message: str = ""
+    fields: dict[str, Any] | None = None
 
 
 def entry(value: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of a task's history. Raises CallerError."""
-    read = Reader(value)
-    found = {
-        "revision": read.whole("revision", 0),
-        "at": time(read.rest("at")),
-        "who": who(read.text("who", "")),
-        "message": scrubbed(read.text("message", "")),
-        "fields": scrubbed(read.rest("fields") or {}),
+    read = checked({"at": None, **value}, _Entry)
+    return {
+        "revision": read.revision,
+        "at": time(read.at),
+        "who": who(read.who),
+        "message": scrubbed(read.message),
+        "fields": scrubbed(read.fields or {}),
     }
-    read.end()
-    if not isinstance(found["fields"], dict):
-        raise CallerError("fields of an entry of the history is not an object")
-    return found
+
+
+@dataclass(frozen=True)
+class _Activity:
+    name: str
+    prompt: str = ""
+
+
+def activity(value: Mapping[str, Any]) -> dict[str, str]:
+    """An activity of a stage. Raises CallerError."""
+    read = checked(value, _Activity)
+    prompt = fields.body(read.prompt, "activity's prompt", fields.MOST_MESSAGE)
+    return {"name": fields.name(read.name, "activity's name"), "prompt": prompt}
 
 
 def scrubbed(value: Any) -> Any:
