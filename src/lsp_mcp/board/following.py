@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from lsp_mcp.board.store import CHANNEL, CONNECT, Store, activity_file, tell_followers
+from lsp_mcp.board.activity_file import activity_file, tell_followers
+from lsp_mcp.board.store import CHANNEL, CONNECT, Store
 
 log = logging.getLogger(__name__)
 

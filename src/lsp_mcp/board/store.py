@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import shlex
-import sys
 import threading
 import time
 from collections import deque
@@ -21,12 +18,12 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from lsp_mcp.board import tables
+from lsp_mcp.board.activity_file import tell_followers
 from lsp_mcp.board.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_engine
+from lsp_mcp.board.failures import Failures, code_of, words_of
 from lsp_mcp.board.migrating import SCHEMA, VERSION, migrate
 from lsp_mcp.board.transaction import PERSON, Actor, Transaction, Work, together
 from lsp_mcp.errors import ConfigError, UnavailableError
-from lsp_mcp.installed import upgrade_command
-from lsp_mcp.private_files import open_private
 
 __all__ = ["CHANNEL", "CONNECT", "OUR_FOLDERS", "PERSON", "Actor", "Store", "Transaction", "Work"]
 
@@ -37,14 +34,12 @@ Result = TypeVar("Result")
 _BUSY_TIMEOUT = 10_000  # milliseconds that a writer waits for others
 _MOST_CHANGES = 20_000  # rows that are kept to catch up on
 _PRUNE_EVERY = 500
-_MOST_ACTIVITY = 64 * 1024  # bytes of the file, which is then emptied
 _MOST_TOGETHER = 32  # writes that SQLite makes safe at once
 _MOST_TAKEN = 5  # attempts to find a key that nobody has
 _LONGEST_PAUSE = 0.1  # seconds before a write is tried again that others were in the way of
 CHANNEL = "lsp_mcp_board"  # of PostgreSQL's NOTIFY
 _LOCK = 4_217_002  # of PostgreSQL's advisory locks: who records changes
 _READ_ONLY = {"postgresql_readonly": True}
-_BROKEN = ("malformed", "not a database")  # SQLite's words
 # PostgreSQL's SQLSTATEs: changed by another since it was read; locks in a circle; a key that is taken, or gone; ours,
 # for a schema that is another release's.
 _CHANGED, _CIRCLE, _TAKEN, _DIVISION = "40001", "40P01", "23", "22012"
@@ -66,27 +61,26 @@ class Store:
         self._recorded = secrets.randbelow(_PRUNE_EVERY)  # changes; many processes do not all forget at once
         # Not by SQLAlchemy's own reading of a URL: a folder's name may have a `?`.
         self.file = Path(url.removeprefix("sqlite:///")) if self.is_sqlite else None
+        self._failures = Failures(url, self.file)
         try:
             self._engine = sqlite_engine(self.file, _BUSY_TIMEOUT) if self.file else postgres_engine(url, _BUSY_TIMEOUT)
         except (OSError, SQLAlchemyError) as error:
-            raise ConfigError(f"the board {self.shown} cannot be opened: {_words(error)}") from None
+            raise self._failures.cannot_open(words_of(error)) from None
         # A reader sees one moment there too, however many questions it asks; and it cannot write.
         self._reading = self._engine if self.file else self._engine.execution_options(**_READ_ONLY)
         try:
             self._schema = migrate(self._engine)
         except ConfigError as error:
             self._engine.dispose()
-            raise ConfigError(f"the board {self.shown} cannot be opened: {error}") from None
+            raise self._failures.cannot_open(error) from None
         except SQLAlchemyError as error:
             self._engine.dispose()
-            raise ConfigError(
-                f"the board {self.shown} cannot be opened: {_words(error)}. It was left as it is{self._rescue(error)}."
-            ) from None
+            raise self._failures.broken(error) from None
 
     @property
     def shown(self) -> str:
         """Where it is, without a password."""
-        return shown_url(self.url)
+        return self._failures.shown
 
     def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
         """What `work` returns; it changes nothing. A connection that was lost is made again, once.
@@ -112,7 +106,7 @@ class Store:
                                 connection.exec_driver_sql(end)
             except DBAPIError as error:
                 if is_last or not error.connection_invalidated:
-                    raise self._unavailable(error) from None
+                    raise self._failures.unavailable(error) from None
         raise AssertionError("unreachable")
 
     def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
@@ -145,7 +139,7 @@ class Store:
             UnavailableError: a newer release has changed its tables, or it is gone.
         """
         if self.read(lambda at: at.connection.execute(sa.select(VERSION)).scalar()) != self._schema:
-            raise self._of_another_release()
+            raise self._failures.of_another_release(self._schema)
 
     def close(self) -> None:
         """End all connections."""
@@ -173,7 +167,7 @@ class Store:
             except IntegrityError as error:
                 write.fail(error)  # a key that is taken: the next run finds another
             except DBAPIError as error:
-                write.fail(self._unavailable(error))
+                write.fail(self._failures.unavailable(error))
                 return
             except UnavailableError as error:
                 write.fail(error)
@@ -186,7 +180,7 @@ class Store:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             try:
                 if connection.execute(sa.select(VERSION)).scalar() != self._schema:
-                    raise self._of_another_release()
+                    raise self._failures.of_another_release(self._schema)
                 for write in writes:
                     connection.exec_driver_sql("SAVEPOINT one")
                     try:
@@ -220,16 +214,16 @@ class Store:
             try:
                 return self._commit_to_postgres(work, actor, attempt)
             except DBAPIError as error:
-                code = _code(error)
+                code = code_of(error)
                 if code == _DIVISION:
-                    raise self._of_another_release() from None
+                    raise self._failures.of_another_release(self._schema) from None
                 if code.startswith(_TAKEN) and attempt >= _MOST_TAKEN:
                     raise
                 is_lost = error.connection_invalidated and not was_lost
                 was_lost = was_lost or is_lost
                 is_changed = code.startswith((_CHANGED, _CIRCLE, _TAKEN)) and time.monotonic() < until
                 if not (is_lost or is_changed):
-                    raise self._unavailable(error) from None
+                    raise self._failures.unavailable(error) from None
             attempt += 1
             # Those who were in each other's way do not come back at the same time.
             time.sleep(secrets.randbelow(1_000) / 1_000 * min(_LONGEST_PAUSE, 0.002 * 2 ** min(attempt, 10)))
@@ -242,11 +236,11 @@ class Store:
             try:
                 together(connection, statements, commit=True)
             except DBAPIError as error:
-                if not (error.connection_invalidated or _code(error).startswith(_ENDED)):
+                if not (error.connection_invalidated or code_of(error).startswith(_ENDED)):
                     raise
                 _give_up(connection)
                 if not self._has(at):
-                    raise self._unavailable(error, is_known=False) from None
+                    raise self._failures.unavailable(error, is_known=False) from None
             return result
 
     @contextmanager
@@ -300,29 +294,6 @@ class Store:
         newest = sa.select(sa.func.max(number)).scalar_subquery()
         return [sa.delete(tables.changes).where(number <= newest - _MOST_CHANGES)]
 
-    def _unavailable(self, error: SQLAlchemyError, *, is_known: bool = True) -> UnavailableError:
-        what = (
-            "Nothing was changed"
-            if is_known
-            else "It is not known whether the change was stored: look before you repeat it, unless the call "
-            "had an idempotency key; with the same one it is stored once"
-        )
-        return UnavailableError(f"the board {self.shown} cannot be used: {_words(error)}. {what}{self._rescue(error)}.")
-
-    def _of_another_release(self) -> UnavailableError:
-        return UnavailableError(
-            f"the board {self.shown} has the tables of another release of lsp-mcp by now (this one knows version "
-            f"{self._schema}). Nothing was changed: update lsp-mcp ({upgrade_command()}) and start it again."
-        )
-
-    def _rescue(self, error: SQLAlchemyError) -> str:
-        """What to do about a broken file, as the end of a sentence."""
-        if not self.file or not any(words in _words(error) for words in _BROKEN):
-            return ""
-        file, new = shlex.quote(str(self.file)), shlex.quote(f"{self.file}.rescued")
-        program = f"{shlex.quote(sys.executable)} -m lsp_mcp.board.rescue"
-        return f"; what is readable of it comes into a new file with: {program} {file} {new}"
-
 
 @dataclass
 class _Write:
@@ -349,43 +320,7 @@ class _Write:
         return self.result
 
 
-def shown_url(url: str) -> str:
-    """Where the database of `url` is, without a password."""
-    file = url.removeprefix("sqlite:///")
-    return sa.make_url(url).render_as_string(hide_password=True) if file == url else file
-
-
-def activity_file(database: Path) -> Path:
-    """Beside a file of SQLite's: what processes tell each other, a line of JSON each, or an empty one: "look"."""
-    return database.with_name(f"{database.name}-activity")
-
-
-def tell_followers(database: Path, line: bytes) -> None:
-    """Append a line for those who follow `activity_file`; harmless if that cannot be done."""
-    file = activity_file(database)
-    try:
-        big = file.exists() and file.stat().st_size > _MOST_ACTIVITY
-        # One write of a short line at the end is not torn apart by another's.
-        descriptor = open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if big else 0))
-        try:
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        log.debug("others are not told: %s", error)
-
-
 def _give_up(connection: Connection) -> None:
     """It is lost, and so are the others in the pool, which are as old."""
     connection.invalidate()
     connection.engine.dispose(close=False)
-
-
-def _words(error: Exception) -> str:
-    """The database's own words."""
-    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-
-
-def _code(error: DBAPIError) -> str:
-    """PostgreSQL's SQLSTATE; empty if it said none."""
-    return getattr(error.orig, "sqlstate", None) or ""

@@ -1,4 +1,4 @@
-"""What one transaction works with: `Transaction`. Nothing here knows when it is committed; that is `writing`'s."""
+"""What one transaction works with: `Transaction`. When it is committed is up to `store`."""
 
 from __future__ import annotations
 
