@@ -15,13 +15,14 @@ from pathlib import Path
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.call_places import is_called
 from lsp_mcp.features.calls import Named
+from lsp_mcp.features.check_gaps import added
 from lsp_mcp.features.containers import Containers
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree
 from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.symbols import FUNCTIONS, Symbol
-from lsp_mcp.features.word_check import WordCheck, added
+from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 
@@ -57,6 +58,7 @@ class _Search:
         self._children: dict[Site, tuple[Node, ...]] = {}  # of functions that were found to have more callers
         self._shown: set[Site] = set()
         self._added: list[Place] = []
+        self._by_spelling: list[Place] = []  # those of them that the server knows nothing of
 
     async def of(self, roots: Sequence[Node], seconds: float) -> list[Gap]:
         until = time.monotonic() + seconds
@@ -84,7 +86,7 @@ class _Search:
             text = f"calls of {len(seen) - unchecked:,} of {count(len(seen), 'function')} were compared with the text"
             exact = self._backend.adapter.word_check.exact
             gaps.append(news("unverified", text) if exact else Gap("unverified", f"{text}; ask again", about="calls"))
-        return [*gaps, *added(self._backend, self._added)]
+        return [*gaps, *added(self._backend, self._added, self._by_spelling)]
 
     def whole(self, node: Node) -> Node:
         """`node` with the callers that were found."""
@@ -108,6 +110,7 @@ class _Search:
             children[_site(child)] = replace(known, sites=tuple(sites))
         found = self._children[_site(node)] = tuple(children.values())
         self._added += calls
+        self._by_spelling += [place for place in calls if place in checked.by_spelling]
         return found, list(checked.gaps)
 
     async def _caller(self, place: Place) -> Node:

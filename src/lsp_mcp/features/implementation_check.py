@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.features.check_gaps import added, without
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.identity import sites_of
 from lsp_mcp.features.implementations import Implementation, Implementations
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.word_check import LEFT_OUT_SECONDS, WordCheck, added, without
+from lsp_mcp.features.word_check import LEFT_OUT_SECONDS, WordCheck
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 

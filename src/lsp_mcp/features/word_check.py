@@ -7,28 +7,26 @@ one, or nothing that it knows. See ARCHITECTURE.md, "What `complete` proves".
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.check_gaps import lines_of, unasked, unexplained, without
 from lsp_mcp.features.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.features.identity import Identity, identity, sites_of
+from lsp_mcp.features.learning import Learning
 from lsp_mcp.features.macro_uses import explained_by_macros
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.unparsed import explained_by_function, kind_before
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count, first_few
+from lsp_mcp.prose import count
 from lsp_mcp.remembered import Remembered
 from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
-
-log = logging.getLogger(__name__)
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 _MOST_OF_EXACT = 500  # the same for a server that misses nothing where it has read a file
@@ -36,7 +34,6 @@ _NEVER_TRUSTED = 20  # occurrences that are asked about whatever is known of the
 _LIKELIEST_SECONDS = 2.0  # for these
 LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
 _MOST_KEPT = 20_000  # files and places of searches that are remembered
-_MOST_NAMED = 3  # places or files of a gap that are told
 
 
 @dataclass(frozen=True)
@@ -49,6 +46,7 @@ class Verdicts:
     unasked: tuple[Place, ...] = ()  # there was no time to ask
     in_macros: tuple[Place, ...] = ()  # those of `missing` that are in definitions of macros
     by_macros: frozenset[Site] = frozenset()  # where these macros are used
+    by_spelling: tuple[Place, ...] = ()  # those of `missing` of which the server says nothing
 
 
 @dataclass(frozen=True)
@@ -56,21 +54,15 @@ class Checked:
     """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too.
 
     `in_code` are those of the places that are not in the definition of a macro, `by_macros` the places where the
-    macros are used in whose definitions the others stand: there code has the symbol by another word.
+    macros are used in whose definitions the others stand: there code has the symbol by another word. Of those
+    `by_spelling` the server itself says nothing.
     """
 
     missing: tuple[Place, ...] = ()
     gaps: tuple[Gap, ...] = ()
     in_code: tuple[Place, ...] = ()
     by_macros: frozenset[Site] = frozenset()
-
-
-@dataclass
-class _Learning:
-    """Questions that are being asked, and how many wait for them."""
-
-    task: asyncio.Task[None]
-    waiting: int = 0
+    by_spelling: tuple[Place, ...] = ()
 
 
 @dataclass
@@ -109,7 +101,7 @@ class WordCheck:
         self._backend = backend
         self._definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
-        self._learning: dict[object, _Learning] = {}  # by what is asked about
+        self._learning = Learning(backend, self._definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
@@ -146,10 +138,10 @@ class WordCheck:
         found, unread = await self._found(claim, search, doubted, most)
         if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
-            await self._learn(claim, left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
+            await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
         likeliest = found[:_NEVER_TRUSTED]
-        await self._learn(claim, likeliest, max(seconds, _LIKELIEST_SECONDS))
-        await self._learn(claim, found[:_MOST_ASKED], seconds)
+        await self._learning.of(likeliest, max(seconds, _LIKELIEST_SECONDS))
+        await self._learning.of(found[:_MOST_ASKED], seconds)
         verdicts = await self._by_function(claim, symbol, await self._verdicts(claim, symbol, found))
         if verdicts.unknown:
             is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
@@ -158,7 +150,7 @@ class WordCheck:
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         if not is_exact:
             open_files.update(unread)
-        lines = _lines((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
+        lines = lines_of((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
         gaps += await self._gaps(claim, open_files, lines)
         # A reason that was there before is one still, though the server may not say it again.
         gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
@@ -169,8 +161,8 @@ class WordCheck:
             left = [place for place in places if place.path not in told]
             return [place for place in left if (place.path, place.span.start.line) not in told_lines]
 
-        gaps += self._unknown(claim.name, untold(verdicts.unknown))
-        gaps += self._unasked(claim.name, untold(unproven))
+        gaps += unexplained(backend, claim.name, untold(verdicts.unknown))
+        gaps += unasked(claim.name, untold(unproven))
         if left := [path for path in unread if not is_exact and path not in told]:
             text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
             gaps.append(Gap("unverified", text, tuple(left), about="unread"))
@@ -180,7 +172,7 @@ class WordCheck:
             text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {asked:,} were looked at"
             gaps.append(news("unverified", text))
         in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
-        return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros)
+        return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)
 
     async def possible(self, claim: Claim) -> list[Gap]:
         """What could hide uses of the symbol of `claim` from the server, which is not asked about any.
@@ -200,11 +192,7 @@ class WordCheck:
 
     async def close(self) -> None:
         """Ask nothing any more."""
-        tasks = [one.task for one in self._learning.values()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._learning.close()
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -243,39 +231,6 @@ class WordCheck:
             Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched)
         )
 
-    async def _learn(self, claim: Claim, occurrences: Sequence[Place], seconds: float) -> None:
-        """Ask about what is not known yet."""
-        sites = [(place.path, place.span.start) for place in occurrences]
-        by_folder = self._backend.adapter.word_check.by_folder
-        groups: dict[Path, list[Site]] = {}
-        for site in sites:
-            if self._definitions.known(site) is None:
-                groups.setdefault(site[0].parent if by_folder else site[0], []).append(site)
-        if not groups:
-            return
-        for other in [one for one in self._learning.values() if not one.waiting]:
-            other.task.cancel()  # who wanted to know has gone on
-        about = frozenset(sites), self._backend.generation
-        learning = self._learning.get(about)
-        if learning is None or learning.task.done() or not learning.waiting:
-            # In a context of its own: it goes on when the call is over.
-            task = asyncio.create_task(self._definitions.learn(groups.values()), context=Context())
-            learning = self._learning[about] = _Learning(task)
-            task.add_done_callback(partial(self._learned, about))
-        learning.waiting += 1
-        try:
-            done, _ = await asyncio.wait([learning.task], timeout=seconds)
-        finally:
-            learning.waiting -= 1
-        if done and not learning.task.cancelled():
-            learning.task.result()
-
-    def _learned(self, about: object, task: asyncio.Task[None]) -> None:
-        if (known := self._learning.get(about)) and known.task is task:
-            del self._learning[about]
-        if not task.cancelled() and (error := task.exception()):
-            log.info("%s was not asked to the end: %s", self._backend.name, error)
-
     async def _verdicts(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place]) -> Verdicts:
         sites = frozenset(claim.sites)
         missing: list[Place] = []
@@ -309,7 +264,7 @@ class WordCheck:
         )
         return replace(
             verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
-            unknown=said.unknown,
+            unknown=said.unknown, by_spelling=said.theirs,
         )  # fmt: skip
 
     async def _in_macros(
@@ -343,55 +298,3 @@ class WordCheck:
         """
         is_aliased = all(one.id in symbol.aliased for one in meaning)
         return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)
-
-    def _unknown(self, name: str, places: Sequence[Place]) -> list[Gap]:
-        if not places:
-            return []
-        shown = first_few([_shown(place, self._backend.root) for place in places], _MOST_NAMED)
-        text = f"unverified: {_number(name, places)} that {self._backend.name} does not explain: {shown}"
-        return [Gap("unverified", text, _files(places), about="unknown")]
-
-    def _unasked(self, name: str, places: Sequence[Place]) -> list[Gap]:
-        if not places:
-            return []
-        text = f"unverified: {_number(name, places)}; they are being checked; ask again"
-        return [Gap("unverified", text, _files(places), about="unasked")]
-
-
-def added(backend: Backend, places: Sequence[Place]) -> list[Gap]:
-    """What is said of an answer that `places` were joined to."""
-    if not places:
-        return []
-    shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
-    text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {shown}"
-    return [news("added", text, files=_files(places))]
-
-
-def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
-    """Those of `gaps` whose files none of those `known` is about."""
-    files = {file for gap in known for file in gap.files}
-    return [gap for gap in gaps if files.isdisjoint(gap.files)]
-
-
-def _lines(places: Iterable[Place], *, except_in: Collection[Path]) -> dict[Path, frozenset[int]]:
-    """The lines of `places` by file."""
-    found: dict[Path, set[int]] = {}
-    for place in places:
-        if place.path not in except_in:
-            found.setdefault(place.path, set()).add(place.span.start.line)
-    return {path: frozenset(lines) for path, lines in found.items()}
-
-
-def _files(places: Iterable[Place]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(place.path for place in places))
-
-
-def _shown(place: Place, root: Path) -> str:
-    path = place.path.relative_to(root) if place.path.is_relative_to(root) else place.path
-    return f"{path} {place.span.start.line}:{place.span.start.character}"
-
-
-def _number(name: str, places: Sequence[Place]) -> str:
-    files = _files(places)
-    where = f" in {count(len(files), 'file')}" if len(files) > 1 else ""
-    return f"{count(len(places), 'occurrence')} of {name}{where}"

@@ -12,10 +12,11 @@ from typing import Generic, Protocol, TypeVar
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.asking import settled
+from lsp_mcp.features.check_gaps import added
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.word_check import Checked, WordCheck, added
+from lsp_mcp.features.word_check import Checked, WordCheck
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
@@ -77,7 +78,7 @@ class PlacesCheck(Generic[Value]):
         checked = await word_check.check(claim, seconds, thorough=self.thorough)
         if checked.missing:
             value = self.joined(value, checked)
-        return value, [*checked.gaps, *added(target.backend, checked.missing)]
+        return value, [*checked.gaps, *added(target.backend, checked.missing, checked.by_spelling)]
 
 
 def _no_places(_: object) -> Iterable[Place]:

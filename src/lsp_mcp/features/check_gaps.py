@@ -1,0 +1,72 @@
+"""What is said of an answer that was compared with the text: places that were added, and places without explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.places import Place
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count, first_few
+
+_MOST_NAMED = 3  # places or files of a gap that are told
+
+
+def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Place] = ()) -> list[Gap]:
+    """What is said of an answer that `places` were joined to, some of them for their spelling (`features.unparsed`)."""
+    if not places:
+        return []
+    named = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {named}"
+    if by_spelling:
+        which = "" if len(by_spelling) == len(places) else f"{len(by_spelling):,} "
+        text += f" ({which}not compiled, but spelled as in the rest of the function)"
+    return [news("added", text, files=_files(places))]
+
+
+def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
+    """What is said of `places` of which the server says nothing."""
+    if not places:
+        return []
+    shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    text = f"unverified: {_number(name, places)} that {backend.name} does not explain: {shown}"
+    return [Gap("unverified", text, _files(places), about="unknown")]
+
+
+def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
+    """What is said of `places` that there was no time to ask about."""
+    if not places:
+        return []
+    text = f"unverified: {_number(name, places)}; they are being checked; ask again"
+    return [Gap("unverified", text, _files(places), about="unasked")]
+
+
+def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
+    """Those of `gaps` whose files none of those `known` is about."""
+    files = {file for gap in known for file in gap.files}
+    return [gap for gap in gaps if files.isdisjoint(gap.files)]
+
+
+def lines_of(places: Iterable[Place], *, except_in: Collection[Path]) -> dict[Path, frozenset[int]]:
+    """The lines of `places` by file, but for the files `except_in`."""
+    found: dict[Path, set[int]] = {}
+    for place in places:
+        if place.path not in except_in:
+            found.setdefault(place.path, set()).add(place.span.start.line)
+    return {path: frozenset(lines) for path, lines in found.items()}
+
+
+def _files(places: Iterable[Place]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(place.path for place in places))
+
+
+def _shown(place: Place, root: Path) -> str:
+    path = place.path.relative_to(root) if place.path.is_relative_to(root) else place.path
+    return f"{path} {place.span.start.line}:{place.span.start.character}"
+
+
+def _number(name: str, places: Sequence[Place]) -> str:
+    files = _files(places)
+    where = f" in {count(len(files), 'file')}" if len(files) > 1 else ""
+    return f"{count(len(places), 'occurrence')} of {name}{where}"
