@@ -21,7 +21,7 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
     text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {named}"
     if by_spelling:
         which = "" if len(by_spelling) == len(places) else f"{len(by_spelling):,} "
-        text += f" ({which}not compiled, but spelled as in the rest of the function)"
+        text += f" ({which}by spelling, as in the rest of the function)"
     return [news("added", text, files=_files(places))]
 
 
