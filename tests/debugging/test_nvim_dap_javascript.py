@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +64,19 @@ async def test_a_program_is_ended_with_its_session(
         assert len([name for name in before.values() if name == "node"]) >= 2
         assert (await at.call("terminate"))["state"] == "terminated"
         await all_end(before)
+
+
+@bounded
+async def test_a_program_ends_with_a_neovim_that_is_killed(tmp_path: Path) -> None:
+    if not shutil.which("setpriv"):
+        pytest.skip("setpriv: it is part of util-linux")
+    shutil.copytree(PROGRAMS / "js", tmp_path / "js")
+    async with debugging(tmp_path, lua=ADAPTER) as nv, on_stdio(nv, tmp_path, "auto") as face:
+        at = Debugger(nv, face, tmp_path)
+        await at.call("set_breakpoint", filename=TICKETS, line=39)
+        launch: dict[str, Any] = {"type": "pwa-node", "request": "launch", "name": "it", "program": TICKETS}
+        await at.call("run", **launch, args=["loop"], wait_until_paused=True)
+        ours = [pid for pid in started_by(tmp_path) if "tickets.js" in (Path(f"/proc/{pid}/cmdline").read_text())]
+        assert ours
+        os.kill(nv.pid, signal.SIGKILL)
+        await all_end(dict.fromkeys(ours, "node"))

@@ -16,6 +16,14 @@ local function environment(asked)
   return next(env) and env or nil
 end
 
+-- Neovim ends its jobs when it quits. Killed, it cannot: the kernel ends the program then, where it can be asked to.
+local function command_of(words)
+  if vim.fn.executable('setpriv') == 0 then
+    return words
+  end
+  return vim.list_extend({ 'setpriv', '--pdeathsig', 'KILL', '--' }, words)
+end
+
 local function start(session, request)
   local record, asked = sessions.of(session), request.arguments
   local program = { running = true }
@@ -24,7 +32,7 @@ local function start(session, request)
       program_output.add(record.output, category, table.concat(chunks, '\n'))
     end
   end
-  local ok, job = pcall(vim.fn.jobstart, asked.args, {
+  local ok, job = pcall(vim.fn.jobstart, command_of(asked.args), {
     cwd = type(asked.cwd) == 'string' and asked.cwd ~= '' and asked.cwd or nil,
     env = environment(asked.env),
     stdin = 'null',
