@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from asking import Ask, asking, skip_without
+from lsp_mcp.features import word_check
+from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.wire.peer import Peer
 
 GO = {
@@ -99,3 +102,25 @@ def test_clangd_is_asked_for_nothing_that_it_has_explained_until_a_file_changes(
         assert await uses() == ["new.cpp", "new.h"]
 
     asking("clangd", tmp_path, question)
+
+
+def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("clangd")
+    text = "int made(int n) {\n  int m = n;\n#ifdef OTHER\n  m = 2;\n#endif\n  return m;\n}\n"
+    written(tmp_path, {"a.c": text, "compile_flags.txt": "-std=c11\n"})
+    never = asyncio.Event()
+
+    async def silent(*_: object) -> None:
+        await never.wait()
+
+    monkeypatch.setattr(word_check, "explained_by_function", silent)
+    monkeypatch.setattr(word_check, "_LIKELIEST_SECONDS", 0.0)
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="a.c:2:m")
+        assert [one["location"]["line"] for one in answer["references"]] == [2, 6]
+        assert "a.c line 4" in answer["status"]
+
+    asking("clangd", tmp_path, question, SessionOptions(check_seconds=0.01))

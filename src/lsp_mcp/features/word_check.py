@@ -127,7 +127,12 @@ class WordCheck:
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
         gaps = [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
-        search = await self._searched(claim, words)
+        try:
+            async with asyncio.timeout(max(seconds, LEFT_OUT_SECONDS)):
+                search = await self._searched(claim, words)
+        except TimeoutError:
+            text = f"unverified: {backend.name} did not say in time what {claim.name} is; ask again"
+            return Checked(gaps=(*await self._gaps(claim, words.files), *gaps, Gap("unverified", text, words.files)))
         symbol = search.symbol
         if symbol is None:
             return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
@@ -142,7 +147,7 @@ class WordCheck:
         likeliest = found[:_NEVER_TRUSTED]
         await self._learning.of(likeliest, max(seconds, _LIKELIEST_SECONDS))
         await self._learning.of(found[:_MOST_ASKED], seconds)
-        verdicts = await self._by_function(claim, symbol, await self._verdicts(claim, symbol, found))
+        verdicts = await self._by_function(claim, symbol, await self._verdicts(claim, symbol, found), seconds)
         if verdicts.unknown:
             is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
             verdicts = await self._in_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
@@ -255,13 +260,16 @@ class WordCheck:
                 others.append(place)
         return Verdicts(tuple(missing), tuple(others), tuple(unknown), tuple(unasked))
 
-    async def _by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts) -> Verdicts:
-        """`verdicts` with what the functions around say of what is unknown."""
+    async def _by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts, seconds: float) -> Verdicts:
+        """`verdicts` with what the functions around say of what is unknown, if the server tells that in time."""
         if not verdicts.unknown:
             return verdicts
-        said = await explained_by_function(
-            self._backend, self._definitions, verdicts.unknown, frozenset(claim.sites), symbol
-        )
+        sites = frozenset(claim.sites)
+        try:
+            async with asyncio.timeout(max(seconds, _LIKELIEST_SECONDS)):
+                said = await explained_by_function(self._backend, self._definitions, verdicts.unknown, sites, symbol)
+        except TimeoutError:
+            return verdicts  # what was learned is known when it is asked again
         return replace(
             verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
             unknown=said.unknown, by_spelling=said.theirs,
