@@ -2,6 +2,7 @@
 
     LspMcpError
     ├── CallerError              the arguments were wrong; the message says what to send instead
+    │   ├── ArgumentsError       unknown, missing or of the wrong type, or the tool is not offered: nothing has run
     │   ├── PointError           a place that is not in the document (line or character past the end)
     │   ├── AnchorError          an anchor that is malformed, not on an identifier, or whose symbol is gone
     │   ├── PathError            a file that is missing, outside the workspace, binary, or in an unknown language
@@ -31,6 +32,10 @@ class LspMcpError(Exception):
 
 class CallerError(LspMcpError):
     """The caller's arguments cannot be used as they are."""
+
+
+class ArgumentsError(CallerError):
+    """A call's arguments are unknown, missing or of the wrong type, or its tool is not offered: nothing has run."""
 
 
 class PointError(CallerError):
@@ -91,11 +96,16 @@ class SilentError(UnavailableError):
 _MOST_NAMED = 12
 
 
-def unknown(what: str, name: str, available: Iterable[str]) -> str:
-    """The error message `unknown backend 'x'; available: a, b`; of many names, only those that are similar."""
+def unknown(what: str, name: str, available: Iterable[str], *, listed_by: str = "") -> str:
+    """The error message `unknown backend 'x'; available: a, b`; of many names, only those that are similar.
+
+    If none is, the message names `listed_by`, the command that lists them.
+    """
     names = list(available)
     shown = f"unknown {what} {name[:80]!r}"
     if len(names) <= _MOST_NAMED:
         return f"{shown}; available: {', '.join(names) or 'none'}"
     near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.5)
-    return f"{shown}; did you mean {' or '.join(near)}?" if near else f"{shown}; no similar name among {len(names)}"
+    if near:
+        return f"{shown}; did you mean {' or '.join(near)}?"
+    return f"{shown}; no similar name among {len(names)}" + (f"; list them with: {listed_by}" if listed_by else "")

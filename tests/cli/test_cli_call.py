@@ -41,6 +41,7 @@ def test_an_unknown_tool_starts_no_server(project: Path, run: Run) -> None:
     result = run("call", "list_symbols", "file_path=a.go")
     assert result.exit_code == 2
     assert result.stderr.startswith("lsp-mcp: unknown tool 'list_symbols'; did you mean")
+    assert "list them with: lsp-mcp call --all" in run("call", "xyzzy").stderr
 
 
 def test_a_word_that_is_not_an_argument_is_refused_with_those_that_there_are(project: Path, run: Run) -> None:

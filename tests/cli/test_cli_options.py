@@ -80,13 +80,13 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 )
 def test_a_toolset_that_is_not_there_is_refused(fake: FakeWorkspace, run: Run, flags: list[str], words: str) -> None:
     result = run(*gopls(fake), *flags, "call", *HOVER)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr == f"lsp_request: {words}\n"
 
 
 def test_a_tool_that_is_off_by_default_says_which_flag_offers_it(fake: FakeWorkspace, run: Run) -> None:
     result = run(*clangd(fake), "call", "lm_clangd_memoryUsage")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr == (
         "lm_clangd_memoryUsage: it belongs to the toolset clangd-more; add --toolset clangd-more\n"
     )
@@ -99,7 +99,7 @@ def test_a_tool_that_is_off_by_default_says_which_flag_offers_it(fake: FakeWorks
 
 def test_a_tool_of_another_server_says_which_server_it_needs(fake: FakeWorkspace, run: Run) -> None:
     result = run(*gopls(fake), "call", "lm_clangd_status")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "clangd" in result.stderr.removeprefix("lm_clangd_status")
     following = run(*gopls(fake), "--toolset", "clangd", "call", "lm_clangd_status")
     assert "the toolset clangd needs the backend clangd, and what runs here is: gopls" in following.stderr
@@ -107,7 +107,7 @@ def test_a_tool_of_another_server_says_which_server_it_needs(fake: FakeWorkspace
 
 def test_a_tool_that_was_left_out_says_which_flag_did_it(fake: FakeWorkspace, run: Run) -> None:
     result = run(*gopls(fake), "--without-toolset", "lsp", "call", *HOVER)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "--without-toolset lsp" in result.stderr
 
 
@@ -220,6 +220,14 @@ def on_a_terminal(words: list[str]) -> str:
     return shown.decode()
 
 
+@pytest.mark.parametrize("words", [[], ["file_path=a.go", "limit=many"], ["file_path=a.go", "depth=1"]])
+def test_arguments_that_do_not_fit_the_tool_have_another_exit_status_than_a_call_that_fails(
+    fake: FakeWorkspace, run: Run, words: list[str]
+) -> None:
+    assert run(*gopls(fake), "call", "list_symbols_in_file", *words).exit_code == 2
+    assert run(*gopls(fake), "call", "list_symbols_in_file", "file_path=missing.go").exit_code == 1
+
+
 # --- passing through ---------------------------------------------------------------------------------
 
 
@@ -269,7 +277,7 @@ def test_only_a_flag_lets_an_edit_change_what_is_protected(fake: FakeWorkspace, 
     assert ".vscode/tasks.json is an editor's configuration" in refused.stderr
     assert "start lsp-mcp with --allow-protected-edits" in refused.stderr
     assert not tasks.exists()
-    assert run(*gopls(fake), "--ready-timeout", "0.1", *words, "allow_protected_edits=true").exit_code == 1
+    assert run(*gopls(fake), "--ready-timeout", "0.1", *words, "allow_protected_edits=true").exit_code == 2
     assert not tasks.exists()
     allowed = run(*gopls(fake), "--allow-protected-edits", "--ready-timeout", "0.1", *words)
     assert allowed.exit_code == 0, allowed.stderr

@@ -342,6 +342,13 @@ def test_a_daemon_starts_language_servers_before_it_imports_what_clients_need() 
     assert not late & imported
 
 
+def test_no_daemon_is_started_for_a_workspace_root_that_does_not_exist(desk: Desk) -> None:
+    nowhere = desk.root / "nowhere"
+    called = desk.run("--workspace-root", str(nowhere), "call", "check")
+    message = f"lsp-mcp: the workspace root {nowhere} does not exist; pass --workspace-root FOLDER\n"
+    assert (called.returncode, called.stdout, called.stderr) == (2, "", message)
+
+
 def test_each_session_is_told_what_is_new_since_its_own_last_check(desk: Desk) -> None:
     with desk.client("--format", "compact") as one, desk.client("--format", "compact") as other:
         assert answer(one.call("check")).startswith("No ") and answer(other.call("check")).startswith("No ")

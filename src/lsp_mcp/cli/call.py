@@ -16,7 +16,7 @@ from lsp_mcp.adapters import adapter_names
 from lsp_mcp.backend import Report
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
-from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
+from lsp_mcp.errors import ArgumentsError, CallerError, ConfigError, LspMcpError, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import chosen_toolsets, offered_tools, tool_context, tools_without_sessions, toolset_of
@@ -61,7 +61,7 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
 
 
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Call the tool `name` with `words` (`key=value`); returns exit status 1 if the call fails.
+    """Call the tool `name` with `words` (`key=value`); exit status 1 if it fails, 2 if the arguments do not fit it.
 
     The answer is compact text on a terminal, and JSON in a pipe or with `as_json`.
 
@@ -124,7 +124,7 @@ class ToolCall:
         known = known_tools()
         in_lua = self.name.startswith(PREFIX)
         if self.name not in known and not in_lua:
-            raise CallerError(unknown("tool", self.name, known))
+            raise CallerError(unknown("tool", self.name, known, listed_by="lsp-mcp call --all"))
         if in_lua and not self.flags.through_neovim:
             raise CallerError(f"{self.name} is a tool of a Neovim; add --backend nvim, or --socket PATH")
         if isinstance(self.words, Mapping):
@@ -147,7 +147,8 @@ class ToolCall:
             answer = await question(call)
         except LspMcpError as error:
             said = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.name.removeprefix(PREFIX)}: ")
-            return Outcome(None, (visible_lines(f"{self.name}: {said}"),), 1)
+            status = 2 if isinstance(error, ArgumentsError | ConfigError) else 1
+            return Outcome(None, (visible_lines(f"{self.name}: {said}"),), status)
         if self.flags.response_format == "text":
             # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
             return Outcome(visible_lines(answer) if self.terminal else answer, tuple(call.remarks))
@@ -182,10 +183,10 @@ def _question(here: Here, name: str, arguments: dict[str, Any]) -> Callable[[Cal
     """The call of the tool `name`.
 
     Raises:
-        CallerError: the tool is not available here.
+        ArgumentsError: the tool is not offered with these flags.
     """
     if name not in here.tools:
-        raise CallerError(f"it belongs to the toolset {toolset_of(name)}; {_needs(here.flags, name, ())}")
+        raise ArgumentsError(f"it belongs to the toolset {toolset_of(name)}; {_needs(here.flags, name, ())}")
     return lambda call: here.tools[name].call(call, arguments)
 
 

@@ -34,8 +34,8 @@ def serve(words: Sequence[str]) -> int | None:
         asked = asked_of(words)
     except OSError:
         return None  # the command line says what is wrong
-    if asked is None:
-        return None
+    if asked is None or not os.path.isdir(asked.root):
+        return None  # of a root that is missing, the command line says what is wrong
     if asked.call:
         _show("starting …")
     try:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 from lsp_mcp.backend import Report
-from lsp_mcp.errors import CallerError, LspMcpError
+from lsp_mcp.errors import ArgumentsError, LspMcpError
 from lsp_mcp.text import Base
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
 from lsp_mcp.waiting import bounded, phase
@@ -136,7 +136,7 @@ class Tool:
         """The answer's text.
 
         Raises:
-            CallerError: the arguments don't fit; the message names each and says what fits.
+            ArgumentsError: the arguments don't fit; the message names each and says what fits.
             SilentError: a server took longer than the tool's timeout.
             LspMcpError: whatever the tool says on purpose.
         """
@@ -171,13 +171,13 @@ class Tool:
         known = list(self.model.model_fields)
         if unknown := [name for name in arguments if name not in known]:
             told = [*(_unknown(name, known) for name in unknown[:_TOLD]), *_more(len(unknown) - _TOLD)]
-            raise CallerError(f"{'; '.join(told)}. {self.name} takes: {', '.join(known)}.")
+            raise ArgumentsError(f"{'; '.join(told)}. {self.name} takes: {', '.join(known)}.")
         try:
             return self.model.model_validate(arguments)
         except ValidationError as error:
             found = error.errors(include_url=False)
             problems = [*(_problem(one) for one in found[:_TOLD]), *_more(len(found) - _TOLD)]
-            raise CallerError(f"{self.name}: {'; '.join(problems)}.") from None
+            raise ArgumentsError(f"{self.name}: {'; '.join(problems)}.") from None
 
 
 def tool(
