@@ -235,6 +235,13 @@ async def test_elements_are_paged_here_and_objects_are_opened_one_level_deep(roo
         page = await d.evaluate(expression="big", start=190, count=4)
         assert page["elements"] == {"190": "190", "191": "191", "192": "192", "193": "193"}
         assert page["more"] == "pass start=194"
+        # debugpy adds the length, and lists no more than 100 elements of a list, 500 of a dictionary.
+        end = await d.evaluate(expression="big", start=198, count=9)
+        assert (end["elements"], "more" in end) == ({"198": "198", "199": "199"}, False)
+        assert (await d.evaluate(expression="big", start=10, count=150))["more"] == "pass start=109"
+        assert (await d.evaluate(expression="set(big)", start=198, count=9))["elements"] == end["elements"]
+        named = await d.evaluate(expression="dict.fromkeys(range(5, 905))", start=899, count=9)
+        assert named["elements"] == {"904": "None"}
         assert len(str(await d.evaluate(expression="table"))) < 6_000
         with pytest.raises(RefusedError, match=r"^NameError: name 'nosuch' is not defined$"):
             await d.evaluate(expression="nosuch")

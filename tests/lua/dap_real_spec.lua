@@ -253,8 +253,22 @@ if vim.env.DEBUGPY_PYTHON then
         return one.value
       end, page.variables)
     )
-    local _, message = call('dap_variables', { variables_reference = big, start = 250, count = 2 })
-    contains(message, 'gives no element 250') -- debugpy has the first 100
+    local function elements(reference, from, count)
+      local found = call('dap_variables', { variables_reference = reference, start = from, count = count })
+      return vim.tbl_map(function(one)
+        return { one.name, one.value }
+      end, found.variables), found.hint
+    end
+    -- debugpy has the first 100 of a list and 500 of a dictionary.
+    equal({ { '250', '250' }, { '251', '251' } }, (elements(big, 250, 2)))
+    local last, hint = elements(big, 268, 9)
+    equal({ { '268', '268' }, { '269', '269' } }, last)
+    equal(nil, hint)
+    local _, message = call('dap_variables', { variables_reference = big, start = 270 })
+    contains(message, 'there is no element 270')
+    local table_ = call('dap_evaluate', { expression = '{f"k{n}": n for n in range(600)}' }).variables_reference
+    equal({ { "'k598'", '598' }, { "'k599'", '599' } }, (elements(table_, 598, 9)))
+    contains(call('dap_variables', { variables_reference = table_, count = 3 }).hint, 'pass start=3')
     equal('terminated', call('dap_terminate').state)
   end)
 

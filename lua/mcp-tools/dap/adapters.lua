@@ -15,6 +15,10 @@
 ---   exceptions  the adapter's filters by what `break_on_exceptions` may say: uncaught, raised, user
 ---   scopes    patterns of the scopes whose variables are shown at a stop; else the locals alone
 ---   hidden    patterns of variables that are none of the program's
+---   page      what gives the elements `{start}` to `{end}`, from 0, of `{expression}`, where the debugger lists only the
+---             first ones of many: `named` if elements have names (it fails for any other value, and is tried first),
+---             `numbered` else; `most`, how many at once, one less than it lists; and `more`, the type or name of what it
+---             lists in the place of the others
 ---   chatter   lines in output and traces that are the debugger's own: patterns that `begins` one, and that `goes_on`
 ---   context   the context of an evaluation if the caller says none; else it is `repl`
 ---   exit      patterns that find the exit code in what the debugger prints, if it sends no `exited`
@@ -50,7 +54,14 @@ return {
     address = 'connect',
     remote = {},
     not_it = { '/debugpy/', '/runpy.py', '<frozen ' },
-    hidden = { '^special variables$', '^function variables$', '^class variables$', '^__.*__$' },
+    hidden = { '^special variables$', '^function variables$', '^class variables$', '^__.*__$', '^len%(%)$' },
+    page = {
+      most = 99,
+      more = { 'MoreItems', 'Unable to handle:' },
+      named = "dict(__import__('itertools').islice(dict.items({expression}), {start}, {end}))",
+      numbered = "(lambda x: list(__import__('itertools').islice(x, {start}, {end})) "
+        .. 'if isinstance(x, (set, frozenset)) else x[{start}:{end}])({expression})',
+    },
     chatter = { begins = { '^  File ".*/debugpy/', '^  File ".*[/<]runpy' }, goes_on = '^    ' },
     notes = {
       {
@@ -117,6 +128,18 @@ return {
     context = 'watch', -- `repl` takes LLDB's commands alone
     exceptions = { raised = { 'cpp_throw' } },
     exit = { 'Process exited with code (%-?%d+)' },
+    chatter = {
+      begins = {
+        "^Console is in 'commands' mode",
+        '^Failed to redirect stdio',
+        '^Debuggee output will appear here',
+        '^Launching: ',
+        '^Launched process ',
+        '^Attached to process',
+        '^Process exited with code',
+        '^error: .*DW_TAG_',
+      },
+    },
     not_it = { '/libc', '/usr/lib', '/usr/include/', '/include/c++/', '/nptl/' },
     example = "require('dap').adapters.codelldb = { type = 'server', port = '${port}', "
       .. "executable = { command = 'codelldb', args = { '--port', '${port}' } } }",

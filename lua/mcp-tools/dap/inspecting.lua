@@ -2,6 +2,7 @@
 local asking = require('mcp-tools.dap.asking')
 local chosen = require('mcp-tools.dap.chosen')
 local debuggers = require('mcp-tools.dap.debuggers')
+local paging = require('mcp-tools.dap.paging')
 local program_output = require('mcp-tools.dap.program_output')
 local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
@@ -56,6 +57,9 @@ end
 function M.scopes(record, args, call)
   local frame = M.frame_id(record, args.frame_id)
   local answer = must(asking.ask(record, 'scopes', { frameId = frame }, call))
+  for _, scope in ipairs(answer.scopes or {}) do
+    paging.remember(record.stop, scope.variablesReference, nil, frame)
+  end
   return {
     frame_id = frame,
     scopes = vim.tbl_map(function(scope)
@@ -70,30 +74,6 @@ function M.scopes(record, args, call)
   }
 end
 
--- Whether a variable is an element of a list, by its name: `3`, `[3]`.
-local function is_element(variable)
-  return variable.name:find('^%[?%d+%]?$') ~= nil
-end
-
--- What the caller has asked for of `all`, where the adapter does not choose by itself and has sent everything.
-local function fitting(all, args, hidden)
-  local found = {}
-  for _, variable in ipairs(all) do
-    local fits = not args.filter or is_element(variable) == (args.filter == 'indexed')
-    if fits and not (args.start and not is_element(variable)) and not shown.is_hidden(variable, hidden) then
-      found[#found + 1] = variable
-    end
-  end
-  if args.start and args.start >= #found then
-    task.fail(
-      'the debug adapter gives no element %d here, only the first %d: dap_evaluate takes an index or a slice',
-      args.start,
-      #found
-    )
-  end
-  return vim.list_slice(found, (args.start or 0) + 1)
-end
-
 --- The variables behind a reference.
 function M.variables(record, args, call)
   local asked = { variablesReference = args.variables_reference }
@@ -101,17 +81,27 @@ function M.variables(record, args, call)
   if pages then
     asked.filter, asked.start, asked.count = args.filter, args.start, args.count
   end
-  local answer = must(asking.ask(record, 'variables', asked, call))
   local most = args.count and args.count > 0 and args.count or MOST_VARIABLES
-  local all, found, room = answer.variables or {}, {}, MOST_CHARACTERS
-  if not pages then
-    all = fitting(all, args, debuggers.known(record.type, record.adapter).hidden or {})
+  local debugger = debuggers.known(record.type, record.adapter)
+  local all, rest = nil, false
+  if not pages and args.start and args.filter ~= 'named' then
+    all, rest = paging.by_expression(record, args, debugger, call)
   end
+  if not all then
+    local answer = must(asking.ask(record, 'variables', asked, call))
+    all = answer.variables or {}
+    if not pages then
+      all, rest = paging.fitting(all, args, debugger)
+    end
+  end
+  local found, room = {}, MOST_CHARACTERS
+  local frame = paging.frame(record.stop, args.variables_reference)
   for index, variable in ipairs(all) do
     room = room - math.min(#(variable.value or ''), LONGEST_VALUE) - #variable.name - FORM
     if index > most or (room < 0 and index > 1) then
       break
     end
+    paging.remember(record.stop, variable.variablesReference, variable.evaluateName, frame)
     found[index] = {
       name = variable.name,
       value = shown.cut(variable.value or '', LONGEST_VALUE),
@@ -124,6 +114,9 @@ function M.variables(record, args, call)
   end
   local left_out = #all > #found and #all - #found or nil
   local hint = left_out and 'start and count tell which ones' or nil
+  if rest and args.filter ~= 'named' then -- nobody knows how many
+    left_out, hint = nil, ('there are more: pass start=%d'):format((args.start or 0) + #found)
+  end
   return { variables = found, left_out = left_out, hint = hint }
 end
 
@@ -147,6 +140,7 @@ function M.evaluate(record, args, call)
   if not answer then
     task.fail('%s', vim.trim(table.concat(shown.without(vim.split(problem, '\n'), debugger.chatter), '\n')))
   end
+  paging.remember(record.stop, answer.variablesReference, args.expression, asked.frameId)
   return {
     result = shown.cut(answer.result or '', LONGEST_VALUE),
     type = answer.type,

@@ -71,6 +71,8 @@ class Variables(Data, frozen=True):
     scopes: str = "^(?:Locals?|Arguments)$"  # a pattern of the names of scopes with a frame's own
     # The elements {start} to {end} of {expression}, from 0: for an adapter that lists only the first ones of many.
     page: str = ""
+    page_named: str = ""  # the same where elements have names; it fails for any other value, and is tried first
+    page_most: int = 1000  # elements of one page: one less than the adapter lists
     returned: str = ""  # a pattern of the names of returned values
 
 

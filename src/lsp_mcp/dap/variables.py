@@ -80,16 +80,22 @@ async def elements(
 
 
 async def page(target: Target, rules: Rules, expression: str, asked: Json, start: int, count: int) -> list[Variable]:
-    """The same by an expression that makes them, named by their numbers; none if there is no such expression."""
-    if not rules.page:
-        return []
-    values = {"{expression}": expression, "{start}": str(start), "{end}": str(start + count)}
-    part = rules.page
-    for hole, value in values.items():
-        part = part.replace(hole, value)
-    got = await quietly(target.ask("evaluate", {**asked, "expression": part})) or {}
-    found = await elements(target, rules, int(got.get("variablesReference") or 0), count=count)
-    return [replace(one, name=str(start + index)) for index, one in enumerate(found)]
+    """The same by an expression that makes them; none if there is no such expression.
+
+    Elements without names of their own are named by their numbers.
+    """
+    values = {"expression": expression, "start": str(start), "end": str(start + count)}
+    for template in (rules.page_named, rules.page):
+        if not template:
+            continue
+        part = re.sub(r"\{(expression|start|end)\}", lambda hole: values[hole[1]], template)
+        if (got := await quietly(target.ask("evaluate", {**asked, "expression": part}))) is None:
+            continue
+        found = await elements(target, rules, int(got.get("variablesReference") or 0), count=count)
+        if template == rules.page_named:
+            return found
+        return [replace(one, name=str(start + index)) for index, one in enumerate(found)]
+    return []
 
 
 async def opened(target: Target, rules: Rules, variables: Sequence[Variable]) -> list[Variable]:

@@ -83,6 +83,7 @@ class InspectTools(DebugToolset):
         if got.get("type"):
             answer["type"] = got["type"]
         reference, indexed = int(got.get("variablesReference") or 0), int(got.get("indexedVariables") or 0)
+        count = min(count, rules.page_most)
         if reference and count:
             found = await page(stop.target, rules, expression, asked, start, count + 1) if start else []
             found = found or await elements(
@@ -94,6 +95,8 @@ class InspectTools(DebugToolset):
                 answer["elements"] = shown
             if len(found) > count or left_out:
                 answer["more"] = f"pass start={start + len(shown)}"
+            if start and not found:
+                call.remark(f"the debugger gives no element {start} here; an expression with an index or a slice may")
         return self._answers.text(call, one, answer)
 
     @tool(title="Set a variable", read_only=False, destructive=True)
