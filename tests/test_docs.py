@@ -89,6 +89,17 @@ def test_an_adapter_in_the_documents_can_be_used() -> None:
             re.compile(pattern)
 
 
+def test_the_statuses_in_troubleshooting_are_worded_as_the_program_words_them() -> None:
+    table = (DOCS / "troubleshooting.md").read_text("utf-8").partition("| status |")[2].partition("\n\n")[0]
+    statuses = re.findall(r"`(.*?)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:]))
+    assert len(statuses) > 10
+    code = "\n".join(path.read_text("utf-8") for path in (TOP / "src").rglob("*.py"))
+    for status in statuses:
+        parts = re.split(r"[A-Z]{4,}|[\d,/]*\d|…|\w+ \w+=|compile_commands.json", status)
+        for part in parts:
+            assert part.strip(" ,") in code, status
+
+
 def test_a_command_in_the_documents_names_tools_and_flags_that_exist() -> None:
     from lsp_mcp.cli.main import main
 

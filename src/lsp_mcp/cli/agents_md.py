@@ -58,7 +58,7 @@ def show(root: Path, *, as_json: bool) -> None:
         return
     click.echo(f"Add this to {root / FILE}:\n", err=True)
     click.echo(block())
-    click.echo("\nTo do it automatically:\n  lsp-mcp setup --agents-md --write", err=True)
+    click.echo("\nTo write it:\n  lsp-mcp setup --agents-md --write", err=True)
 
 
 def change(root: Path, *, remove: bool, as_json: bool) -> None:

@@ -87,9 +87,7 @@ def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
         for name, scope in client.scopes.items():
             default = " (default)" if name == client.default_scope else ""
             click.echo(f"{'':12}    {name}: {scope.file(root)}{default}")
-    click.echo(
-        "\nSee what comes into the file, write it or remove it:  lsp-mcp setup CLIENT [--write|--remove]", err=True
-    )
+    click.echo("\nShow an entry, write it or remove it:  lsp-mcp setup CLIENT [--write|--remove]", err=True)
     click.echo("The entry for another client:  lsp-mcp setup print", err=True)
 
 
@@ -106,9 +104,9 @@ def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: s
     what = "This goes into" if plan.text is None else "Merge this into"
     click.echo(f"{what} {plan.file}, for {plan.client.title}:\n", err=True)
     click.echo(plan.snippet, nl=False)
-    click.echo(f"\nTo have it done:\n  {_again(flags, plan)} --write", err=True)
+    click.echo(f"\nTo write it:\n  {_again(flags, plan)} --write", err=True)
     if plan.command:
-        click.echo(f"or by {plan.client.title} itself:\n  {shlex.join(plan.command)}", err=True)
+        click.echo(f"or let {plan.client.title} write it:\n  {shlex.join(plan.command)}", err=True)
     _say_next(plan)
 
 
@@ -278,8 +276,8 @@ def _say_next(plan: Plan) -> None:
         )
     click.echo(f"\nThen: {plan.scope.after}", err=True)
     if plan.client.check:
-        click.echo(f"See that it works: {plan.client.check}", err=True)
-    click.echo(f"See what is missing here: {PROGRAM} doctor", err=True)
+        click.echo(f"Check the connection: {plan.client.check}", err=True)
+    click.echo(f"Check what is missing here: {PROGRAM} doctor", err=True)
 
 
 def _again(flags: ServerFlags, plan: Plan) -> str:
