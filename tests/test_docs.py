@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
+import yaml
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError
@@ -87,6 +88,24 @@ def test_an_adapter_in_the_documents_can_be_used() -> None:
         assert lexing
         for pattern in (lexing.comment, lexing.string):
             re.compile(pattern)
+
+
+def test_the_steps_of_the_workflows_name_targets_files_and_programs_that_exist() -> None:
+    makefile = (TOP / "Makefile").read_text("utf-8")
+    steps = [
+        step["run"]
+        for path in sorted((TOP / ".github" / "workflows").glob("*.yml"))
+        for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+        for step in job["steps"]
+        if "run" in step
+    ]
+    assert "make test" in steps and ".ci/run" in steps
+    for step in steps:
+        for targets in re.findall(r"^make ((?:[a-z-]+(?:\s|$))+)", step, re.M):
+            assert all(re.search(f"^{target}:", makefile, re.M) for target in targets.split()), step
+        assert all((TOP / name).exists() for name in re.findall(r"(?:tests|scripts|\.ci)/[\w./]+", step)), step
+        # `make env` uses uv where there is one, and then there is no pip.
+        assert set(re.findall(r"\.venv/bin/(\w+)", step)) <= {"python", "pytest", "uv"}, step
 
 
 def test_the_statuses_in_troubleshooting_are_worded_as_the_program_words_them() -> None:
