@@ -77,7 +77,7 @@ local function fail(config, record, messages)
     -- nvim-dap repeats the adapter's error in fewer words.
     local repeats = record and record.error and vim.startswith(message.text, 'Error on ')
     if (message.level >= vim.log.levels.WARN or not record) and not repeats then
-      add(parts, message.text)
+      add(parts, (message.text:gsub(':%${port}', ', the port that was given to it')))
     end
   end
   if record then

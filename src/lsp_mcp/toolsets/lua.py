@@ -18,6 +18,7 @@ from lsp_mcp.toolsets.json_text import as_json, readable
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.visible import quoted
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +113,11 @@ class LuaTools:
             answered = await Questions(self._targets, None).about_symbol(call, spelled, _itself, reach="text")
         except (PathError, UnavailableError) as error:
             if not looks_like_anchor(spelled):
-                raise
+                message = (
+                    f"{quoted(spelled)} is the name of a symbol, and no language server of this Neovim can find it: pass "
+                    f"the place itself, as the tool's other arguments or as an anchor. {error}"
+                )
+                raise UnavailableError(message) from error
             log.info("the anchor %s is taken as it is: %s", spelled, error)
             return spelled
         target = answered.target

@@ -164,5 +164,8 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
             raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
     # Where only parts or debuggers run, tools that ask a language server are none.
     has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
-    wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - set(settings.without_toolsets)
+    without = set(settings.without_toolsets)
+    if without.issuperset(_EVERYWHERE):  # no tools over language servers: none of one of them either
+        of_backends &= {"nvim"}
+    wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - without
     return [name for name in TOOLSETS if name in wanted]

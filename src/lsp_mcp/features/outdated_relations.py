@@ -1,0 +1,105 @@
+"""What implements a type or a method no longer, though a server's index still says so: `mistrust_outdated`.
+
+clangd keeps that a class has a base, and that a method overrides another, after the file was read again without. That
+is seen in the server's own parse of the file; then a new server is asked, whose index is read from disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.containers import TYPES, Containers
+from lsp_mcp.features.scope import declaration_places, definition_places, locations
+from lsp_mcp.features.subtypes import Subtypes
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri, uri_path
+
+_IMPLEMENTATION = "textDocument/implementation"
+
+
+async def mistrust_related(backend: Backend, path: Path, point: Point, files: Collection[Path]) -> None:
+    """Mistrust the server if one of `files`, in which it has found places of the symbol at `point`, has something
+    that overrides the symbol no longer.
+
+    Raises:
+        PathError, PointError, UnavailableError: see `references`.
+    """
+    if backend.adapter.hierarchy and any(map(backend.has_reread, files)):
+        text = await backend.open(path)
+        position = text.point_position(point, backend.encoding)
+        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        try:
+            found = locations(await backend.request(_IMPLEMENTATION, params))
+        except RefusedError:
+            return  # nothing can implement it
+        await mistrust_outdated(backend, path, point, found)
+
+
+async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> None:
+    """Mistrust the server if one of `found`, the implementations that it gives for the symbol at `point`, is none.
+
+    Only those are looked at whose file the server has read again after a change. Raises: see `mistrust_related`.
+    """
+    if not backend.adapter.hierarchy:
+        return
+    doubtful = [one for one in found if backend.has_reread(uri_path(one["uri"]))]
+    if not doubtful:
+        return
+    relations = _Relations(backend)
+    above = await relations.types_of([(path, point)])
+    if not above:
+        above = await relations.types_of(
+            [*await declaration_places(backend, path, point), *await definition_places(backend, path, point)]
+        )
+    for one in doubtful:
+        file = uri_path(one["uri"])
+        start = (await backend.text(file)).position_point(one["range"]["start"], backend.encoding)
+        below = await relations.types_of([(file, start)])
+        if above and below and not await relations.is_below(above, below):
+            # No identifier: the name of the type may rightly stand in the file.
+            backend.mistrust(file, f"below {above[0]['name']}")
+
+
+class _Relations:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._containers = Containers(backend)
+        self._identity = Subtypes(backend).identity
+
+    async def types_of(self, declared: Iterable[tuple[Path, Point]]) -> list[Json]:
+        """The type hierarchy items of the types that are declared there, or whose members are."""
+        for path, point in declared:
+            known = await self._containers.known(path)
+            one = next((one for one in known if one.place.span.start == point), None)
+            if one and one.kind not in TYPES:
+                one = next((type_ for type_ in known if type_.kind in TYPES and type_.name == one.owner), None)
+            if one:
+                try:
+                    text = await self._backend.open(path)
+                    position = text.point_position(one.place.span.start, self._backend.encoding)
+                    at = {"textDocument": {"uri": path_uri(path)}, "position": position}
+                    return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
+                except (PathError, RefusedError):
+                    continue
+        return []
+
+    async def is_below(self, above: list[Json], below: list[Json]) -> bool:
+        """Whether one of the types `below` is based on one of those `above`, or is one of them."""
+        wanted = {self._identity(item) for item in above}
+        names = {str(item["name"]).partition("<")[0] for item in above}
+        seen: set[object] = set()
+        while below:
+            beyond: list[Json] = []
+            for item in below:
+                name, _, instance = str(item["name"]).partition("<")
+                # An instance of a template is another symbol than the template.
+                if (identity := self._identity(item)) in wanted or (instance and name in names):
+                    return True
+                if identity not in seen:
+                    seen.add(identity)
+                    beyond += await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
+            below = beyond
+        return False
