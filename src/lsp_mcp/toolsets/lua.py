@@ -114,8 +114,8 @@ class LuaTools:
         except (PathError, UnavailableError) as error:
             if not looks_like_anchor(spelled):
                 message = (
-                    f"{quoted(spelled)} is the name of a symbol, and no language server of this Neovim can find it: pass "
-                    f"the place itself, as the tool's other arguments or as an anchor. {error}"
+                    f"{quoted(spelled)} is the name of a symbol, and no language server of this Neovim can find it: "
+                    f"pass the place itself, as the tool's other arguments or as an anchor. {error}"
                 )
                 raise UnavailableError(message) from error
             log.info("the anchor %s is taken as it is: %s", spelled, error)
