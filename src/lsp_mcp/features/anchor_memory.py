@@ -38,7 +38,7 @@ class Followed:
 
 
 class LostError(AnchorError):
-    """The symbol that an anchor named is no longer where a line diff leads; `nearest` are candidates."""
+    """The symbol of an anchor is no longer where a line diff expects it; `nearest` are candidates."""
 
     def __init__(self, identifier: str, nearest: list[Point]) -> None:
         super().__init__(f"the symbol {identifier} is no longer there")
@@ -48,7 +48,7 @@ class LostError(AnchorError):
 
 @dataclass
 class _Version:
-    """One text of a file, the points handed out from it, and where our own edits have moved them since."""
+    """One text of a file, the points handed out for it, and where our own edits have moved them since."""
 
     text: Text
     points: set[Point] = field(default_factory=set)
@@ -68,7 +68,7 @@ class _Version:
 
 
 class AnchorMemory:
-    """What the file looked like when an anchor was handed out (bounded: 4 texts a file, 16 million characters)."""
+    """The text of each file when an anchor was handed out (bounded: 4 texts a file, 16 million characters)."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[Path, list[_Version]] = OrderedDict()
@@ -76,7 +76,7 @@ class AnchorMemory:
         self._moved: deque[tuple[Path, Path]] = deque(maxlen=_MOVES)
 
     def remember(self, path: Path, text: Text, points: Iterable[Point]) -> None:
-        """Anchors to `points` of `text` were handed out."""
+        """Note that anchors to `points` of `text` were handed out."""
         versions = self._files.setdefault(path, [])
         self._files.move_to_end(path)
         version = next((known for known in versions if known.text == text), None)
@@ -94,23 +94,23 @@ class AnchorMemory:
             self._characters -= sum(len(known.text.content) for known in forgotten)
 
     def edited(self, path: Path, before: Text, after: Text, changes: tuple[TextChange, ...]) -> None:
-        """We changed `before` to `after` ourselves: anchors to `before` go where `changes` move them."""
+        """Note our own edit of `before` to `after`: anchors to `before` move as `changes` say."""
         for version in self._files.get(path, []):
             if version.text == before:
                 version.successor = after, changes
 
     def knows(self, path: Path, point: Point, now: Text) -> bool:
-        """Whether an anchor to `point` was handed out from this very text."""
+        """Whether an anchor to `point` was handed out for exactly this text."""
         return any(version.text == now and point in version.points for version in self._files.get(path, []))
 
     def moved(self, old: Path, new: Path) -> None:
-        """We renamed the file or folder `old` to `new` ourselves: anchors below it lead there."""
+        """Note our own rename of the file or folder `old` to `new`: anchors below `old` now lead to `new`."""
         self._moved.append((old, new))
         for path in [path for path in self._files if path.is_relative_to(old)]:
             self._files[new / path.relative_to(old)] = self._files.pop(path)
 
     def place_of(self, path: Path) -> Path:
-        """Where the file that was `path` when an anchor was handed out is now, as far as we moved it."""
+        """The present path of a file that was at `path` when an anchor was handed out, as far as we moved it."""
         for old, new in self._moved:
             if path.is_relative_to(old):
                 path = new / path.relative_to(old)
@@ -145,7 +145,7 @@ def _place(version: _Version, point: Point, now: Text) -> Other:
 
 
 def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
-    """`point` of `before` in `after`; one inside a changed stretch goes to its start."""
+    """Where `point` of `before` is in `after`; a point inside a changed range moves to its start."""
     offset = before.point_offset(point)
     shift = 0
     for change in changes:
@@ -157,7 +157,7 @@ def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChan
 
 
 def _followed(point: Point, before: Text, now: Text) -> Point:
-    """`point` of `before` in `now`, by a diff of the lines and the identifier that was there."""
+    """Where `point` of `before` is in `now`, by a line diff and the identifier at the point."""
     span = before.identifier_at(point)
     if span is None:
         return point
@@ -190,7 +190,7 @@ def _same_line(number: int, before: Text, now: Text) -> int | None:
 
 
 def _neighbours(number: int, text: Text) -> set[tuple[int, str]]:
-    """The lines above and below line `number` that are not blank, each with its side."""
+    """The nearest nonblank lines above and below line `number`, each with its side."""
     near = [(side, number + side) for side in (-1, 1)]
     lines = {side: text.line(other) for side, other in near if 1 <= other <= text.line_count}
     return {(side, line) for side, line in lines.items() if line.strip()}
@@ -201,7 +201,7 @@ def _identifiers(text: Text, line: int) -> list[Span]:
 
 
 def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:
-    """Where `identifier` stands as a whole word in these lines."""
+    """Where `identifier` occurs as a whole word in these lines."""
     return [
         span.start
         for line in lines
@@ -212,7 +212,7 @@ def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:
 
 
 def _counterpart(line: int, before: list[str], now: list[str]) -> range:
-    """The numbers of the lines of `now` that are where line `line` of `before` was; maybe none."""
+    """The numbers of the lines of `now` that took the place of line `line` of `before`; may be empty."""
     index = _numbers(before).index(line)
     head = _common(before, now)
     tail = _common(before[head:][::-1], now[head:][::-1])
@@ -229,7 +229,7 @@ def _counterpart(line: int, before: list[str], now: list[str]) -> range:
 
 
 def _numbers(lines: list[str]) -> range:
-    """The numbers that people give to `lines`."""
+    """The line numbers of `lines`, from 1."""
     return range(1, 1 + len(lines))
 
 

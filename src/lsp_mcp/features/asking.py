@@ -1,4 +1,4 @@
-"""How a question is asked so that its answer holds: `answer`, and `settled` beneath it."""
+"""Ask a question so that its answer is consistent with one state of the workspace: `answer`, and `settled` below it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHANGING = Gap("changing", "files kept changing while this was asked; ask again
 
 @dataclass(frozen=True)
 class Answered(Generic[Value]):
-    """An answer and what it may lack, both of one state of the workspace."""
+    """An answer and its gaps, both for one state of the workspace."""
 
     value: Value
     gaps: tuple[Gap, ...] = ()

@@ -89,7 +89,7 @@ class _Search:
         return [*gaps, *added(self._backend, self._added, self._by_spelling)]
 
     def whole(self, node: Node) -> Node:
-        """`node` with the callers that were found."""
+        """`node` with the callers that were added."""
         children = node.children if node.mark else self._children.get(_site(node), node.children)
         return replace(node, children=tuple(map(self.whole, children)))
 
@@ -114,7 +114,7 @@ class _Search:
         return found, list(checked.gaps)
 
     async def _caller(self, place: Place) -> Node:
-        """What the call at `place` is made in; its file, if that is not a function."""
+        """The function that contains the call at `place`, or its file if there is none."""
         around = await self._containers.around(place.path, place.span.start)
         if around:
             return Node(Symbol(around.name, around.kind, around.place))

@@ -24,7 +24,7 @@ PLACED = "placedByUses"  # a key of an item: it is where its calls are, maybe wi
 
 
 def is_called(place: Place) -> bool:
-    """Whether what follows the place in its text makes it look like a call; a function's declaration does, too."""
+    """Whether the text after the place looks like a call; the declaration of a function does, too."""
     start = place.text.point_offset(place.span.end)
     return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
 
@@ -81,7 +81,7 @@ def _whole_name(item: Json, separator: str) -> str:
 
 
 async def _outline(backend: Backend, uri: str) -> list[Json]:
-    """The symbols of a document, members too, the innermost last."""
+    """All symbols of a document including members, the innermost last."""
     try:
         await backend.open(uri_path(uri))
         top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
@@ -96,7 +96,7 @@ async def _outline(backend: Backend, uri: str) -> list[Json]:
 
 
 def _around(outline: list[Json], name: str, use: Json) -> Json | None:
-    """The place of the innermost function called `name` in `outline` that `use` is in."""
+    """The place of the innermost function named `name` in `outline` that contains `use`."""
     around = [
         symbol["selectionRange"]
         for symbol in outline

@@ -13,18 +13,18 @@ from lsp_mcp.features.symbols import Symbol
 
 
 class Named:
-    """Gives the nodes of call hierarchies the whole names of their functions, which some servers shorten."""
+    """Gives the nodes of call hierarchies the full names of their functions, which some servers shorten."""
 
     def __init__(self, backend: Backend, containers: Containers | None = None) -> None:
         self._is_whole = bool(backend.adapter.symbols.scope_separator)
         self._containers = containers or Containers(backend)
 
     async def nodes(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
-        """`nodes` with all below them."""
+        """`nodes` and their subtrees, with full names."""
         return tuple([await self._node(node) for node in nodes])
 
     async def symbol(self, symbol: Symbol) -> Symbol:
-        """`symbol` under its whole name, of the kind that it is declared as, and with its extent."""
+        """`symbol` with its full name, its declared kind and its extent."""
         if self._is_whole:
             return symbol
         found = await self._containers.at(symbol.place)
@@ -35,7 +35,7 @@ class Named:
 
 
 def functions(nodes: Iterable[Node]) -> dict[Place, Node]:
-    """The different functions in a tree, by the places of their names, those nearest to its root first."""
+    """The distinct functions in a tree by the places of their names, those nearest to the root first."""
     found: dict[Place, Node] = {}
     level = list(nodes)
     while level:

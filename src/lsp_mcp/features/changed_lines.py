@@ -1,4 +1,4 @@
-"""Which lines a unified diff changes, and which declarations those are in. Pure."""
+"""The lines that a unified diff changes, and the declarations that contain them. Pure."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _HUNK = re.compile(r"@@ -\d+(?:,(?P<removed>\d+))? \+(?P<line>\d+)(?:,(?P<count>
 
 
 class Hunk(NamedTuple):
-    """`length` changed lines from `line` on; with none, lines were removed behind `line`."""
+    """`length` changed lines starting at `line`; if 0, lines were removed after `line`."""
 
     line: int
     length: int
 
     def touches(self, span: Span) -> bool:
-        """Whether one of its lines, or what was removed, is in `span`."""
+        """Whether one of its lines, or the place of a removal, is in `span`."""
         if not self.length:
             return span.start.line <= self.line < span.end.line
         return span.start.line < self.line + self.length and self.line <= span.end.line
 
 
 def hunks(diff: str) -> dict[str, list[Hunk]]:
-    """The hunks of each file that is still there, by its path; `diff` has no lines of context (`-U0`)."""
+    """The hunks of each file that still exists, by path; `diff` has no context lines (`-U0`)."""
     found: dict[str, list[Hunk]] = {}
     path: str | None = None
     lines = iter(diff.split("\n"))
@@ -48,7 +48,7 @@ def _skip(lines: Iterator[str], number: int) -> None:
 
 
 def touched(declared: Sequence[Container], changed: Iterable[Hunk]) -> list[Container]:
-    """The innermost of `declared` that `changed` touches, in their order."""
+    """The innermost of the `declared` that `changed` touches, in the order of `declared`."""
     found: dict[int, Container] = {}
     for hunk in changed:
         meeting = [(number, one) for number, one in enumerate(declared) if hunk.touches(one.extent)]

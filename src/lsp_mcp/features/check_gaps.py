@@ -1,4 +1,4 @@
-"""What is said of an answer that was compared with the text: places that were added, and places without explanation."""
+"""Gaps and news of an answer that was compared with the text: added places, and unexplained ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_NAMED = 3  # places or files of a gap that are told
 
 
 def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Place] = ()) -> list[Gap]:
-    """What is said of an answer that `places` were joined to, some of them for their spelling (`features.unparsed`)."""
+    """The news that `places` were added to an answer, some of them by spelling (`features.unparsed`)."""
     if not places:
         return []
     named = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
@@ -26,7 +26,7 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
-    """What is said of `places` of which the server says nothing."""
+    """The gap for `places` that the server does not explain."""
     if not places:
         return []
     shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
@@ -35,7 +35,7 @@ def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Ga
 
 
 def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
-    """What is said of `places` that there was no time to ask about."""
+    """The gap for `places` that there was no time to ask about."""
     if not places:
         return []
     text = f"unverified: {_number(name, places)}; they are being checked; ask again"
@@ -43,13 +43,13 @@ def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
 
 
 def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
-    """Those of `gaps` whose files none of those `known` is about."""
+    """Those of `gaps` that share no file with any of `known`."""
     files = {file for gap in known for file in gap.files}
     return [gap for gap in gaps if files.isdisjoint(gap.files)]
 
 
 def lines_of(places: Iterable[Place], *, except_in: Collection[Path]) -> dict[Path, frozenset[int]]:
-    """The lines of `places` by file, but for the files `except_in`."""
+    """The lines of `places` by file, without the files in `except_in`."""
     found: dict[Path, set[int]] = {}
     for place in places:
         if place.path not in except_in:

@@ -15,7 +15,7 @@ from lsp_mcp.uris import uri_path
 
 
 async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] | None = None) -> list[Problem]:
-    """What `checked` tells, by file and line, each thing once; `texts` win over those that the server has."""
+    """The problems in `checked` by file and line, each once; `texts` take precedence over the server's."""
     found: dict[tuple[Path, int, int, str], Problem] = {}
     known: dict[Path, Text | None] = dict(texts or {})
     for path, raw in checked.diagnostics.items():
@@ -32,13 +32,13 @@ async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] |
 
 
 def baseline(backend: Backend) -> Known | None:
-    """What was wrong before anything changed, as far as the backend knows."""
+    """The problems before anything changed, as far as the backend knows them."""
     checked = backend.baseline
     return None if checked is None else known_lines(_lines(backend, checked), checked.covers, checked.untold)
 
 
 def severity(diagnostic: Json) -> Severity:
-    """How bad a server says it is; an error if it doesn't say (LSP 3.17)."""
+    """The severity that the server gives; error if it gives none (LSP 3.17)."""
     number = diagnostic.get("severity", 1)
     return SEVERITIES[number - 1] if isinstance(number, int) and 1 <= number <= len(SEVERITIES) else "error"
 
@@ -52,7 +52,7 @@ def _lines(backend: Backend, checked: Checked) -> Iterator[tuple[Kind, int]]:
 
 
 def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
-    """File, range and message: of what is wrong in an included file, those of that file."""
+    """File, range and message; for a problem in an included file, those in that file."""
     first, _, rest = str(diagnostic.get("message", "")).strip().partition("\n")
     message = ": ".join(filter(None, (" ".join(part.split()) for part in (first, rest))))
     pattern = backend.adapter.diagnostics.elsewhere_pattern

@@ -14,7 +14,7 @@ _INNERMOST = re.compile(r"<[^<>]*>")
 
 @dataclass(frozen=True)
 class Bases:
-    """What one text says of a type: which types name it as a base, and what else may do so unseen."""
+    """What one text says about a type: the types that name it as a base, and what else may do so unseen."""
 
     heads: frozenset[Point] = frozenset()  # the names of types that name it as a base
     makers: int = 0  # uses of it as an argument of something that may make types of it: a macro
@@ -22,7 +22,7 @@ class Bases:
 
 
 class ClassHeads:
-    """Looks for the types that have one of some names as a base; more than there are, for a server to judge."""
+    """Finds candidates for types that have one of some names as a base; the server decides which really do."""
 
     def __init__(self, rules: Hierarchy) -> None:
         self._class = re.compile(rules.class_pattern)
@@ -30,7 +30,7 @@ class ClassHeads:
         self._aliases = list(map(re.compile, rules.alias_patterns))
 
     def of(self, text: Text, language: Language | None, names: Collection[str]) -> Bases:
-        """What `text` says of the type that is called one of `names`."""
+        """What `text` says about the type with one of `names`."""
         if not any(name in text.content for name in names):
             return Bases()
         code = _code(text, language)
@@ -63,7 +63,7 @@ class ClassHeads:
 
 
 def _code(text: Text, language: Language | None) -> str:
-    """`text` with white space for comments and strings."""
+    """`text` with comments and strings replaced by white space."""
     lexing = language.lexing if language else None
     no_code = f"{lexing.comment}|{lexing.string}" if lexing else "(?!)"
     return re.sub(no_code, _blank, text.content, flags=re.MULTILINE)
@@ -77,5 +77,5 @@ def _last_words(listed: str) -> set[str]:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """White space of the same length, so that places stay what they are."""
+    """White space of the same length, so that offsets stay the same."""
     return re.sub(r"[^\n]", " ", match[0])

@@ -1,4 +1,4 @@
-"""textDocument/codeAction: what a server offers to do at a place, and the edit that this makes (LSP 3.17)."""
+"""textDocument/codeAction: what a server offers to do at a place, and the edit it makes (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTION = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that a server offers; `disabled` is why it can't be done here, empty if it can."""
+    """One offered action; `disabled` says why it cannot be done here, and is empty if it can."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class Action:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that it needs."""
+        """The names of the options that it needs."""
         if not self.built:
             return ()
         found = _OPTION.findall(repr((self.built.arguments, self.built.answers)))
@@ -116,7 +116,7 @@ def _is_of(kind: str, wider: str) -> bool:
 
 
 def _command(raw: Json) -> Json | None:
-    """The command of an action, or the command that is in the place of one."""
+    """The command of an action, or a bare command that was sent instead of one."""
     command = raw.get("command")
     return raw if isinstance(command, str) else command
 
@@ -143,7 +143,7 @@ async def _built(
 
 
 def _filled(value: Any, values: Mapping[str, Any]) -> Any:
-    """`value` with each string {NAME} in it replaced by the value of that name."""
+    """`value` with each string `{NAME}` replaced by the value of that name."""
     if isinstance(value, dict):
         return {key: _filled(part, values) for key, part in value.items()}
     if isinstance(value, list | tuple):

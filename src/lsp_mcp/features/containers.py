@@ -1,4 +1,4 @@
-"""textDocument/documentSymbol: what a place is in, under its whole name (LSP 3.17)."""
+"""textDocument/documentSymbol: the declaration that contains a place, with its full name (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCOPES = frozenset({"namespace", "package", "module", "file"})
 
 @dataclass(frozen=True)
 class Container:
-    """Something declared in a file: its whole name, its name's place, and all that belongs to it."""
+    """A declaration in a file: its full name, the place of the name, and its extent."""
 
     name: str
     kind: str
@@ -34,11 +34,11 @@ class Container:
     owner: str = ""  # the whole name of the type that it is in
 
     def holds(self, point: Point) -> bool:
-        """Whether `point` is in it."""
+        """Whether it contains `point`."""
         return self.extent.start <= point < self.extent.end
 
     def meets(self, span: Span) -> bool:
-        """Whether it and `span` have a place in common."""
+        """Whether it overlaps `span`."""
         return self.extent.start <= span.end and span.start < self.extent.end
 
 
@@ -98,7 +98,7 @@ class Containers:
         return len(self._files)
 
     async def around(self, path: Path, point: Point) -> Container | None:
-        """The innermost declaration that `point` is in: a function, a type, a variable; no field, no scope."""
+        """The innermost declaration that contains `point`: a function, type or variable; not a field or scope."""
         found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
         return found[-1] if found else None
 
@@ -142,6 +142,6 @@ class Containers:
 
 
 async def function_around(containers: Containers, place: Place) -> Span | None:
-    """The innermost function that `place` is in."""
+    """The innermost function that contains `place`."""
     found = [one for one in await containers.known(place.path) if one.kind in FUNCTIONS and one.holds(place.span.start)]
     return found[-1].extent if found else None

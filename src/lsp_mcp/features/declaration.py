@@ -1,4 +1,4 @@
-"""What of a text belongs to one declaration: `Declaration`, made of the range that a server gives.
+"""Which part of a text belongs to one declaration: `Declaration`, made from the range that a server gives.
 
 Pure. Servers leave out what is in front (comments, `type`, `template <…>`) and behind (`;`); the language says what
 may be there.
@@ -35,14 +35,14 @@ class Declaration:
 
     @property
     def whole_lines(self) -> bool:
-        """Whether nothing else is on its lines."""
+        """Whether its lines contain nothing else."""
         start, end = self.text.point_offset(self.span.start), self.text.point_offset(self.span.end)
         content = self.text.content
         return not _line_before(content, start).strip() and not _line_behind(content, end).strip()
 
     @property
     def hash(self) -> str:
-        """What tells this text of the declaration, its comment included, from any other: 8 characters."""
+        """A hash of this text of the declaration with its comment, 8 characters."""
         content = self.text.slice(self.span).encode("utf-8", "surrogatepass")
         return hashlib.blake2s(content, digest_size=_HASH).hexdigest()
 
@@ -74,7 +74,7 @@ def declaration(text: Text, extent: Span, language: Language | None) -> Declarat
 
 
 def _lead(content: str, start: int, language: Language) -> int:
-    """Where it begins with what stands before the server's range."""
+    """The start, with what belongs to it in front of the server's range."""
     if not language.lead_pattern:
         return start
     before = _lead_pattern(language.lead_pattern)
@@ -84,7 +84,7 @@ def _lead(content: str, start: int, language: Language) -> int:
 
 
 def _far_before(content: str, start: int) -> int:
-    """From where a lead is looked for: 20 lines above."""
+    """Where the search for a lead begins: 20 lines above."""
     for _ in range(20):
         start = content.rfind("\n", 0, max(start, 0))
         if start < 0:
@@ -108,7 +108,7 @@ def _tail(content: str, end: int, language: Language) -> int:
 
 
 def _comment_above(content: str, start: int, language: Language) -> tuple[int, int] | None:
-    """The comment right above, without a blank line between; None if the declaration shares its first line."""
+    """The comment directly above, with no blank line between; None if the declaration shares its first line."""
     line = content.rfind("\n", 0, start) + 1
     if content[line:start].strip():
         return None
@@ -162,7 +162,7 @@ def _between(content: str, block: tuple[int, int]) -> tuple[int, int]:
 
 
 def _suite(content: str, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """What stands behind the `:` of the header."""
+    """The text after the `:` of the header."""
     depth = 0
     for match in _tokens(language).finditer(content, start, end):
         if match[0] in _BRACKETS.values():

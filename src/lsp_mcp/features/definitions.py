@@ -81,7 +81,7 @@ class Definitions:
         return self._known.get(site)
 
     async def of(self, site: Site) -> Meaning:
-        """What the identifier at `site` means.
+        """The symbols that the identifier at `site` means.
 
         Raises:
             UnavailableError: see `Backend.request`.

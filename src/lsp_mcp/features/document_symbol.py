@@ -47,7 +47,7 @@ def _stamp(backend: Backend, text: Text) -> tuple[str, int]:
 
 
 async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
-    """The same tree with what the server says about each symbol."""
+    """The same tree with the hover text of each symbol."""
     texts = iter(await hovers(backend, [symbol.place for symbol in flat(symbols)]))
 
     def filled(symbol: Symbol) -> Symbol:
@@ -57,7 +57,7 @@ async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Sy
 
 
 def page(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[tuple[Symbol, ...], int]:
-    """`limit` symbols in reading order from the one behind `offset` on, and how many there are in all.
+    """`limit` symbols in reading order after the first `offset`, and the total number.
 
     What they are in is there too, if that comes before them.
     """
@@ -92,7 +92,7 @@ def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
 
 
 def _own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> Span:
-    """Where the name of a symbol stands."""
+    """The place of a symbol's name."""
     if "selectionRange" not in item:
         return name_span(text, text.range_span(item["location"]["range"], encoding), name)
     selected = text.range_span(item["selectionRange"], encoding)

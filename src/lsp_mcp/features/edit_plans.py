@@ -34,7 +34,7 @@ async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
 
 
 def merge(edits: Sequence[Json]) -> Json:
-    """Several edits as one, in their order."""
+    """Several edits merged into one, in order."""
     if len(edits) == 1:
         return edits[0]
     changes: list[Json] = []

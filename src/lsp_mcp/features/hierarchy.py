@@ -47,7 +47,7 @@ class Node:
     mark: Mark = ""
 
     def count(self) -> int:
-        """How many nodes this is, with everything below it."""
+        """The number of nodes in this subtree, itself included."""
         return 1 + sum(child.count() for child in self.children)
 
 
@@ -64,7 +64,7 @@ class Tree:
 
     @property
     def found(self) -> list[Node]:
-        """The nodes one step away from the roots."""
+        """The nodes that are one step away from the roots."""
         return [child for root in self.roots for child in root.children]
 
 
@@ -271,7 +271,7 @@ class _Walk:
         return await really_calling(self.backend, await with_places(self.backend, item, found))
 
     def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
-        """Hang the answer's elements on `branch`; those to go on from."""
+        """Add the answer's elements to `branch`; returns those to continue from."""
         on = []
         for element in sorted(
             answer, key=lambda e: location_key(_location(e[self.end] if self.end else e), self.backend.root)
@@ -345,7 +345,7 @@ class _Walk:
         return self.backend.adapter.changes.goes_by_mtime
 
     def _name(self, item: Json, place: Place) -> str:
-        """Its whole name, which some servers give as a detail."""
+        """Its full name, which some servers give as a detail."""
         adapter, name, detail = self.backend.adapter, str(item["name"]), item.get("detail")
         separator = adapter.symbols.scope_separator
         if separator and f"{detail}".endswith(f"{separator}{name}"):

@@ -26,7 +26,7 @@ async def hovers(backend: Backend, places: Sequence[Place]) -> list[str]:
 
 
 async def hover(backend: Backend, place: Place) -> str:
-    """What the server says about `place`, as Markdown or plain text; empty if nothing."""
+    """The hover text of `place`, Markdown or plain; empty if there is none."""
     position = place.text.point_position(place.span.start, backend.encoding)
     params = {"textDocument": {"uri": path_uri(place.path)}, "position": position}
     try:

@@ -1,4 +1,4 @@
-"""What a symbol is for code that looks for its name in texts: `identity`."""
+"""The identity of a symbol, for code that looks for its name in texts: `identity`."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Identity:
     aliased: frozenset[str] = frozenset()
 
     def is_meant_by(self, symbol: Symbol) -> bool:
-        """Whether the server means it by `symbol`."""
+        """Whether `symbol`, from the server, is this one."""
         return symbol.id in self.ids or not self.sites.isdisjoint(symbol.sites)
 
     @property
     def seen_as(self) -> visibility.Symbol:
-        """What matters to who can see it."""
+        """What decides about its visibility."""
         files = tuple(sorted({path for path, _ in self.sites}))
         owner, unnamed = self.owner, self.unnamed_owner
         return visibility.Symbol(self.name, files, self.role, owner, unnamed, self.overrides, self.internal)
@@ -97,12 +97,12 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
 
 
 def sites_of(meaning: Meaning) -> frozenset[Site]:
-    """Where anything that it may be is declared or defined."""
+    """All places where one of the symbols that it may be is declared or defined."""
     return frozenset(site for symbol in meaning for site in symbol.sites)
 
 
 async def _field(backend: Backend, name: str, at: Site) -> Identity | None:
-    """The field that is declared at `at`, if one is."""
+    """The field that is declared at `at`, or None."""
     try:
         above = _above(await document_symbols(backend, at[0]), at[1])
     except LspMcpError:

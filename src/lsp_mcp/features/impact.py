@@ -34,7 +34,7 @@ _FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
 
 @dataclass(frozen=True)
 class Reached:
-    """A function that comes to use the symbol: `way` leads from it to the first one that uses it itself."""
+    """A function that uses the symbol indirectly: `way` leads from it to the first one that uses it directly."""
 
     symbol: Symbol
     way: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Impact:
 
     @property
     def sites(self) -> frozenset[Site]:
-        """Where the symbol stands, as far as the server knows."""
+        """The places of the symbol's declarations and definitions, as far as the server knows them."""
         return self.declared.union((use.path, use.span.start) for use in self.uses)
 
     def joined_by(self, places: Sequence[Place], in_code: Sequence[Place]) -> Impact:
@@ -88,7 +88,7 @@ def is_test(adapter: Adapter, path: Path, name: str) -> bool:
 
 
 def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
-    """Whether somebody outside the workspace can use it, as far as its name and its file say."""
+    """Whether code outside the workspace can use it, judged by its name and its file."""
     path = one.place.path
     if visibility := adapter.visibility:
         words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", one.name)) if word]
@@ -100,7 +100,7 @@ def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
 
 
 def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
-    """`tests`, those first that are named after the files `about`, then those with the shortest way."""
+    """`tests`, first those named after the files `about`, then by the length of their way."""
     stems = {path.stem for path in about}
     folders = {path.parent for path in about}
 
@@ -160,12 +160,12 @@ class _Impact:
         return Symbol(text.slice(span), "symbol", Place(path, span, text))
 
     async def _is_called(self, name: str, path: Path, point: Point) -> bool:
-        """Whether what is declared at `point` is called `name`, as far as is known."""
+        """Whether the declaration at `point` is known to have the name `name`."""
         found = [one for one in await self._containers.known(path) if one.place.span.start == point]
         return not found or found[0].name == name
 
     async def _with_containers(self, uses: list[Place]) -> list[Place]:
-        """Each use with what it is in."""
+        """Each use with the declaration that contains it."""
         named = []
         for use in uses:
             looked = use.container or not await self._may_look(use.path)
@@ -201,7 +201,7 @@ class _Impact:
         return tree
 
     async def _users(self, told: Impact) -> list[tuple[Path, Point]]:
-        """The functions and variables that the uses are in."""
+        """The functions and variables that contain the uses."""
         users: dict[tuple[Path, Point], None] = {}
         unknown: set[Path] = set()
         for use in told.uses:
@@ -244,7 +244,7 @@ class _Impact:
         ]
 
     async def _through(self, path: Path, point: Point) -> list[Symbol]:
-        """The methods that a call of this one may name instead."""
+        """The methods through which this one may be called."""
         try:
             found = await implementations(self._backend, path, point, below=False)
         except RefusedError:

@@ -81,7 +81,7 @@ class _Search:
         return declared is not None and await self._owner_kind(declared) == _INTERFACE
 
     async def below(self, seconds: float) -> tuple[list[Implementation], list[Gap]]:
-        """What implements the interface, or a method of it."""
+        """The implementations of the interface, or of one of its methods."""
         methods = (
             [self._symbol.place] if self._symbol.kind == "method" else await self._methods([self._symbol.place.path])
         )
@@ -137,7 +137,7 @@ class _Search:
         return [path for path in files if _covers(doubted, path)]
 
     async def _methods(self, files: Iterable[Path]) -> list[Place]:
-        """Where the methods of the type are declared."""
+        """The places where the methods of the type are declared."""
         own = self._symbol.name
         every = [one for path in files for one in await self._containers.known(path)]
         return [one.place for one in every if one.owner == own and one.kind == "method"]
@@ -256,5 +256,5 @@ def _site(place: Place) -> Site:
 
 
 def _covers(files: Collection[Path], path: Path) -> bool:
-    """Whether `path`, or a folder that it is in, is among `files`."""
+    """Whether `path` or one of its folders is in `files`."""
     return path in files or not set(files).isdisjoint(path.parents)

@@ -139,7 +139,7 @@ class _Search:
         return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol))
 
     async def _flat(self, nodes: Sequence[Node], of: str = "") -> list[Implementation]:
-        """Each type of a tree, the nearest first."""
+        """The types of a tree, the nearest first."""
         named = await self._named.nodes(nodes)
         found = [Implementation(node.symbol, of) for node in named]
         for node in named:
@@ -203,7 +203,7 @@ class _Search:
         return found
 
     async def _owner(self, declared: Container) -> Container | None:
-        """The type that a method is declared in."""
+        """The type that declares the method."""
         if not declared.owner:
             return None
         types = [one for one in await self._known(declared.place.path) if one.kind in TYPES]

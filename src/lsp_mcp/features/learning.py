@@ -1,4 +1,4 @@
-"""Questions about many places, which go on when their caller has no more time to wait: `Learning`."""
+"""Questions about many places, which continue after their caller has stopped waiting: `Learning`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Asking:
-    """Questions that are being asked, and how many wait for them."""
+    """Questions in progress, and how many callers wait for them."""
 
     task: asyncio.Task[None]
     waiting: int = 0
 
 
 class Learning:
-    """Has `definitions` of one backend learn what places mean."""
+    """Makes the `definitions` of one backend learn what places mean."""
 
     def __init__(self, backend: Backend, definitions: Definitions) -> None:
         self._backend = backend
@@ -65,7 +65,7 @@ class Learning:
             asking.task.result()
 
     async def close(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking."""
         tasks = [one.task for one in self._asking.values()]
         for task in tasks:
             task.cancel()

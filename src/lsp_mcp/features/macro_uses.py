@@ -27,14 +27,14 @@ _BLANK = " \t\\\r\n"
 
 
 class MacroUses:
-    """Where macros are used, asked once for each."""
+    """The uses of macros; each macro is asked about once."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._known: dict[Site, frozenset[Site] | None] = {}
 
     async def name_around(self, place: Place) -> Place | None:
-        """The name of the macro whose definition `place` is in; None if it is in none."""
+        """The name of the macro whose definition contains `place`; None if there is none."""
         span = macro_at(place.text, place.span, self.backend.adapter.language_of(place.path))
         return place._replace(span=span) if span else None
 
@@ -82,7 +82,7 @@ class MacroUses:
 
 @dataclass(frozen=True)
 class InMacros:
-    """Which places of a name mean the symbol that an answer is about, and of which nobody knows."""
+    """Which places of a name mean the symbol of an answer, and which remain unknown."""
 
     theirs: tuple[Place, ...] = ()
     unknown: tuple[Place, ...] = ()

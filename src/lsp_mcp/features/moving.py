@@ -19,7 +19,7 @@ from lsp_mcp.uris import path_uri
 
 @dataclass(frozen=True)
 class PackageMove:
-    """The clause that names a package, and what to rename it to so that its folder moves."""
+    """The clause that names a package, and the new name that makes its folder move."""
 
     path: Path
     point: Point
@@ -27,7 +27,7 @@ class PackageMove:
 
 
 async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
-    """What moving the file or folder `old` to `new` changes, the move included.
+    """The changes that moving the file or folder `old` to `new` makes, the move included.
 
     Raises:
         RefusedError: the server does not say what else must change.

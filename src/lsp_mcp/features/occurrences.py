@@ -1,4 +1,4 @@
-"""Where the name of a symbol is in code that an answer about it does not have: `occurrences`, of a `Claim`."""
+"""Occurrences of a symbol's name in code that an answer does not contain: `occurrences`, of a `Claim`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> lis
 async def seeing(
     backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
 ) -> tuple[list[Path], tuple[Path, Span] | None]:
-    """Those of `left` that can mean the symbol, and the stretch of one outside which nobody can."""
+    """Those of `left` that can mean the symbol, and the range of one outside which nothing can."""
     local = symbol.local
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0]], local
@@ -146,7 +146,7 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
 async def _declaring(
     backend: Backend, containers: Containers, path: Path, name: str, lines: Collection[int]
 ) -> frozenset[int]:
-    """Those of `lines` of `path` that may declare `name` for others: what a function has is its own."""
+    """Those of `lines` of `path` that may declare `name` for other files; locals of functions do not."""
     text = await text_or_none(backend, path)
     language = backend.adapter.language_of(path)
     left: set[int] = set()
@@ -168,7 +168,7 @@ def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Col
 
 
 def covered(gaps: Iterable[Gap], files: Collection[Path]) -> frozenset[Path]:
-    """Those of `files` that one of `gaps` is about, or about a folder that they are in."""
+    """Those of `files` that one of `gaps` covers, itself or by a folder."""
     about = {file for gap in gaps for file in gap.files}
     if not about:
         return frozenset()

@@ -21,7 +21,7 @@ _MOST_OPENED = 12  # files, for a server that outlines only what is open and has
 
 @dataclass(frozen=True)
 class FileOutline:
-    """What one file declares; `symbols` is None where its server was not asked, or gives no outline."""
+    """The declarations of one file; `symbols` is None if its server was not asked or gives no outline."""
 
     path: Path
     lines: int
@@ -31,7 +31,7 @@ class FileOutline:
 
     @property
     def total(self) -> int:
-        """How many symbols it has, as far as is known."""
+        """The number of its symbols, as far as is known."""
         return sum(symbol.count() for symbol in self.symbols or ())
 
 

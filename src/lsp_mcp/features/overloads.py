@@ -1,4 +1,4 @@
-"""Which of several functions of one name has the given parameters, by the outline of its file: `with_parameters`."""
+"""Choose between overloads by parameter types, from the outline of the file: `with_parameters`."""
 
 from __future__ import annotations
 

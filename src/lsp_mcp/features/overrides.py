@@ -22,7 +22,7 @@ _NOT_IN_TIME = "methods that it overrides, or that override it, were not determi
 
 @dataclass(frozen=True)
 class Overrides:
-    """The methods `above` one, which it overrides, and those `below`, which override it; on all levels."""
+    """The methods `above`, which a method overrides, and those `below`, which override it, on all levels."""
 
     above: tuple[Symbol, ...] = ()
     below: tuple[Symbol, ...] = ()

@@ -1,4 +1,4 @@
-"""Any LSP request as a caller spells it: positions as people count on both sides, documents opened first."""
+"""Any LSP request as a caller writes it: positions in the caller's numbers, documents opened first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEADS_TO_NAME = {f"textDocument/{what}" for what in ("definition", "declaration
 
 @dataclass(frozen=True)
 class Sent:
-    """What came back, in the caller's numbers; `files` are the documents in it."""
+    """The result in the caller's numbers; `files` are the documents in it."""
 
     result: Any
     files: tuple[Path, ...] = ()
@@ -89,7 +89,7 @@ def asked_point(params: Json | None, base: Base) -> Point | None:
 
 
 def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backend) -> list[tuple[Path, str]]:
-    """The files in which results (symbols, items, definitions of `word`) are not where they are said to be."""
+    """The files in which results (symbols, items, definitions of `word`) are not at their stated places."""
     wrong = []
     for item in result if isinstance(result, list) else ():
         name = plain_name(str(item.get("name", word))) if isinstance(item, dict) else ""
@@ -121,7 +121,7 @@ def _without(result: Any, gone: set[str]) -> Any:
 
 
 async def read_texts(backend: Backend, uris: Iterable[str]) -> dict[str, Text | None]:
-    """The text of each document as the server has it; None for what is gone or no text."""
+    """The text of each document as the server has it; None for a document that is gone or not text."""
     uris = list(uris)
     return dict(zip(uris, await asyncio.gather(*(_text(backend, uri) for uri in uris)), strict=True))
 

@@ -1,4 +1,4 @@
-"""Where something is, as people and models read it: `Place`, made from LSP's `Location`s."""
+"""Places as people and models read them: `Place`, made from LSP's `Location`s."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CODE_LENGTH = 200  # characters of a source line that are shown
 
 
 class Place(NamedTuple):
-    """A stretch of a file, the text it was seen in, and what surrounds it."""
+    """A span of a file, the text it was found in, and what surrounds it."""
 
     path: Path
     span: Span
@@ -46,7 +46,7 @@ def last_word(name: str) -> str:
 
 
 def shown_line(text: Text, span: Span) -> str:
-    """The line that `span` starts on, without the white space around it, at most 200 characters of it."""
+    """The line on which `span` starts, trimmed, at most 200 characters."""
     line = text.line(span.start.line)
     if len(line) <= _CODE_LENGTH:
         return line.strip()
@@ -90,7 +90,7 @@ def in_reading_order(places: Iterable[Place], root: Path) -> list[Place]:
 
 
 class Locator:
-    """Makes places of the `Location`s in one answer of `backend`; each file is looked at once."""
+    """Makes places from the `Location`s in one answer of `backend`; each file is read once."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -108,7 +108,7 @@ class Locator:
         return place
 
     async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
-        """The same for several that are in one file, in which something called `name` should be at each."""
+        """The same for several in one file, with something named `name` expected at each."""
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
         if name and not all(text and place and name in text.slice(place.span) for place in places):
@@ -127,7 +127,7 @@ class Locator:
 
 
 async def text_or_none(backend: Backend, path: Path) -> Text | None:
-    """`Backend.text`, None for a file that is gone or no text."""
+    """`Backend.text`, or None for a file that is gone or not text."""
     try:
         return await backend.text(path)
     except PathError:

@@ -1,4 +1,4 @@
-"""What is wrong in a workspace, and what of it is new: `Problem`, `Known`, `compare`. Pure."""
+"""Problems in a workspace, and which of them are new: `Problem`, `Known`, `compare`. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")  
 
 
 class Kind(NamedTuple):
-    """What problems of one file have in common that are the same but for their line."""
+    """The common part of problems in one file that differ only in their line."""
 
     path: Path
     severity: Severity
@@ -24,7 +24,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that a server says is wrong; `message` is on one line, `raw` the server's `Diagnostic`."""
+    """One problem that a server reports; `message` is a single line, `raw` the server's `Diagnostic`."""
 
     place: Place
     severity: Severity
@@ -34,12 +34,12 @@ class Problem:
 
     @property
     def kind(self) -> Kind:
-        """What it is, wherever in its file it stands."""
+        """What it is, regardless of its line."""
         return Kind(self.place.path, self.severity, self.message)
 
 
 class _Line(NamedTuple):
-    """Where a known problem stood: the number of its line and, if it was seen, what the line held."""
+    """Where a known problem was: its line number and, if known, the text of that line."""
 
     number: int
     code: str = ""
@@ -47,14 +47,14 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """What was known to be wrong at some time; `covers` and `untold` as in `backend.Checked`."""
+    """The problems known at some time; `covers` and `untold` as in `backend.Checked`."""
 
     lines: dict[Kind, list[_Line]]
     covers: Collection[Path] | None = None
     untold: Collection[Path] = ()
 
     def tells(self, path: Path) -> bool:
-        """Whether all that was wrong in `path` is known."""
+        """Whether all problems of `path` are known."""
         return (self.covers is None or path in self.covers) and path not in self.untold
 
 
@@ -89,7 +89,7 @@ def known(
 
 
 def known_lines(found: Iterable[tuple[Kind, int]], covers: Collection[Path] | None, untold: Collection[Path]) -> Known:
-    """The same of kinds and numbers of lines alone."""
+    """The same, from kinds and line numbers alone."""
     lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
     for kind, number in found:
         lines[kind].append(_Line(number))
@@ -116,7 +116,7 @@ def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Kno
 
 
 def _matched(problems: list[Problem], lines: list[_Line], old: set[int]) -> int:
-    """Put those of `problems` that was on `lines` into `old`; how many of the lines are left."""
+    """Move those of `problems` that were on `lines` into `old`; returns how many lines are left."""
     left = list(lines)
     for same in (_same_code, _same_line, _anywhere):
         for problem in problems:

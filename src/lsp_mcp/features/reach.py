@@ -26,10 +26,10 @@ _ELSEWHERE = {"textDocument/definition", "textDocument/declaration"}
 
 
 def leads_elsewhere(method: str) -> bool:
-    """Whether the answer, though about one place, may be in a file that its document knows nothing of."""
+    """Whether the answer, though about one place, may be in a file unrelated to its document."""
     return method in _ELSEWHERE
 
 
 def reach_of(method: str) -> Reach:
-    """What the answer to `method` depends on; of a method that is not known, anything."""
+    """What the answer to `method` depends on; for an unknown method, anything."""
     return "text" if method in _TEXT else "file" if method in _FILE else "workspace"

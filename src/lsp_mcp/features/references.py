@@ -17,7 +17,7 @@ from lsp_mcp.uris import path_uri
 
 @dataclass(frozen=True)
 class References:
-    """All places, in order of file and line, and how many were dropped as gone."""
+    """All places in order of file and line, and how many were dropped because their file is gone."""
 
     places: tuple[Place, ...]
     dropped: int
@@ -26,7 +26,7 @@ class References:
 
     @property
     def sites(self) -> frozenset[tuple[Path, Point]]:
-        """Where the places begin."""
+        """The starts of the places."""
         return frozenset((place.path, place.span.start) for place in self.places)
 
     def joined_by(self, more: Iterable[Place], root: Path) -> References:

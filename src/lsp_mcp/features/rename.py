@@ -1,4 +1,4 @@
-"""textDocument/prepareRename and textDocument/rename: a rename worked out as an `EditPlan` (LSP 3.17)."""
+"""textDocument/prepareRename and textDocument/rename: a rename as an `EditPlan` (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Renaming:
-    """What a rename would change, and what speaks against doing it unseen."""
+    """The changes of a rename, and the doubts that its caller should see before it is applied."""
 
     plan: EditPlan
     doubts: tuple[Doubt, ...] = ()
@@ -168,7 +168,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
 
 async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, new_name: str) -> list[Doubt]:
-    """What has the new name already, where the renamed symbol has its own."""
+    """The symbols that already have the new name in the scope of the renamed symbol."""
     # A server may give a definition's declaration as its definition.
     definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
     named = (await workspace_symbols(backend, name, _MOST_NAMES)).symbols
@@ -191,7 +191,7 @@ def _scope(name: str, separator: str) -> str:
 
 
 async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:
-    """Raise the server's reason why nothing can be renamed here."""
+    """Ask whether this can be renamed. Raises RefusedError with the server's reason if not."""
     prepared = await backend.request("textDocument/prepareRename", at)
     if prepared is None:
         raise RefusedError("it sees no symbol of the workspace there")

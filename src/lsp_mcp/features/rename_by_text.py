@@ -1,4 +1,4 @@
-"""What a rename changes by the text alone, in files that a server cannot read: `changed_by_text`."""
+"""Renames by text alone, in files that a server cannot read: `changed_by_text`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsp_mcp.features.places import Place, text_or_none
 
 @dataclass(frozen=True)
 class ByText:
-    """A plan with the changes that the text alone speaks for, and where those are."""
+    """A plan with the changes made by text alone, and their places."""
 
     plan: EditPlan
     places: tuple[Place, ...] = ()

@@ -61,6 +61,6 @@ async def _errors(backend: Backend, trial: Trial, texts: Mapping[Path, Text]) ->
 
 
 def _renamed(problem: Problem, old_name: str, new_name: str) -> Problem:
-    """`problem` with a message that is the same before and after the rename."""
+    """`problem` with a message that does not depend on the rename."""
     message = re.sub(rf"\b{re.escape(old_name)}\b", lambda _: new_name, problem.message)
     return replace(problem, message=_PLACE.sub("", message))

@@ -29,7 +29,7 @@ _MOST_CALLERS = 10_000
 
 @dataclass(frozen=True)
 class InRole:
-    """The places that have the role, and those of which nobody says what they do."""
+    """The places that have the role, and those whose role is unknown."""
 
     places: tuple[Place, ...]
     unknown: tuple[Place, ...] = ()

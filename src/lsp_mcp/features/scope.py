@@ -73,7 +73,7 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
 
 
 def locations(result: Any) -> list[Json]:
-    """The answer `Location`, `Location[]` or `LocationLink[]` as locations of the names."""
+    """A `Location`, `Location[]` or `LocationLink[]` as the locations of the names."""
     found = result if isinstance(result, list) else [result] if result else []
     return [
         {"uri": one["targetUri"], "range": one["targetSelectionRange"]} if "targetUri" in one else one for one in found

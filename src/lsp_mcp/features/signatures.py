@@ -31,7 +31,7 @@ def fits(parameters: str, detail: str) -> bool:
 
 
 def _parameters(detail: str) -> str:
-    """What stands between the parentheses of a function's type: `int` in `void (int) const`."""
+    """The text between the parentheses of a function's type: `int` in `void (int) const`."""
     depth, start = 0, None
     for at, character in enumerate(detail):
         if character == "(":

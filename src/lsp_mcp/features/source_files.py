@@ -1,4 +1,4 @@
-"""Which source files are below a folder: `source_files`."""
+"""The source files below a folder: `source_files`."""
 
 from __future__ import annotations
 

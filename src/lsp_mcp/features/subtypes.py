@@ -113,7 +113,7 @@ class Subtypes:
         return data[field] if field and isinstance(data, dict) and field in data else _place(item)
 
     def gaps(self) -> list[Gap]:
-        """What the subtypes may lack."""
+        """The gaps of the subtypes found."""
         gaps = [Gap("not_searched", f"subtypes of {word}: {why}") for word, why in sorted(self._unknown.items())]
         for name, files in sorted(self.unread.items()):
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
@@ -138,7 +138,7 @@ class Subtypes:
     # --- inside ------------------------------------------------------------------------------------
 
     async def _said(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
-        """What each file says of the type called `name`, or of one that is another name for it."""
+        """What each file says about the type `name`, or about an alias of it."""
         names = {name}
         files = await self._scan({name}, names, heads)
         aliases = {alias for bases in files.values() for alias in bases.aliases}
@@ -161,7 +161,7 @@ class Subtypes:
         return found
 
     async def _point(self, path: Path, line: int, character: int) -> tuple[Path, Point] | None:
-        """The place of the identifier that a server's position is in."""
+        """The place of the identifier at a server's position."""
         text = await text_or_none(self._backend, path)
         position = {"line": line, "character": character}
         if not text or text.contained_range_span({"start": position, "end": position}, self._backend.encoding) is None:
@@ -236,6 +236,6 @@ class Subtypes:
 
 
 def _place(item: Json) -> tuple[Path, int, int]:
-    """Where the name of `item` stands, as the server counts."""
+    """The position of the name of `item`, in the server's numbers."""
     start = item["selectionRange"]["start"]
     return uri_path(item["uri"]), start["line"], start["character"]

@@ -16,7 +16,7 @@ Action = Literal["replace", "replace_body", "insert_before", "insert_after", "de
 
 
 def edited(declared: Declaration, action: Action, code: str, language: Language | None, *, nested: bool) -> str:
-    """The text of the file after `action` on the declaration; `nested` if it is in another one.
+    """The text of the file after `action` on the declaration; `nested`: it is inside another one.
 
     `code` may have any indentation and line ends: it gets those of the place. A comment above the declaration is
     replaced only by code that begins with one.
@@ -71,7 +71,7 @@ def _with_body(declared: Declaration, code: str, newline: str) -> str:
 
 
 def _is_block(code: str) -> bool:
-    """Whether the brace that `code` begins with is closed by the one that it ends with."""
+    """Whether the closing brace at the end of `code` matches the brace at its start."""
     if not (code.startswith("{") and code.endswith("}")):
         return False
     depth = list(accumulate({"{": 1, "}": -1}.get(character, 0) for character in code))
@@ -108,7 +108,7 @@ def _whole_lines(declared: Declaration) -> tuple[int, int]:
 
 
 def _without(content: str, start: int, end: int) -> str:
-    """`content` without a stretch, and without one of two blank lines that are left side by side."""
+    """`content` without a range, and without one of two adjacent blank lines that this leaves."""
     before, after = content[:start], content[end:]
     if not after.strip():
         kept = before.rstrip()

@@ -108,7 +108,7 @@ def _overlap(one: Span, other: Span) -> bool:
 def _walk(
     symbols: Iterable[Symbol], owners: tuple[Symbol, ...] = ()
 ) -> Iterator[tuple[Symbol, tuple[Symbol, ...], Sequence[Symbol]]]:
-    """Each symbol with those that it is in and those beside it, the outer before the inner."""
+    """Each symbol with its owners and its siblings, outer ones first."""
     beside = list(symbols)
     for symbol in beside:
         yield symbol, owners, beside

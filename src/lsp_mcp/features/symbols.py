@@ -1,4 +1,4 @@
-"""What a symbol is, for outlines and name searches: `Symbol`, and the names of LSP's symbol kinds."""
+"""Symbols of outlines and name searches: `Symbol`, and the names of LSP's symbol kinds."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Symbol:
     extent: Span | None = None  # known in the outline of its file only
 
     def count(self) -> int:
-        """How many symbols this is, with everything below it."""
+        """The number of symbols in this subtree, itself included."""
         return 1 + sum(child.count() for child in self.children)
 
 
 def last_line(symbol: Symbol) -> int | None:
-    """The line on which its declaration ends, None if that is not known."""
+    """The line on which its declaration ends; None if unknown."""
     return symbol.extent.end.line if symbol.extent else None
 
 
@@ -51,7 +51,7 @@ def kind_name(kind: int, adapter: Adapter) -> str:
 
 
 def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, ...]:
-    """`limit` symbols behind the first `offset` in reading order, and what they are in."""
+    """`limit` symbols after the first `offset` in reading order, with what contains them."""
     numbers = count()
 
     def kept(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:

@@ -1,4 +1,4 @@
-"""clangd's `textDocument/ast`, cut to what somebody wants to read (clangd.llvm.org/extensions, "AST")."""
+"""clangd's `textDocument/ast`, cut to a readable size (clangd.llvm.org/extensions, "AST")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsp_mcp.backend import Json
 
 @dataclass(frozen=True)
 class CutTree:
-    """A tree, and how many of its nodes were left out of it."""
+    """A tree, and how many nodes were left out."""
 
     tree: Json
     left_out: int

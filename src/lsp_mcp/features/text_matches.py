@@ -1,4 +1,4 @@
-"""Where the words of a name or of a message stand in a workspace's text: `text_matches`."""
+"""Where the words of a name or a message occur in a workspace's text: `text_matches`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS = 2.0  # that the index of words is waited for
 
 @dataclass(frozen=True)
 class Matches:
-    """How often a text is in source files, and the `first` place with the symbol that it is in."""
+    """How often a text occurs in source files, and the `first` place with the symbol that contains it."""
 
     first: Place | None = None
     total: int = 0
@@ -44,7 +44,7 @@ async def text_matches(backend: Backend, text: str) -> Matches:
 
 
 async def _container(backend: Backend, place: Place) -> str:
-    """The symbol that `place` is in; empty if the server doesn't say: the place is what counts."""
+    """The symbol that contains `place`; empty if the server does not say: the place is what matters."""
     for opened in (False, True):  # an open document may change what the server knows, so only if it must be
         try:
             inside = await enclosing_text(backend, place.path, place.span, opened=opened)

@@ -1,4 +1,4 @@
-"""What a server does to a new text before anybody sees it: formatting and imports (`tidied`)."""
+"""Formatting and imports of a new text before it is written: `tidied`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
 
 
 async def _organized(backend: Backend, path: Path, text: Text) -> Text:
-    """`text`, which the server is shown, with its imports organized."""
+    """`text`, which the server has, with its imports organized."""
     whole = text.offsets_span(0, len(text.content))
     for action in (await code_actions(backend, path, text, whole, only=[_IMPORTS]))[:1]:
         plan = await plan_of(backend, await edits_of(backend, action, {}, backend.root))
@@ -63,7 +63,7 @@ async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
 
 
 async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -> list[Json]:
-    """Those of the edits that touch lines that are new."""
+    """The formatting edits that touch new lines."""
     start = _same(before.content, after.content)
     same = _same(before.content[start:][::-1], after.content[start:][::-1])
     first = after.content.rfind("\n", 0, start) + len("\n")
@@ -78,7 +78,7 @@ async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The length of their common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -26,7 +26,7 @@ _MOST = 100  # other occurrences in a function that are asked about
 
 @dataclass(frozen=True)
 class ByFunction:
-    """Which places of a name mean the symbol that an answer is about, which another, and of which nobody knows."""
+    """Which places of a name mean the symbol of an answer, which mean another, and which remain unknown."""
 
     theirs: tuple[Place, ...] = ()
     others: tuple[Place, ...] = ()

@@ -1,4 +1,4 @@
-"""What nothing uses: the declarations in some files that have no reference but their own."""
+"""Unused declarations in some files: those with no reference except their own."""
 
 from __future__ import annotations
 

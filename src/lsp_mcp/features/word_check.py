@@ -38,7 +38,7 @@ _MOST_KEPT = 20_000  # files and places of searches that are remembered
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What is known of occurrences that an answer lacks."""
+    """What is known about the occurrences that an answer lacks."""
 
     missing: tuple[Place, ...] = ()  # they are the symbol, says the server itself
     others: tuple[Place, ...] = ()  # they are other symbols
@@ -86,7 +86,7 @@ class WordChecks:
         self._checks: dict[int, WordCheck] = {}  # by the backend's id; it is kept alive by its check
 
     def of(self, backend: Backend) -> WordCheck:
-        """That of `backend`."""
+        """The check of `backend`."""
         return self._checks.setdefault(id(backend), WordCheck(backend))
 
     async def close(self) -> None:

@@ -27,7 +27,7 @@ _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 @dataclass(frozen=True)
 class Found:
-    """What a name search gave: the best `symbols`, how many there were, how many were dropped as gone."""
+    """The result of a name search: the best `symbols`, the total, and how many were dropped as gone."""
 
     symbols: list[Symbol]
     total: int
@@ -188,7 +188,7 @@ def project_top(root: Path, markers: tuple[str, ...]) -> Path:
 
 
 def _with_whole_name(item: Json, separator: str) -> Json:
-    """`item` with the names of what it is in before its own."""
+    """`item` with the names of its containers in front of its own."""
     container = str(item.get("containerName") or "")
     return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
 
