@@ -1,4 +1,4 @@
-"""What a server says is wrong in the whole workspace, or would say of other texts: `Checking`."""
+"""Diagnostics of the whole workspace, as it is or with other texts: `Checking`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHARE = 0.75  # of the time that a call has left: how long the server may look
 
 
 class Checking:
-    """Looks for what is wrong. `samples` are files, one at least of each project that there is."""
+    """Collects diagnostics. `samples` are files, at least one of each project."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Checking:
             self._beginning = asyncio.create_task(self._take_baseline(self._freshness.generation))
 
     async def close(self) -> None:
-        """Nobody needs a baseline any more."""
+        """Stop taking a baseline."""
         if self._beginning:
             self._beginning.cancel()
             await asyncio.wait([self._beginning])
@@ -114,7 +114,7 @@ class Checking:
             return checked
 
     async def _all(self, connection: Connection) -> Checked:
-        """Of a server that looks at every file when it is told to."""
+        """The diagnostics of a server that checks every file on request."""
         self._freshness.take_changed()
         files = [path_uri(path) for path in sorted(self._samples())]
         if not files:
@@ -129,7 +129,7 @@ class Checking:
         return Checked(self._found(connection))
 
     async def _some(self, connection: Connection, changed: Collection[Path]) -> Checked:
-        """Of a server that looks only at what it is shown."""
+        """The diagnostics of a server that checks only the documents it is shown."""
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if looked.unread:
@@ -210,7 +210,7 @@ class Checking:
         return unread
 
     async def check_shown(self, connection: Connection, shown: Collection[Path]) -> Checked:
-        """What is wrong with the texts that the server is shown."""
+        """The problems in the texts that the server is shown."""
         if self._covers_workspace:
             return await self._all(connection)
         unread = await self._read(shown, connection)

@@ -1,4 +1,4 @@
-"""How a server is brought to say what is wrong in a document: `Diagnosing`."""
+"""Get a server's diagnostics for a document: `Diagnosing`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed, who is told of it, and what is read again: `Freshness`."""
+"""Keep a server up to date: what changed, whom to tell, what to read again: `Freshness`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lsp_mcp.workspace import Workspace
 
 
 class Freshness:
-    """Keeps one server's view of the workspace the same as what is on disk and, in an editor, in its buffers.
+    """Keeps one server's view of the workspace identical to the disk and, with an editor, to its buffers.
 
     In order: what changed (the kernel's events, buffers, compiled files outside the watched folders) → who is told
     (our caches, open documents, the server) → what the server must be made to read again → the generation.
@@ -109,7 +109,7 @@ class Freshness:
         return changed
 
     def put_back(self, changed: Collection[Path]) -> None:
-        """These were taken, and nobody has looked at them after all."""
+        """Put back files that were taken but not looked at."""
         self._changed.update(changed)
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """What a server still has to do until it knows the workspace, by its own progress.
+    """The work that a server still has to do until it knows the workspace, from its own progress reports.
 
     `timeout`: seconds for which that is waited for.
     """
@@ -29,7 +29,7 @@ class Readiness:
         self._timeout = timeout
 
     def pending(self) -> Work | None:
-        """What the server still has to do; None when it knows the workspace."""
+        """The work that the server still has to do; None once it knows the workspace."""
         title, connection = self._adapter.ready.progress_title, self._lifetime.connection
         if not title or not connection or (self._build and not self._build.has_index):
             return None

@@ -51,7 +51,7 @@ _MOST_NEWS = 20  # remembered of how changes were known
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What the user may set of a session."""
+    """The settings of a session that the user may change."""
 
     command: tuple[str, ...] = ()  # empty: the adapter's
     env: Mapping[str, str] | None = None
@@ -209,12 +209,12 @@ class Session:
 
     @property
     def used(self) -> float:
-        """When somebody asked it last, by the monotonic clock."""
+        """Time of the last question, by the monotonic clock."""
         return self._lifetime.used
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether it was ended because nobody asked, and starts with the next question."""
+        """Whether it was ended because it was idle; it starts again with the next question."""
         return self._lifetime.is_at_rest
 
     async def rest(self) -> None:

@@ -1,4 +1,4 @@
-"""What the compilation database means for a server and for the truth of its answers: `Build`."""
+"""What the compilation database means for a server and for its answers: `Build`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class IndexHome(Enum):
-    """Where the server keeps its index."""
+    """The folder of the server's index."""
 
     OURS = "ours"  # in a folder of our cache
     SHARED = "shared"  # where an editor's server keeps it
@@ -107,7 +107,7 @@ class Build:
             self._folder.incomplete(path)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the index folder."""
         if self._folder:
             self._folder.close()
 
@@ -140,7 +140,7 @@ class Build:
         return any(path in view.inside and path not in view.compiled for path in paths)
 
     async def facts(self) -> Facts:
-        """What is known of the database and the index."""
+        """Facts about the database and the index."""
         used, view = self._database.used, await self.files.view()
         names, changed = (await asyncio.to_thread(self._folder.state)) if self._folder else (Counter[str](), None)
         return Facts(
@@ -183,7 +183,7 @@ class Build:
         return [news("setup", text, event=1) for text in texts]
 
     def named(self, files: Sequence[Path]) -> str:
-        """The first of `files`, and how many more there are."""
+        """The names of the first of `files`, and the number of the others."""
         return first_few([self.display_path(path) for path in files])
 
     def holds(self, path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What answers and news say of a compilation database: `database_gaps`, `database_news`, `missing_files`."""
+"""Gaps and news about a compilation database: `database_gaps`, `database_news`, `missing_files`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DisplayPath = Callable[[Path], str]
 def database_gaps(
     adapter: Adapter, rules: Compilation, database: ChosenDatabase, display_path: DisplayPath
 ) -> list[Gap]:
-    """What answers lack because there is no database, or none that can be used."""
+    """The gaps of answers because there is no usable database."""
     if database.now is None:
         text = f"no {rules.database}: covers only files that {adapter.name} opened, with guessed flags"
         return [Gap("not_loaded", text, brief=f"no {rules.database}")]

@@ -35,7 +35,7 @@ class ChosenDatabase:
         self._only_own = only_own
 
     def find(self) -> Path | None:
-        """The file that counts now."""
+        """The file to use now."""
         found = self.given or find_database(self._root, self._rules)
         if found and self._only_own and found != self.given:
             return found if own_project(found, self._rules, self._root) else None
@@ -63,7 +63,7 @@ class ChosenDatabase:
         return self.now is None or named or Signature.of(self.now.file) != self.now.signature
 
     def look_again(self) -> None:
-        """Read what counts now, if it is not what was read last."""
+        """Read the file to use now, if it is not the one that was read last."""
         file, known = self.find(), self.now
         if file is None:
             self.now = None
@@ -71,7 +71,7 @@ class ChosenDatabase:
             self.now = self._read(file)
 
     def differs(self) -> bool:
-        """Whether the server has another one than counts now.
+        """Whether the server has a different one from that to use now.
 
         One with a problem does not count: the server goes on with the one before, and answers say so.
         """

@@ -1,4 +1,4 @@
-"""What the preprocessor may leave out of a file, by what its text says."""
+"""The parts of a file that the preprocessor may leave out, judged by its text."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Database:
     problem: str = ""
 
     def files(self) -> list[Path]:
-        """The source files that are there now, sorted."""
+        """The source files that exist now, sorted."""
         return sorted(path for path in self.commands if os.path.isfile(path))  # noqa: PTH113 (never raises)
 
     def forced(self, options: Collection[str]) -> dict[Path, list[str]]:

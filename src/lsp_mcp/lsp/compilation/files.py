@@ -52,7 +52,7 @@ class BuildFiles:
         self._words = WordSearch()
 
     def changed(self, paths: Iterable[Path]) -> None:
-        """Look at these again: they came, changed or went."""
+        """Note that these were created, changed or deleted: they are read again."""
         paths = list(paths)
         self._changed.update(paths)
         self._stamp += 1
@@ -151,13 +151,13 @@ class BuildFiles:
         return known[word]
 
     async def having(self, word: str, files: Iterable[Path]) -> list[Path]:
-        """Those of `files` that have `word`."""
+        """Those of `files` that contain `word`."""
         files = frozenset(files)
         return sorted(await self._words.files_with(word, files, files))
 
 
 class _Libraries:
-    """The headers that are in folders of the system."""
+    """The headers in system folders."""
 
     def __init__(self, adapter: Adapter) -> None:
         rules = adapter.compilation

@@ -12,7 +12,7 @@ _MOST = 500  # looked at before each question
 
 
 class FilesElsewhere:
-    """Remembers what some files were, and says which of them changed."""
+    """Remembers the state of some files, and finds those that changed."""
 
     def __init__(self) -> None:
         self._seen: dict[Path, Signature | None] = {}
@@ -22,11 +22,11 @@ class FilesElsewhere:
         self._seen = {path: Signature.of(path) for path in islice(files, _MOST)}
 
     def changed(self) -> list[Path]:
-        """Those that are not what they were at the last call."""
+        """Those that have changed since the last call."""
         before, self._seen = self._seen, {path: Signature.of(path) for path in self._seen}
         return [path for path, signature in self._seen.items() if signature != before[path]]
 
     @property
     def example(self) -> Path | None:
-        """One of them, None if there are none."""
+        """One of the files, or None."""
         return next(iter(self._seen), None)

@@ -21,7 +21,7 @@ _ANY = ""  # spelled by a macro
 
 
 class Scan(NamedTuple):
-    """What the text of a file says."""
+    """The includes in the text of a file."""
 
     includes: frozenset[str]  # the ends of the paths of what it includes
     conditional: bool  # whether the preprocessor may leave some of it out
@@ -39,7 +39,7 @@ class Includes:
         self._includers: dict[str, set[Path]] | None = None  # by the last part of what they spell
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Read these again: they came, changed or went."""
+        """Note that these were created, changed or deleted: they are read again."""
         for path in paths:
             if self.known.pop(path, None) is not None:
                 self._includers = None

@@ -57,7 +57,7 @@ class IndexFolder:
 
     @property
     def index(self) -> Path:
-        """Where the server puts its index."""
+        """The folder of the server's index."""
         return self.folder / self._rules.index_folder
 
     @property
@@ -103,7 +103,7 @@ class IndexFolder:
         self._in_use = False
 
     def indexed_names(self) -> Counter[str]:
-        """How many files of each name are in the index."""
+        """The number of files in the index for each file name."""
         pattern = re.compile(self._rules.shard_pattern)
         return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
 
@@ -122,7 +122,7 @@ class IndexFolder:
             log.warning("%s: %s", _INCOMPLETE, error)
 
     def close(self) -> None:
-        """Let another process have it."""
+        """Release the lock, so that another process can use the folder."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -56,7 +56,7 @@ class ExcludedFiles:
         self._changed: set[Path] = set()  # folders, since the command was asked last
 
     def changed(self, paths: Sequence[Path]) -> None:
-        """Files in the folders of `paths` came, changed or went."""
+        """Note that files in the folders of `paths` were created, changed or deleted."""
         folders = {path.parent for path in paths}
         self._changed |= folders
         if folders:
@@ -65,7 +65,7 @@ class ExcludedFiles:
             self._by_folder.pop(folder, None)
 
     def forget(self) -> None:
-        """Projects changed, and with them perhaps which files are left out."""
+        """Note that projects changed, and so perhaps the set of excluded files."""
         self._changed |= set(self._by_folder)
         self._below.clear()
         self._by_folder.clear()

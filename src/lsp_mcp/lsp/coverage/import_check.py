@@ -44,7 +44,7 @@ class ImportCheck:
         self._checking: asyncio.Task[None] | None = None
 
     def changed(self, sources: Iterable[Path]) -> None:
-        """These source files came, changed or went."""
+        """Note that these source files were created, changed or deleted."""
         if not self._rules.import_command:
             return
         changed = False
@@ -69,11 +69,11 @@ class ImportCheck:
         return self._repaired
 
     def taken_up(self) -> None:
-        """The server has read all packages again."""
+        """Note that the server has read all packages again."""
         self._repaired = False
 
     async def problems(self, project: Project | None) -> list[str]:
-        """What is wrong now in `project`, in any without one; a sentence each."""
+        """The present problems of `project`, or of all projects; one sentence each."""
         await self._finish()
         return [
             problem
@@ -82,7 +82,7 @@ class ImportCheck:
         ]
 
     async def close(self) -> None:
-        """End a check that still runs."""
+        """End a check that is still running."""
         if self._checking:
             self._checking.cancel()
             await asyncio.wait([self._checking])

@@ -44,7 +44,7 @@ class ProjectMap:
 
     @property
     def is_joined(self) -> bool:
-        """Whether any file joins projects."""
+        """Whether a file joins projects."""
         return bool(self._joined)
 
     def joined_by(self, joined: Mapping[Path, frozenset[Path]]) -> ProjectMap:

@@ -28,7 +28,7 @@ class Sources:
         self._plain: dict[Path, str | None] = {}
 
     def changed(self, paths: Iterable[Path]) -> None:
-        """These files came, changed or went."""
+        """Note that these files were created, changed or deleted."""
         if self._by_project is None:
             return
         for path in paths:
@@ -47,7 +47,7 @@ class Sources:
                 self._plain.pop(project.folder, None)
 
     def forget(self) -> None:
-        """The projects are not what they were."""
+        """Note that the projects have changed."""
         self._by_project = None
         self._lists.clear()
         self._plain.clear()
@@ -116,6 +116,6 @@ def _parts(path: str) -> list[str]:
 
 
 def _plainness(path: str) -> tuple[int, bool, list[str]]:
-    """The higher in the tree the plainer."""
+    """Sorts files higher in the tree first."""
     parts = _parts(path)
     return len(parts), "_" in parts[-1].rpartition(".")[0], parts

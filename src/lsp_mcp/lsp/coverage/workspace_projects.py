@@ -1,4 +1,4 @@
-"""What a server's project-by-project loading means for the truth of its answers: `WorkspaceProjects`."""
+"""Gaps of answers because a server loads project by project: `WorkspaceProjects`."""
 
 from __future__ import annotations
 
@@ -229,13 +229,13 @@ class WorkspaceProjects:
         return imports or self._repaired
 
     def taken_up(self) -> None:
-        """It has read all packages again."""
+        """Note that the server has read all packages again."""
         self._repaired = False
         if self._imports:
             self._imports.taken_up()
 
     async def close(self) -> None:
-        """End the checks that still run."""
+        """End the checks that are still running."""
         self._closed = True
         if self._imports:
             await self._imports.close()
@@ -303,7 +303,7 @@ class WorkspaceProjects:
         return [check for folder in folders if (check := self._checks.get(folder))]
 
     async def _check(self, rules: Projects, folder: Path) -> str:
-        """Why the project in `folder` cannot be loaded; empty when it can."""
+        """Why the project in `folder` cannot be loaded; empty if it can."""
         source_folder = await self._source_folder(folder)
         command = [word.replace("{folder}", source_folder) for word in rules.check_command]
         try:

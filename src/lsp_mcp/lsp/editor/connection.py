@@ -67,7 +67,7 @@ class HostedConnection:
         self.notifications.watched.register("lsp-mcp", {"watchers": watchers})
 
     async def start(self, client: Client) -> None:
-        """Begin to hear what `client` hears.
+        """Begin to receive the messages of `client`.
 
         Raises:
             DiedError: it is gone.
@@ -151,10 +151,10 @@ class HostedConnection:
                 self._died(True)
 
     async def leave(self) -> None:
-        """It is the user's: it goes on."""
+        """Do nothing: the server is the user's and keeps running."""
 
     def listen(self) -> None:
-        """Take in what was told since `start`, and what will be."""
+        """Process the messages since `start`, and all later ones."""
         early, self._early = self._early or [], None
         for method, params in early:
             self._on_notification(method, params)

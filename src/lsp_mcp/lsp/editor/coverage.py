@@ -1,4 +1,4 @@
-"""What an editor's buffers and clients mean for the truth of answers: `editor_gaps`."""
+"""Gaps of answers because of an editor's buffers and clients: `editor_gaps`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lsp_mcp.workspace import Workspace
 def editor_gaps(
     scope: Scope, adapter: Adapter, workspace: Workspace, host: Host, connection: Connection | None
 ) -> list[Gap]:
-    """What of the editor makes answers of `scope` differ from the files, or incomplete."""
+    """The reasons in the editor why answers of `scope` differ from the files or are incomplete."""
 
     def matters(path: Path) -> bool:
         return adapter.language_of(path) is not None and (scope.reach == "workspace" or path == scope.path)

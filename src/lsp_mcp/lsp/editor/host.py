@@ -20,7 +20,7 @@ class Client(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Its name in the user's configuration."""
 
     @property
     def initialized(self) -> bool:
@@ -152,7 +152,7 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     @property
     def epoch(self) -> int:
@@ -176,7 +176,7 @@ class Host(Protocol):
         """What blocks the editor, and what a person can do; None if nothing does. Raises: see `check`."""
 
     async def show(self, path: Path) -> None:
-        """Let the editor load a file out of sight, so that it starts what it has for it."""
+        """Have the editor load a file in the background, so that it starts its language client for it."""
 
 
 class Owner(Protocol):

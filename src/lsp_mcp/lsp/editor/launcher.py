@@ -1,4 +1,4 @@
-"""How a server is found in an editor, or had started there: `HostLauncher`."""
+"""Find a server in an editor, or have it started there: `HostLauncher`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HostLauncher:
             raise MissingProgramError(str(error)) from None
 
     def kill(self) -> None:
-        """Nothing of this is ours."""
+        """Do nothing: the server is not ours."""
 
     async def launch(self, before: Callable[[], Awaitable[None]]) -> HostedConnection:
         """See `Launcher.launch`."""

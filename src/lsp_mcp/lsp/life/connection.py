@@ -1,4 +1,4 @@
-"""What every way to reach a language server has: `Connection`, one life of it, and `Launcher`, which begins one."""
+"""What all ways to reach a language server have in common: `Connection`, one life of it, and `Launcher`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Connection(Protocol):
 
     @property
     def notifications(self) -> Notifications:
-        """What it has said."""
+        """Its notifications so far."""
 
     @property
     def encoding(self) -> PositionEncoding:
-        """How it counts."""
+        """The position encoding that was agreed on."""
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Connection(Protocol):
 
     @property
     def dead(self) -> asyncio.Future[None]:
-        """Completes when it is gone."""
+        """A future that completes when the server is gone."""
 
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """As `Peer.request`."""
@@ -76,7 +76,7 @@ class Launcher(Protocol):
         """Whether what was launched last takes the place of one that died."""
 
     def spawn(self) -> None:
-        """Begin with what takes long and needs no event loop."""
+        """Start the part that takes long and needs no event loop."""
 
     def check(self) -> None:
         """Raise `MissingProgramError` if there is nothing to launch."""

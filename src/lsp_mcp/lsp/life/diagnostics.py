@@ -1,4 +1,4 @@
-"""What a server says is wrong with each document: `Diagnostics` (LSP 3.17, "Publish Diagnostics")."""
+"""The diagnostics of each document: `Diagnostics` (LSP 3.17, "Publish Diagnostics")."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Diagnostics:
             self.on_incomplete(path)
 
     def state(self) -> tuple[dict[Path, Any], ...]:
-        """What is known now, for `put_back`."""
+        """The present state, for `put_back`."""
         return dict(self.raw), dict(self.unparsed), dict(self._errors)
 
     def put_back(self, state: tuple[dict[Path, Any], ...]) -> None:
@@ -166,7 +166,7 @@ class Diagnostics:
         return {**self._errors, **self._unusable} if self._unusable else self._errors
 
     def end(self) -> None:
-        """The server is gone."""
+        """Note that the server is gone."""
         self.ended = True
         self._wake()
 

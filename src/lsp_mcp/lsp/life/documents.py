@@ -29,7 +29,7 @@ class Texts(Protocol):
         """The text of `path` now."""
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Something was heard of `paths`."""
+        """Note that `paths` may have changed."""
 
 
 class Holder(Protocol):
@@ -105,7 +105,7 @@ class Documents:
         return self.on_disk(path) if text is None else text
 
     def is_editors(self, path: Path) -> bool:
-        """Whether the editor has it open."""
+        """Whether the editor has `path` open."""
         return path in self._held()
 
     # --- versions ----------------------------------------------------------------------------------

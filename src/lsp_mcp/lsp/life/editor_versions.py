@@ -87,7 +87,7 @@ class EditorVersions:
         return self._history(path).reread is None
 
     def clear(self) -> None:
-        """Forget all, for a new server."""
+        """Forget everything, for a new server."""
         self._histories.clear()
 
     def _history(self, path: Path) -> _History:

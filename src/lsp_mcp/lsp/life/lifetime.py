@@ -152,7 +152,7 @@ class Lifetime:
             self._ending = None
 
     def answered(self) -> None:
-        """The server has answered something, so its next death is a new one."""
+        """Note that the server has answered: its next death counts as the first."""
         self._tries = 0
 
     async def close(self) -> None:

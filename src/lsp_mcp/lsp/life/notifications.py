@@ -1,4 +1,4 @@
-"""What a language server has said by itself: `Notifications`."""
+"""The notifications of a language server: `Notifications`."""
 
 from __future__ import annotations
 

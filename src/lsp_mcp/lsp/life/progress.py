@@ -1,4 +1,4 @@
-"""What a server says that it is doing: `Progress` folds `$/progress` (LSP 3.17, "Work Done Progress")."""
+"""The work that a server reports: `Progress` folds `$/progress` (LSP 3.17, "Work Done Progress")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COUNT = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 @dataclass
 class Work:
-    """One piece of work that has begun and not ended."""
+    """One piece of work in progress."""
 
     title: str
     message: str = ""
@@ -55,7 +55,7 @@ class Progress:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the server has begun any work that has not ended."""
+        """Whether any work is in progress."""
         return bool(self._active)
 
     def wake(self) -> None:

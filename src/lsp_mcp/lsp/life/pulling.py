@@ -1,4 +1,4 @@
-"""Servers that say what is wrong when they are asked: `pulling` (LSP 3.17, "Pull Diagnostics")."""
+"""Servers that give diagnostics on request: `pulling` (LSP 3.17, "Pull Diagnostics")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server is made to read a file, and when it has: `read_again`, `read_told`.
+"""Have a server read a file, and wait until it has: `read_again`, `read_told`.
 
 That it has read a text shows in its diagnostics of that version (LSP 3.17, `PublishDiagnosticsParams`).
 """

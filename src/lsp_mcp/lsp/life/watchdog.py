@@ -1,4 +1,4 @@
-"""Whether a server that somebody waits for does anything at all: `Watchdog`."""
+"""Detect a server that is waited for and does nothing: `Watchdog`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Watchdog:
                 self.end()
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         if self._timer:
             self._timer.cancel()
         if self._looking:

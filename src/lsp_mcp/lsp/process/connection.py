@@ -139,11 +139,11 @@ class ProcessConnection:
         await self._gone()
 
     async def leave(self) -> None:
-        """What `end` does: nobody else uses the server."""
+        """Same as `end`: nobody else uses the server."""
         await self.end()
 
     async def abandon(self) -> None:
-        """End it at once, without a word."""
+        """Kill it at once, without a shutdown request."""
         self._ending = True
         self._child.kill()
         await self._gone()

@@ -28,7 +28,7 @@ class BackgroundReading:
 
     @property
     def pending(self) -> Collection[Path]:
-        """What is not read yet."""
+        """The files that are not read yet."""
         return {*self._waiting, *self._reading}
 
     async def read(self, paths: Collection[Path], seconds: float) -> set[Path]:
@@ -53,7 +53,7 @@ class BackgroundReading:
         return {path for path, event in done.items() if not event.is_set()}
 
     def forget(self) -> None:
-        """Nothing is to be read any more."""
+        """Forget all files that are still to be read."""
         for event in self._waiting.values():
             event.set()
         self._waiting.clear()

@@ -149,7 +149,7 @@ class PackageRequests:
         return own_error_gap(path, self._error(path), self._workspace.display_path)
 
     async def _errors(self) -> dict[Path, str]:
-        """The first syntax error of each file that has any, as far as is known."""
+        """The first known syntax error of each file that has one."""
         candidates = sorted({*self._published, *(path for path, (_, error) in self._parsed.items() if error)})
         # What the server has published may be about a text that is no more.
         await self.buffers_changed([path for path in candidates if self._verdict(path) is None])

@@ -42,10 +42,10 @@ class Looked:
 
 
 class Reloading(Protocol):
-    """What a session asks of either way."""
+    """What a session needs from each way of reloading."""
 
     def started(self) -> None:
-        """There is a new server, which knows only what is in its index."""
+        """Note that there is a new server, which knows only its index."""
 
     async def load(self, changed: Collection[Path]) -> bool:
         """Have the changed files taken in; whether the server knows more now than when it was told of them.

@@ -61,7 +61,7 @@ class UnitErrors:
         self.due.clear()
 
     def read(self, paths: Collection[Path]) -> None:
-        """The server has read these again, as documents."""
+        """Note that the server has read these again, as documents."""
         for path in paths:
             self.found.pop(path, None)
             if self.is_unit(path):
@@ -123,7 +123,7 @@ class UnitErrors:
         return bool(found)
 
     async def _found(self, path: Path, connection: Connection, *, apart: bool) -> Found | None:
-        """What is wrong in `path`; None if the server ended."""
+        """The problems in `path`; None if the server ended."""
         rules, was_open = self._adapter.diagnostics, path in self._documents
         text = self._documents.present(path)
         unit = await self._unit(path, text, apart=apart)
