@@ -110,6 +110,19 @@ end
 
 local dap = require('dap')
 
+it('of an adapter that ends before it listens no placeholder is shown', function()
+  start(PYTHON)
+  dap.adapters.ends = {
+    type = 'server',
+    port = '${port}',
+    executable = { command = 'sh', args = { '-c', 'exit 3', '${port}' } },
+    options = { max_retries = 1 },
+  }
+  local _, message = call('dap_run', { type = 'ends', request = 'launch', name = 'demo', program = 'buggy.py' })
+  contains(message, 'the program did not start')
+  equal(nil, message:match('%${port}'))
+end)
+
 if vim.env.DEBUGPY_PYTHON then
   dap.adapters.debugpy = { type = 'executable', command = vim.env.DEBUGPY_PYTHON, args = { '-m', 'debugpy.adapter' } }
   local function python(more)
