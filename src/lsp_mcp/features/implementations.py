@@ -14,6 +14,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
+from lsp_mcp.features.outdated_relations import mistrust_outdated
 from lsp_mcp.features.places import Locator, Place
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.symbols import Symbol
@@ -222,8 +223,10 @@ class _Search:
         text = await self._backend.open(path)
         position = text.point_position(point, self._backend.encoding)
         params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        given = locations(await self._backend.request("textDocument/implementation", params))
+        await mistrust_outdated(self._backend, path, point, given)
         found = []
-        for location in locations(await self._backend.request("textDocument/implementation", params)):
+        for location in given:
             place = await self._locator.place(location)
             if place is None:
                 self._dropped += 1

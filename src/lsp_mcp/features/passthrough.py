@@ -10,14 +10,17 @@ from typing import Any
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
+from lsp_mcp.features.outdated_relations import mistrust_outdated
 from lsp_mcp.features.places import plain_name, text_or_none
+from lsp_mcp.features.scope import locations
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.gaps import Gap
 from lsp_mcp.objects.walker import Walker, documents
 from lsp_mcp.text import Base, Point, Text, numbers_point
 from lsp_mcp.uris import uri_path
 
-_LEADS_TO_NAME = {f"textDocument/{what}" for what in ("definition", "declaration", "implementation")}
+_IMPLEMENTATION = "textDocument/implementation"
+_LEADS_TO_NAME = {"textDocument/definition", "textDocument/declaration"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ async def send(
     texts |= await read_texts(backend, there - texts.keys())
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
         backend.mistrust(wrong, name)
+    if method == _IMPLEMENTATION and home and asked:
+        path = uri_path(home)
+        point = (await backend.text(path)).position_point(asked["position"], backend.encoding)
+        await mistrust_outdated(backend, path, point, locations(result))
     gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
     kept = _without(result, gone)
     return Sent(

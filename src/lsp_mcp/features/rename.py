@@ -13,6 +13,7 @@ from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
+from lsp_mcp.features.outdated_relations import mistrust_related
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
@@ -102,6 +103,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     renamed = await renamed_symbol(backend, path, identifier.start)
     left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
     plan, strangers = _without_strangers(await plan_of(backend, [edit]), text.slice(identifier), new_name)
+    await mistrust_related(backend, path, identifier.start, {step.path for step in plan.steps})
     if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
