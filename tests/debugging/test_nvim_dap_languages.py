@@ -329,5 +329,5 @@ async def test_all_of_it_is_listed_with_hints_and_in_few_tokens(at: Debugger) ->
 @alone
 async def test_a_symbol_that_no_language_server_can_find_is_asked_for_by_its_place(at: Debugger) -> None:
     said = await at.refused("set_breakpoint", anchor=PYTHON.callee)
-    assert said.startswith(f"'{PYTHON.callee}' is the name of a symbol, and no language server of this Neovim can find it")
+    assert said.startswith(f"'{PYTHON.callee}' is the name of a symbol, and no language server of this Neovim can find")
     assert (await at.call("breakpoints"))["breakpoints"] == []
