@@ -66,9 +66,9 @@ async def send(
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
         backend.mistrust(wrong, name)
     if method == _IMPLEMENTATION and home and asked:
-        path = uri_path(home)
-        point = (await backend.text(path)).position_point(asked["position"], backend.encoding)
-        await mistrust_outdated(backend, path, point, locations(result))
+        asked_path = uri_path(home)
+        point = (await backend.text(asked_path)).position_point(asked["position"], backend.encoding)
+        await mistrust_outdated(backend, asked_path, point, locations(result))
     gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
     kept = _without(result, gone)
     return Sent(

@@ -103,7 +103,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     renamed = await renamed_symbol(backend, path, identifier.start)
     left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
     plan, strangers = _without_strangers(await plan_of(backend, [edit]), text.slice(identifier), new_name)
-    await mistrust_related(backend, path, identifier.start, {step.path for step in plan.steps})
+    changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
+    await mistrust_related(backend, path, identifier.start, changed)
     if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
