@@ -24,10 +24,10 @@ def test_a_servers_own_tools_come_with_it() -> None:
 
 
 @pytest.mark.parametrize("debugging", ["debug", "lua"])
-def test_debug_tools_are_had_alone_beside_any_server(debugging: str) -> None:
+def test_debug_tools_are_offered_alone_beside_any_server(debugging: str) -> None:
     assert chosen(True, add=debugging, without="code lsp nvim") == [debugging]
     assert chosen(True, add=debugging, without="code lsp") == ["nvim", debugging]
 
 
-def test_a_servers_own_tools_are_had_alone_by_their_name() -> None:
+def test_a_servers_own_tools_are_offered_alone_by_their_name() -> None:
     assert chosen(add="clangd", without="code lsp") == ["clangd"]
