@@ -78,7 +78,7 @@ def test_a_folder_of_too_many_files_is_refused_by_both_unless_it_is_named(
     monkeypatch.setattr(options, "_MOST_FILES", 20)
     word = f"{project} is too large for a workspace: more than 20 files."
     result = run("--gopls-path", "/bin/cat", *CALL)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert word in result.stderr
     assert doctors_word(run).startswith(word)
     assert f"--workspace-root {project}" in doctors_word(run, "--workspace-root", "."), "wherever it is started"

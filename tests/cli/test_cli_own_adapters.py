@@ -102,7 +102,7 @@ def test_a_file_of_another_language_says_which_backends_would_answer_for_it(tmp_
         with pytest.raises(PathError) as caught:
             sessions.for_path(tmp_path / "f.cpp")
         assert str(caught.value).endswith("Start lsp-mcp with --backend gopls --backend clangd.")
-        with pytest.raises(PathError, match=r"gopls answers for \.go\.$"):
+        with pytest.raises(PathError, match=r"gopls supports \.go\.$"):
             sessions.for_path(tmp_path / "f.py")
     finally:
         sessions.kill()
