@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.containers import Containers, function_around
-from lsp_mcp.features.definitions import Definitions, Site
+from lsp_mcp.features.definitions import Definitions, Site, Symbol
 from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place
 from lsp_mcp.text import Span, Text
@@ -108,7 +108,21 @@ async def _beside(
             return set()
         if meaning := await definitions.of(site):
             known.update(map(symbol.is_meant_by, meaning))
+            for other in meaning:
+                if not symbol.is_meant_by(other) and await _is_overload(containers, symbol, other):
+                    return set()
     return known
+
+
+async def _is_overload(containers: Containers, symbol: Identity, other: Symbol) -> bool:
+    """Whether `other` is declared beside `symbol` under the same whole name: one call says nothing of the next then."""
+    for path in {path for path, _ in symbol.sites}:
+        sites = [point for file, point in other.sites if file == path]
+        names = {one.place.span.start: one.name for one in await containers.known(path)} if sites else {}
+        own = {names[point] for file, point in symbol.sites if file == path and point in names}
+        if any(names.get(point) in own for point in sites):
+            return True
+    return False
 
 
 def _spelling(text: Text, span: Span, rules: WordCheck) -> _Spelling:
