@@ -232,6 +232,8 @@ class _Trial:
 
     def show(self, path: Path, text: Text) -> None:
         """See `Trial.show`."""
+        if self._shown.get(path) == text:
+            return  # of a version without a change clangd 22 says nothing
         self._shown[path] = text
         self._checking._documents.show(path, text)
 
