@@ -33,7 +33,7 @@ _TOP = Path(__file__).resolve().parent.parent
 _EXAMPLES = Path(__file__).with_name("demo.toml")
 _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 _LOAD_TIMEOUT = "300"  # seconds: on a machine that never ran the server, it first reads everything there is
-_SYMBOL = re.compile(r"^ *\d+:\d+ (?:function|struct|class|interface) (\w+)", re.MULTILINE)
+_SYMBOL = re.compile(r"^ *\d+:\d+(?:-\d+)? (?:function|struct|class|interface) (\w+)", re.MULTILINE)
 _ANCHOR = re.compile(r"^\w+://\S+#\d+:\d+", re.MULTILINE)
 
 
