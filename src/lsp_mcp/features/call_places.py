@@ -12,13 +12,12 @@ from collections import defaultdict
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.places import Place, text_or_none
-from lsp_mcp.features.symbols import kind_name
+from lsp_mcp.features.symbols import SCOPES, kind_name
 from lsp_mcp.uris import uri_path
 
 # A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
 _CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
 _FOLLOWING = 500  # characters
-_SCOPES = ("namespace", "package", "module", "file")
 _MOST_OUTLINES = 8  # files that are opened to see where a function begins
 PLACED = "placedByUses"  # a key of an item: it is where its calls are, maybe without its name
 
@@ -33,7 +32,7 @@ async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
     """The incoming `calls` without those of a scope, such as a namespace, that only names what it is said to call."""
     found = []
     for call in calls:
-        if kind_name(call["from"]["kind"], backend.adapter) not in _SCOPES or not call.get("fromRanges"):
+        if kind_name(call["from"]["kind"], backend.adapter) not in SCOPES or not call.get("fromRanges"):
             found.append(call)
         elif text := await text_or_none(backend, path := uri_path(call["from"]["uri"])):
             places = [(one, Place(path, text.range_span(one, backend.encoding), text)) for one in call["fromRanges"]]

@@ -11,16 +11,15 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import FUNCTIONS, kind_name
+from lsp_mcp.features.symbols import FUNCTIONS, SCOPES, kind_name
 from lsp_mcp.remembered import Remembered, RememberedOf
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
 
 # A member is used through its type; what is declared inside one of these is named after it.
 TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
-_MEMBERS = frozenset({"field", "property", "enum_member"})
+_NOT_AROUND = frozenset({"field", "property", "enum_member", *SCOPES})
 _MOST_KEPT = 20_000  # declarations of files that were outlined; one takes about 500 bytes
-_SCOPES = frozenset({"namespace", "package", "module", "file"})
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Containers:
 
     async def around(self, path: Path, point: Point) -> Container | None:
         """The innermost declaration that contains `point`: a function, type or variable; not a field or scope."""
-        found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _MEMBERS | _SCOPES]
+        found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _NOT_AROUND]
         return found[-1] if found else None
 
     async def enclosed(self, place: Place) -> Place:
@@ -136,7 +135,7 @@ class Containers:
         name = f"{scope}{separator}{own}" if scope else own
         place = Place(path, name_span(text, span, own), text)
         yield Container(name, kind, place, extent, member["owner"] if member else owner)
-        inner = name if kind in TYPES or (kind in _SCOPES and adapter.symbols.scope_separator) else ""
+        inner = name if kind in TYPES or (kind in SCOPES and adapter.symbols.scope_separator) else ""
         for child in item.get("children") or ():
             yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
 

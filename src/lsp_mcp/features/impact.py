@@ -18,7 +18,7 @@ from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import declaration_places, definition_places
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.symbols import FUNCTIONS, Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.text import Point
@@ -29,7 +29,6 @@ NO_CALLS = "no call hierarchy"
 _MOST_USES = 10_000
 _DECLARED = 2  # places at which one symbol is usually declared and defined
 _MOST_OPENED = 12  # files that are opened to see which functions uses are in, for a server that must have them open
-_FUNCTIONS = frozenset({"function", "method", "constructor", "operator"})
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ class _Impact:
             text = f"not looked for: callers, and tests that reach it, as {self._backend.name} has no call hierarchy"
             told.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
             return Tree()
-        if symbol.kind in _FUNCTIONS:
+        if symbol.kind in FUNCTIONS:
             start = symbol.place.path, symbol.place.span.start
             tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)
         else:
@@ -209,7 +208,7 @@ class _Impact:
                 unknown.add(use.path)
                 continue
             around = await self._containers.around(use.path, use.span.start)
-            if around and around.kind in _FUNCTIONS:
+            if around and around.kind in FUNCTIONS:
                 users[around.place.path, around.place.span.start] = None
         if unknown:
             text = f"functions that use it not searched for in {len(unknown)} more files"
@@ -220,7 +219,7 @@ class _Impact:
         adapter = self._backend.adapter
         seen: set[tuple[Path, Point]] = {(told.symbol.place.path, told.symbol.place.span.start)}
         level: list[tuple[Node, tuple[str, ...]]] = [
-            (node, ()) for node in (tree.found if told.symbol.kind in _FUNCTIONS else tree.roots)
+            (node, ()) for node in (tree.found if told.symbol.kind in FUNCTIONS else tree.roots)
         ]
         while level:
             beyond: list[tuple[Node, tuple[str, ...]]] = []

@@ -19,6 +19,7 @@ _KINDS = [
 KINDS = (*_KINDS, "type", "macro")
 TYPES = ("class", "struct", "interface", "enum", "type")
 FUNCTIONS = ("function", "method", "constructor", "operator")
+SCOPES = ("namespace", "package", "module", "file")
 MEMBERS = ("field", "method", "property", "constructor", "enum_member")
 
 
