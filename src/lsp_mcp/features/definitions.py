@@ -16,9 +16,10 @@ from typing import Any
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
+from lsp_mcp.features.places import position_params
 from lsp_mcp.features.scope import locations
 from lsp_mcp.text import Point, Text
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 Site = tuple[Path, Point]
 """Where an identifier begins."""
@@ -132,8 +133,7 @@ class Definitions:
 
     async def _request(self, path: Path, text: Text, point: Point) -> Meaning:
         rules = self._backend.adapter.word_check
-        position = text.point_position(point, self._backend.encoding)
-        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        params = position_params(path, text, point, self._backend.encoding)
         try:
             result = await self._backend.request(self._other_request or rules.request, params)
         except RefusedError:

@@ -11,12 +11,12 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.other_builds import edited
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, position_params
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     if member is None:
         return MoreUses()
     file, start = member.place.path, member.place.span.start
-    at = {
-        "textDocument": {"uri": path_uri(file)},
-        "position": member.place.text.point_position(start, backend.encoding),
-    }
+    at = position_params(file, member.place.text, start, backend.encoding)
     found: list[Json] = []
     if (file, start) != (path, point):
         asked = {**at, "context": {"includeDeclaration": True}}

@@ -14,7 +14,7 @@ from typing import Literal
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.call_places import PLACED, really_calling, with_places
-from lsp_mcp.features.places import Locator, Place, location_key
+from lsp_mcp.features.places import Locator, Place, location_key, position_params
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.subtypes import Subtypes
@@ -22,7 +22,7 @@ from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import within
 
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
@@ -205,8 +205,7 @@ async def type_tree(
 
 async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[Json]:
     text = await backend.open(path)
-    position = text.point_position(point, backend.encoding)
-    items = await backend.request(method, {"textDocument": {"uri": path_uri(path)}, "position": position})
+    items = await backend.request(method, position_params(path, text, point, backend.encoding))
     if not items:
         what = "function or method" if "Call" in method else "type"
         raise RefusedError(f"it sees no {what} there with a hierarchy")

@@ -8,8 +8,7 @@ from typing import Any
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.places import Place
-from lsp_mcp.uris import path_uri
+from lsp_mcp.features.places import Place, position_params
 
 _AT_ONCE = 8  # requests in flight; more would only queue in the server
 
@@ -27,8 +26,7 @@ async def hovers(backend: Backend, places: Sequence[Place]) -> list[str]:
 
 async def hover(backend: Backend, place: Place) -> str:
     """The hover text of `place`, Markdown or plain; empty if there is none."""
-    position = place.text.point_position(place.span.start, backend.encoding)
-    params = {"textDocument": {"uri": path_uri(place.path)}, "position": position}
+    params = position_params(place.path, place.text, place.span.start, backend.encoding)
     try:
         await backend.open(place.path)  # some servers know nothing of a document that is not open
         result = await backend.request("textDocument/hover", params)

@@ -15,12 +15,11 @@ from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
 from lsp_mcp.features.outdated_relations import mistrust_outdated
-from lsp_mcp.features.places import Locator, Place
+from lsp_mcp.features.places import Locator, Place, position_params
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
 
 _LEVELS = 10
 _MOST = 10_000  # types in one hierarchy
@@ -221,8 +220,7 @@ class _Search:
         if not self._backend.capabilities.get("implementationProvider"):
             return []
         text = await self._backend.open(path)
-        position = text.point_position(point, self._backend.encoding)
-        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        params = position_params(path, text, point, self._backend.encoding)
         given = locations(await self._backend.request("textDocument/implementation", params))
         await mistrust_outdated(self._backend, path, point, given)
         found = []

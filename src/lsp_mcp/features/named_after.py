@@ -14,11 +14,10 @@ from lsp_mcp.adapters import Rename
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
-from lsp_mcp.features.places import Locator, Place
+from lsp_mcp.features.places import Locator, Place, position_params
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class Follower:
 
     def position(self, backend: Backend) -> Json:
         """Where a server is asked about it."""
-        start = self.place.text.point_position(self.place.span.start, backend.encoding)
-        return {"textDocument": {"uri": path_uri(self.place.path)}, "position": start}
+        return position_params(self.place.path, self.place.text, self.place.span.start, backend.encoding)
 
 
 async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:

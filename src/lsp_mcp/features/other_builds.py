@@ -15,10 +15,11 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.places import position_params
 from lsp_mcp.features.scope import outside_use
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 _MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
 _MOST_OCCURRENCES = 20  # of the word in one file
@@ -110,8 +111,8 @@ class _Search:
         seen: set[_Key] = set()
         words = text.words(name)
         for span in words[:_MOST_OCCURRENCES]:
-            start = text.point_position(span.start, self.backend.encoding)
-            position = {"textDocument": {"uri": path_uri(file)}, "position": start}
+            position = position_params(file, text, span.start, self.backend.encoding)
+            start = position["position"]
             if (key := (file, start["line"], start["character"])) in seen or key in self.known:
                 continue
             try:

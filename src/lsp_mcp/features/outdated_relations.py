@@ -12,10 +12,11 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.containers import TYPES, Containers
+from lsp_mcp.features.places import position_params
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 _IMPLEMENTATION = "textDocument/implementation"
 
@@ -29,8 +30,7 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
     """
     if backend.adapter.hierarchy and any(map(backend.has_reread, files)):
         text = await backend.open(path)
-        position = text.point_position(point, backend.encoding)
-        params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+        params = position_params(path, text, point, backend.encoding)
         try:
             found = locations(await backend.request(_IMPLEMENTATION, params))
         except RefusedError:
@@ -79,8 +79,7 @@ class _Relations:
             if one:
                 try:
                     text = await self._backend.open(path)
-                    position = text.point_position(one.place.span.start, self._backend.encoding)
-                    at = {"textDocument": {"uri": path_uri(path)}, "position": position}
+                    at = position_params(path, text, one.place.span.start, self._backend.encoding)
                     return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
                 except (PathError, RefusedError):
                     continue

@@ -9,10 +9,10 @@ from pathlib import Path
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.implementations import Implementations, implementations
+from lsp_mcp.features.places import position_params
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
@@ -38,7 +38,7 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()
     text = await backend.open(path)
-    at = {"textDocument": {"uri": path_uri(path)}, "position": text.point_position(point, backend.encoding)}
+    at = position_params(path, text, point, backend.encoding)
     try:
         items = await backend.request("textDocument/prepareCallHierarchy", at) or []
         if not any(item["kind"] == _METHOD for item in items):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
-from lsp_mcp.text import Span, Text
-from lsp_mcp.uris import uri_path
+from lsp_mcp.text import Point, PositionEncoding, Span, Text
+from lsp_mcp.uris import path_uri, uri_path
 
 _CODE_LENGTH = 200  # characters of a source line that are shown
 
@@ -29,6 +29,11 @@ class Place(NamedTuple):
     def code(self) -> str:
         """The source line that it starts on, trimmed, and shortened around the place if it is long."""
         return shown_line(self.text, self.span)
+
+
+def position_params(path: Path, text: Text, point: Point, encoding: PositionEncoding) -> Json:
+    """LSP 3.17, `TextDocumentPositionParams`: `point` of `path`. Raises `PointError` as `Text.point_offset` does."""
+    return {"textDocument": {"uri": path_uri(path)}, "position": text.point_position(point, encoding)}
 
 
 def plain_name(name: str) -> str:

@@ -9,10 +9,9 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.generic_members import generic_member_uses
 from lsp_mcp.features.other_builds import uses_in_other_builds
-from lsp_mcp.features.places import Locator, Place, distinct_by_file, in_reading_order
+from lsp_mcp.features.places import Locator, Place, distinct_by_file, in_reading_order, position_params
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await backend.open(path)
-    params = {
-        "textDocument": {"uri": path_uri(path)},
-        "position": text.point_position(point, backend.encoding),
-        "context": {"includeDeclaration": True},
-    }
+    params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}
     asked = await backend.request("textDocument/references", params)
     more = await generic_member_uses(backend, path, point)
     result: list[Json] = [*(asked or []), *more.locations]

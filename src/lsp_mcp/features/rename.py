@@ -14,13 +14,12 @@ from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.features.outdated_relations import mistrust_related
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, position_params
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Span, Text
-from lsp_mcp.uris import path_uri
 
 _MOST_NAMES = 10_000  # looked at for clashes
 
@@ -90,10 +89,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         PathError, UnavailableError: see `Backend.open` and `Backend.request`.
     """
     text = await backend.open(path)
-    at = {
-        "textDocument": {"uri": path_uri(path)},
-        "position": text.point_position(identifier.start, backend.encoding),
-    }
+    at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
         raise RefusedError(f"{backend.name} cannot rename")
     if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):

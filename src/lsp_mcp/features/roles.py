@@ -15,10 +15,9 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.call_places import is_called
 from lsp_mcp.features.hierarchy import call_tree
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, position_params
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
 
 Role = Literal["all", "read", "write", "call", "test"]
 _KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of which nothing is said
@@ -79,10 +78,7 @@ async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRo
             for use in uses:
                 if use.span.start in found:
                     continue  # one answer has all uses in the file
-                params = {
-                    "textDocument": {"uri": path_uri(use.path)},
-                    "position": text.point_position(use.span.start, backend.encoding),
-                }
+                params = position_params(use.path, text, use.span.start, backend.encoding)
                 for one in await backend.request("textDocument/documentHighlight", params) or []:
                     found[text.range_span(one["range"], backend.encoding).start] = one.get("kind") or 1
                 found.setdefault(use.span.start, 1)

@@ -8,10 +8,11 @@ from typing import Any
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.places import position_params
 from lsp_mcp.features.symbols import flat
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri, uri_path
+from lsp_mcp.uris import uri_path
 
 _MOST_KEPT = 1_000  # places
 _Asked = tuple[str, Path, Point]
@@ -60,8 +61,7 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
     kept, key, generation = _PLACES.of(backend), (method, path, point), backend.generation
     if (known := kept.get(key, generation)) is not None:
         return list(known)
-    position = text.point_position(point, backend.encoding)
-    params = {"textDocument": {"uri": path_uri(path)}, "position": position}
+    params = position_params(path, text, point, backend.encoding)
     places = []
     for location in locations(await backend.request(method, params)):
         file = uri_path(location["uri"])
