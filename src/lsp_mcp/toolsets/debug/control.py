@@ -43,7 +43,7 @@ class ControlTools(DebugToolset):
                 raise CallerError(f"{quoted(to)} is not a line: pass FILE:LINE or FILE:TEXT OF THE LINE.")
             aim = self._debug.breakpoints.add_line(where.path, where.line, once=True)
             await one.send_breakpoints([where.path])
-        after = one.stop.number if one.stop and one.stop.number <= one.shown else one.shown
+        after = one.shown
         if one.stop and one.stop.number <= one.shown:
             after = one.stop_count
             await one.resume_all()
