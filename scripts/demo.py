@@ -149,7 +149,7 @@ async def _small(screen: Screen, adapter: Adapter, original: Path, root: Path, e
     async with _connected(screen, adapter.name, root) as asker:
         largest = max(sources, key=lambda file: ("test" not in file.name, file.stat().st_size))
         outline = await asker.ask("list_symbols_in_file", file_path=largest.relative_to(root).as_posix())
-        name = (example.name if example else "") or _most_used(_SYMBOL.findall(outline), sources)
+        name = (example.name if example else "") or _most_used(functions_and_types(outline), sources)
         found = await asker.ask("find_symbol_definitions_by_name", symbol_name=name)
         anchor = _first_anchor(found, name)
         await asker.ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
@@ -282,6 +282,11 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         return {key: _filled(one, words) for key, one in value.items()}
     return words.get(value, value) if isinstance(value, str) else value
+
+
+def functions_and_types(outline: str) -> list[str]:
+    """The names of functions and types in an answer of `list_symbols_in_file` in compact form."""
+    return _SYMBOL.findall(outline)
 
 
 def _most_used(names: list[str], sources: Iterable[Path]) -> str:

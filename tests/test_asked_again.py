@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,10 @@ def written(root: Path, files: dict[str, str]) -> None:
         (root / name).write_text(text)
 
 
-def files_of(answer: dict[str, Any]) -> list[str]:
+async def files_with_uses(ask: Ask, asked: list[str], anchor: str) -> list[str]:
+    """The files with uses of the symbol at `anchor`; `asked` has the requests for this answer only."""
+    asked.clear()
+    answer = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
     assert answer["status"] == "complete", answer
     return [one["location"]["file"] for one in answer["references"]]
 
@@ -60,10 +64,7 @@ def test_go_is_asked_for_references_alone_until_a_file_changes(tmp_path: Path, a
     written(tmp_path, GO)
 
     async def question(ask: Ask) -> None:
-        async def uses() -> list[str]:
-            asked.clear()
-            return files_of(await ask("find_symbol_references_by_anchor", symbol_anchor="home/new.go:4:New"))
-
+        uses = partial(files_with_uses, ask, asked, "home/new.go:4:New")
         first = await uses()
         assert first == ["home/lock_windows.go", "home/new.go", "use/use.go"]
         await uses()
@@ -87,10 +88,7 @@ def test_clangd_is_asked_for_nothing_that_it_has_explained_until_a_file_changes(
     (tmp_path / "compile_flags.txt").write_text("-std=c++17\n")
 
     async def question(ask: Ask) -> None:
-        async def uses() -> list[str]:
-            asked.clear()
-            return files_of(await ask("find_symbol_references_by_anchor", symbol_anchor="new.h:3:make"))
-
+        uses = partial(files_with_uses, ask, asked, "new.h:3:make")
         first = await uses()
         assert first == ["new.cpp", "new.h", "use.cpp"]
         await uses()
