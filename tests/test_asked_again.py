@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asking import Ask, asking, skip_without
-from lsp_mcp.features import word_check
+from lsp_mcp.features import verdicts, word_check
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.wire.peer import Peer
 
@@ -113,7 +113,7 @@ def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
     async def silent(*_: object) -> None:
         await never.wait()
 
-    monkeypatch.setattr(word_check, "explained_by_function", silent)
+    monkeypatch.setattr(verdicts, "explained_by_function", silent)
     monkeypatch.setattr(word_check, "_LIKELIEST_SECONDS", 0.0)
 
     async def question(ask: Ask) -> None:

@@ -9,6 +9,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_NAMED = 3  # places or files of a gap that are told
 
@@ -23,6 +24,11 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
         which = "" if len(by_spelling) == len(places) else f"{len(by_spelling):,} "
         text += f" ({which}by spelling, as in the rest of the function)"
     return [news("added", text, files=_files(places))]
+
+
+def unlisted(words: FilesWith) -> list[Gap]:
+    """The gap for files that may have a word and are not known yet."""
+    return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:

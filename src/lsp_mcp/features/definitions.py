@@ -65,13 +65,14 @@ class Definitions:
     """Where one server says that things are defined; or, by another `request`, what it relates them to.
 
     What it said is forgotten when anything changes that it could depend on: a file that is not the place's own can
-    make its word mean something else.
+    make its word mean something else, and so can what the server still has to read.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
         self._backend = backend
         self._other_request = request
         self._generation = -1
+        self._is_early = False  # something was said before the server was ready
         self._known: dict[Site, Meaning] = {}
         self._texts: dict[Path, Text | None] = {}
         self._opened: dict[Path, Path] = {}  # one open file, by folder
@@ -91,6 +92,7 @@ class Definitions:
         if (known := self._known.get(site)) is not None:
             return known
         generation = self._generation
+        self._is_early = self._is_early or not self._is_ready()
         found = await self._ask(site)
         if generation == self._backend.generation == self._generation:
             self._known[site] = found
@@ -139,9 +141,9 @@ class Definitions:
         except RefusedError:
             return frozenset()
         if self._other_request:  # to be related to nothing is an answer
-            return frozenset([Symbol(frozenset([await self._site(one) for one in locations(result)]))])
+            return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
-            return frozenset([Symbol(frozenset([await self._site(one)])) for one in locations(result)])
+            return frozenset([Symbol(frozenset([await self.site(one)])) for one in locations(result)])
         aliases = spelled(result or [], rules)
         scopes = [one.get("containerName") for one in aliases]
         others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
@@ -152,13 +154,14 @@ class Definitions:
         rules = self._backend.adapter.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
-        sites = frozenset([await self._site(one) for one in there])
+        sites = frozenset([await self.site(one) for one in there])
         internal = bool(rules.internal_pattern) and bool(
             re.search(rules.internal_pattern, str(element.get(rules.alias_field) or ""))
         )
         return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal, aliased)
 
-    async def _site(self, location: Json) -> Site:
+    async def site(self, location: Json) -> Site:
+        """Where a `Location` begins, in the text that the server has."""
         path, start = uri_path(location["uri"]), location["range"]["start"]
         text = await self._text(path)
         # Of a file that cannot be read any place is as good as another: nobody has an answer there.
@@ -173,7 +176,11 @@ class Definitions:
         return self._texts[path]
 
     def _forget_if_changed(self) -> None:
-        if self._generation != self._backend.generation:
+        if self._generation != self._backend.generation or (self._is_early and self._is_ready()):
             self._generation = self._backend.generation
+            self._is_early = False
             self._known.clear()
             self._texts.clear()
+
+    def _is_ready(self) -> bool:
+        return self._backend.state() == "running"

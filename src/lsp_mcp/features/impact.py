@@ -55,6 +55,7 @@ class Impact:
     through: list[Symbol] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     declared: frozenset[Site] = frozenset()  # where the symbol is declared and defined
+    searched: frozenset[Path] = frozenset()  # as in `References`
 
     @property
     def sites(self) -> frozenset[Site]:
@@ -127,7 +128,7 @@ class _Impact:
         symbol = await self._symbol(path, point, declared)
         if len(declared) > _DECLARED:  # of a method without a body some servers give those that override it, too
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
-        told = Impact(symbol, declared=frozenset(declared))
+        told = Impact(symbol, declared=frozenset(declared), searched=found.searched)
         if len(found.places) > _MOST_USES:
             told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]

@@ -34,7 +34,8 @@ class Claim:
     at: Site
     sites: Collection[Site]
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
-    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that it takes in all the same
+    # Files that the build leaves out, and that it takes in all the same; None: it does not look at other builds.
+    searched: frozenset[Path] | None = None
     counts: Callable[[Place], bool] = lambda place: True
     in_macros: bool = True
 

@@ -7,10 +7,11 @@ symbol there is the same for a reader if a place of it is a place of the symbol 
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json, Use
@@ -23,7 +24,7 @@ from lsp_mcp.uris import uri_path
 
 _MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
 _MOST_OCCURRENCES = 20  # of the word in one file
-_SECONDS = 20.0  # after which no more files are opened; who asks again goes on from there
+_SECONDS = 20.0  # after which the rest is not searched; who asks again is faster, since the server keeps what it loaded
 
 _MOST_KEPT = 2_000  # places in other builds
 
@@ -34,7 +35,8 @@ _Key = tuple[Path, int, int]  # a place by file and LSP position
 class OtherBuilds:
     """What other builds know of a symbol: `locations` of its uses, and positions of it, one for each time they differ.
 
-    `searched` are the left-out files that need not be looked at any more.
+    `searched` are the left-out files that need not be looked at any more: each `name` in their code is a place of the
+    symbol, or known to be of another one.
     """
 
     locations: list[Json] = field(default_factory=list)
@@ -46,8 +48,12 @@ _Stamp = tuple[int, frozenset[_Key]]
 _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
 
 
-async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
+async def uses_in_other_builds(
+    backend: Backend, path: Path, point: Point, found: Iterable[Json], seconds: float | None = None
+) -> OtherBuilds:
     """What other builds than that of `path` know of the symbol at `point`, whose places in its own are `found`.
+
+    Files for which `seconds` (None: 20) were not enough are not among those `searched`.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -66,20 +72,13 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
-    use = await outside_use(backend, path, point, name)
-    files = await backend.left_out(path, use) if use else []
-    search = _Search(backend, other, known)
-    if path in files:
-        # It was asked in the build of a left-out file: the others, the server's own among them, see it elsewhere.
-        await search.from_places(frozenset(files))
-    until = time.monotonic() + _SECONDS
-    for file in files[:_MOST_FILES]:
-        if time.monotonic() > until:
-            return other
-        if file != path and await search.file(file, name, projects.left_out_refusal):
-            other.searched.add(file)
-    if path in files:
-        other.searched.add(path)
+    search = _Search(backend, other, known, projects.left_out_refusal)
+    try:
+        async with asyncio.timeout(_SECONDS if seconds is None else seconds):
+            use = await outside_use(backend, path, point, name)
+            await search.all(path, name, await backend.left_out(path, use) if use else [])
+    except TimeoutError:
+        return other
     if stamp[0] == backend.generation and backend.state() == "running":
         kept.put((path, point), stamp, other, 1 + len(other.locations))
     return other
@@ -90,27 +89,43 @@ class _Search:
     backend: Backend
     other: OtherBuilds
     known: dict[_Key, Json]  # all places of the symbol
+    refusal: str  # of what is in no build, as a pattern
     strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
 
-    async def from_places(self, left_out: frozenset[Path]) -> None:
-        """Ask about the known places outside `left_out`, in the builds that see them."""
+    async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
+        """Ask in the builds of `files`, which are left out; if `path` is one of them, in the server's own build too."""
+        if path in files and await self.from_places(frozenset(files)):
+            self.other.searched.add(path)
+        for file in files[:_MOST_FILES]:
+            if file != path and await self.file(file, name):
+                self.other.searched.add(file)
+
+    async def from_places(self, left_out: frozenset[Path]) -> bool:
+        """Ask about the known places outside `left_out`, in the builds that see them; whether about all."""
         seen: set[_Key] = set()
         for key, location in list(self.known.items()):
-            if key[0] not in left_out and key not in seen and len(self.other.positions) < _MOST_FILES:
+            if key[0] not in left_out and key not in seen:
+                if len(self.other.positions) >= _MOST_FILES:
+                    return False
                 position = _position(location)
-                places = await self._references(position)
+                try:
+                    places = await self._references(position)
+                except RefusedError:
+                    return False
                 seen.update(map(_key, places))
                 self._join(position, places)
+        return True
 
-    async def file(self, file: Path, name: str, refusal: str) -> bool:
-        """Ask about each `name` in `file`; whether every one is explained."""
+    async def file(self, file: Path, name: str) -> bool:
+        """Ask about each `name` in the code of `file`; whether every one is explained."""
         try:
             text = await self.backend.open(file)
         except PathError:
             return False
         seen: set[_Key] = set()
-        words = text.words(name)
-        for span in words[:_MOST_OCCURRENCES]:
+        spans = self.backend.words.occurrences(file, text, name)
+        is_whole = len(spans) <= _MOST_OCCURRENCES
+        for span in itertools.islice(spans, _MOST_OCCURRENCES):
             position = position_params(file, text, span.start, self.backend.encoding)
             start = position["position"]
             if (key := (file, start["line"], start["character"])) in seen or key in self.known:
@@ -118,13 +133,16 @@ class _Search:
             try:
                 places = await self._references(position)
             except RefusedError as error:
-                if re.search(refusal, str(error)):
+                if re.search(self.refusal, str(error)):
                     return False  # no build of the server's has this file
-                continue  # there is no name: a comment, a string
+                is_whole = False
+                continue
             seen.update(map(_key, places))
             if not self._join(position, places):
                 self.strangers.append((position, places))
-        return len(words) <= _MOST_OCCURRENCES
+            # An answer without the very place that was asked about is not one of a server that has read the file.
+            is_whole = is_whole and key in map(_key, places)
+        return is_whole
 
     async def _references(self, position: Json) -> list[Json]:
         asked = {**position, "context": {"includeDeclaration": True}}
@@ -148,6 +166,8 @@ class _Search:
 async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
     """Other builds' part in renaming the symbol at `point` of `path`; what they change is added to `edit`.
 
+    A file in which they leave a use as it is was not `searched`.
+
     Raises:
         RefusedError: another build refuses to rename it.
         UnavailableError: see `Backend.request`.
@@ -162,7 +182,9 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
             file = uri_path(position["textDocument"]["uri"])
             raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
         add_edits(edit, more or {})
-    return other
+    changed = {_key(location) for location in edited(edit)}
+    left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
+    return replace(other, searched=other.searched - left)
 
 
 def edited(edit: Json) -> Iterator[Json]:

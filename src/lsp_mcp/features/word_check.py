@@ -7,21 +7,20 @@ one, or nothing that it knows. See ARCHITECTURE.md, "What `complete` proves".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.check_gaps import lines_of, unasked, unexplained, without
-from lsp_mcp.features.definitions import Definitions, Meaning, Site, misread
-from lsp_mcp.features.identity import Identity, identity, sites_of
+from lsp_mcp.features.check_gaps import lines_of, unasked, unexplained, unlisted, without
+from lsp_mcp.features.definitions import Definitions, Site, misread
+from lsp_mcp.features.identity import Identity, identity
 from lsp_mcp.features.learning import Learning
-from lsp_mcp.features.macro_uses import explained_by_macros
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.unparsed import explained_by_function, kind_before
+from lsp_mcp.features.verdicts import Judge
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.remembered import Remembered
@@ -34,19 +33,6 @@ _NEVER_TRUSTED = 20  # occurrences that are asked about whatever is known of the
 _LIKELIEST_SECONDS = 2.0  # for these
 LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
 _MOST_KEPT = 20_000  # files and places of searches that are remembered
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """What is known about the occurrences that an answer lacks."""
-
-    missing: tuple[Place, ...] = ()  # they are the symbol, says the server itself
-    others: tuple[Place, ...] = ()  # they are other symbols
-    unknown: tuple[Place, ...] = ()  # it doesn't know what they are
-    unasked: tuple[Place, ...] = ()  # there was no time to ask
-    in_macros: tuple[Place, ...] = ()  # those of `missing` that are in definitions of macros
-    by_macros: frozenset[Site] = frozenset()  # where these macros are used
-    by_spelling: tuple[Place, ...] = ()  # those of `missing` of which the server says nothing
 
 
 @dataclass(frozen=True)
@@ -102,6 +88,7 @@ class WordCheck:
         self._definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
         self._learning = Learning(backend, self._definitions)
+        self._judge = Judge(backend, self._definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
@@ -126,7 +113,7 @@ class WordCheck:
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
-        gaps = [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
+        gaps = unlisted(words)
         try:
             async with asyncio.timeout(max(seconds, LEFT_OUT_SECONDS)):
                 search = await self._searched(claim, words)
@@ -147,10 +134,11 @@ class WordCheck:
         likeliest = found[:_NEVER_TRUSTED]
         await self._learning.of(likeliest, max(seconds, _LIKELIEST_SECONDS))
         await self._learning.of(found[:_MOST_ASKED], seconds)
-        verdicts = await self._by_function(claim, symbol, await self._verdicts(claim, symbol, found), seconds)
+        verdicts = await self._judge.of(claim, symbol, found, max(seconds, LEFT_OUT_SECONDS))
+        verdicts = await self._judge.by_function(claim, symbol, verdicts, max(seconds, _LIKELIEST_SECONDS))
         if verdicts.unknown:
             is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
-            verdicts = await self._in_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
+            verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
         unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
         if not is_exact:
@@ -187,13 +175,14 @@ class WordCheck:
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
+        gaps = unlisted(words)
         symbol = await identity(backend, self._definitions, claim.name, claim.at)
         if symbol is None:
-            return await self._gaps(claim, ())
+            return [*await self._gaps(claim, ()), *gaps]
         files, within = await seeing(backend, claim, symbol, words.files)
         doubted = covered(hiding(await self._gaps(claim, files)), files)
         found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
-        return await self._gaps(claim, {place.path for place in found})
+        return [*await self._gaps(claim, {place.path for place in found}), *gaps]
 
     async def close(self) -> None:
         """Ask nothing any more."""
@@ -233,76 +222,5 @@ class WordCheck:
     ) -> list[Gap]:
         use = Use(claim.name, files=frozenset(files), lines=lines or {})
         return await self._backend.gaps(
-            Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched)
+            Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched or frozenset())
         )
-
-    async def _verdicts(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place]) -> Verdicts:
-        sites = frozenset(claim.sites)
-        missing: list[Place] = []
-        others: list[Place] = []
-        unknown: list[Place] = []
-        unasked: list[Place] = []
-        for place in occurrences:
-            meaning = self._definitions.known((place.path, place.span.start))
-            if meaning is None:
-                unasked.append(place)
-            elif not meaning:
-                unknown.append(place)
-            elif any(map(symbol.is_meant_by, meaning)):
-                # One of several that it may be, unless the others only hand the name on.
-                rest = (other for other in meaning if not symbol.is_meant_by(other))
-                (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
-            elif await self._is_grouped(sites_of(meaning) & sites) or self._is_alias(place, meaning, symbol):
-                missing.append(place)
-            elif misread(meaning, claim.name, self._backend.adapter.word_check):
-                unknown.append(place)
-            else:
-                others.append(place)
-        return Verdicts(tuple(missing), tuple(others), tuple(unknown), tuple(unasked))
-
-    async def _by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts, seconds: float) -> Verdicts:
-        """`verdicts` with what the functions around say of what is unknown, if the server tells that in time."""
-        if not verdicts.unknown:
-            return verdicts
-        sites = frozenset(claim.sites)
-        try:
-            async with asyncio.timeout(max(seconds, _LIKELIEST_SECONDS)):
-                said = await explained_by_function(self._backend, self._definitions, verdicts.unknown, sites, symbol)
-        except TimeoutError:
-            return verdicts  # what was learned is known when it is asked again
-        return replace(
-            verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
-            unknown=said.unknown, by_spelling=said.theirs,
-        )  # fmt: skip
-
-    async def _in_macros(
-        self, claim: Claim, symbol: Identity, verdicts: Verdicts, *, is_alone: bool, thorough: bool
-    ) -> Verdicts:
-        """`verdicts` with what macros say of what is unknown; `is_alone`: nothing else has the name."""
-        sure, named = await explained_by_macros(self._backend, verdicts.unknown, {*claim.sites}, symbol.sites)
-        if not claim.in_macros:
-            return replace(verdicts, unknown=sure.unknown)
-        # A macro may mean several symbols: to change its word would rename the others, too.
-        are_joined = is_alone or not thorough
-        joined = (*(sure.theirs if are_joined else ()), *(named.theirs if is_alone else ()))
-        left = (*(() if are_joined else sure.theirs), *(() if is_alone else named.theirs))
-        return replace(
-            verdicts, missing=(*verdicts.missing, *joined), unknown=(*sure.unknown, *left), in_macros=joined,
-            by_macros=sure.used if are_joined else frozenset(),
-        )  # fmt: skip
-
-    async def _is_grouped(self, declared: Iterable[Site]) -> bool:
-        """Whether one of `declared`, which the answer has, is the declaration of what the server takes for the same."""
-        if self._backend.adapter.word_check.grouped:
-            for one in declared:
-                if sites_of(await self._definitions.of(one)) == {one}:
-                    return True
-        return False
-
-    def _is_alias(self, place: Place, meaning: Meaning, symbol: Identity) -> bool:
-        """Whether the symbol, an alias, stands at `place`, of which the server says only what it is an alias for.
-
-        As clangd 22 does of a base class. Where a keyword says what it is (`struct S`), it is not an alias.
-        """
-        is_aliased = all(one.id in symbol.aliased for one in meaning)
-        return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)

@@ -81,7 +81,9 @@ class ImpactTools(AnchorToolset):
                 return await impact(target.backend, target.path, target.identifier.start, depth, _MOST_SEEN)
 
             check = PlacesCheck[Impact](
-                lambda told: told.sites, lambda told, checked: told.joined_by(checked.missing, checked.in_code)
+                sites=lambda told: told.sites,
+                joined=lambda told, checked: told.joined_by(checked.missing, checked.in_code),
+                searched=lambda told: told.searched,
             )
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)

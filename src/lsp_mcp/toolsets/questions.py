@@ -39,8 +39,8 @@ class SymbolAnswer(Generic[Value]):
     gaps: tuple[Gap, ...]
 
 
-def _nothing(_: object) -> frozenset[Path]:
-    return frozenset()
+def _unknown(_: object) -> None:
+    return None
 
 
 class Check(Protocol[Value]):
@@ -61,13 +61,13 @@ class PlacesCheck(Generic[Value]):
     """The check of an answer that consists of places of the symbol: see `features.word_check`.
 
     `sites` are the places that it has, `joined` the same answer with those that are `missing` in it.
-    `searched` are files that it takes in though the build leaves them out.
+    `searched` are files that it takes in though the build leaves them out; None: it takes in none.
     """
 
     sites: Callable[[Value], Collection[Site]]
     joined: Callable[[Value, Checked], Value]
     thorough: bool = False
-    searched: Callable[[Value], frozenset[Path]] = _nothing
+    searched: Callable[[Value], frozenset[Path] | None] = _unknown
 
     async def __call__(
         self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /

@@ -215,8 +215,11 @@ class WorkspaceProjects:
         """See `Backend.left_out`."""
         if not self._rules or not (project := self._projects().of(path)):
             return []
-        files = await self._excluded_files(project)
-        return [Path(file) for file in await self._users(use, ("excluded", project.folder), files)]
+        found: list[Path] = []
+        for one in self._together(project):
+            files = await self._excluded_files(one)
+            found += map(Path, await self._users(use, ("excluded", one.folder), files))
+        return found
 
     async def repaired(self) -> bool:
         """Whether the server left out packages that it could take up again, and doesn't by itself, until `taken_up`."""
@@ -330,7 +333,7 @@ class WorkspaceProjects:
             for other in projects.unseen_dependents(project)
             if await self._users(use, other.folder, self._sources.of(other))
         ]
-        gaps = await self._excluded_uses([project], use, searched)
+        gaps = await self._excluded_uses(self._together(project), use, searched)
         if unseen:
             names = ", ".join(f"{self._workspace.display_path(other.folder)} ({other.name})" for other in unseen)
             # As a shell and `go work` want them: `.`, `./cmd`.
@@ -349,6 +352,11 @@ class WorkspaceProjects:
                 Gap("not_searched", text, tuple(other.folder for other in unseen), brief=brief, about="projects")
             )
         return gaps
+
+    def _together(self, project: Project) -> list[Project]:
+        """The projects that the server answers for when it is asked about `project`, that one first."""
+        others = (other for other in self._projects().projects if other != project)
+        return [project, *(other for other in others if self._projects().together(project, other))]
 
     def _has_join(self) -> bool:
         """Whether somebody has joined projects here, if others than those that are asked about."""

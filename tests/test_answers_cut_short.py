@@ -1,0 +1,182 @@
+"""A bound or a fault that ends part of an answer early leaves no silent hole: what the answer lacks is named.
+
+Each declaration of another system is one that gopls knows in a view of its own, so each can be lost by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asking import Ask, asking, skip_without
+from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
+from lsp_mcp.features import other_builds, word_check
+from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.wire.peer import Peer
+
+SYSTEMS = ("386", "arm", "arm64", "riscv64", "amd64")
+OTHERS = ("386", "arm", "riscv64")
+"""Systems that no machine which runs the tests has."""
+FILES = {
+    "go.mod": "module example.com/m\n\ngo 1.24\n",
+    **{f"size_{s}.go": f"package m\n\nconst MaxSize = {n}\n\nfunc grow() {{}}\n" for n, s in enumerate(SYSTEMS)},
+    "use.go": "package m\n\nvar half, double = MaxSize / 2, MaxSize * 2\n\nfunc Use() { grow() }\n",
+    "more_riscv64.go": "package m\n\nfunc more() int { grow(); return MaxSize }\n",
+    "sub/use.go": 'package sub\n\nimport "example.com/m"\n\nvar Most = m.MaxSize\n',
+}
+SIZES = frozenset({"use.go", "sub/use.go", "more_riscv64.go", *(f"size_{system}.go" for system in SYSTEMS)})
+CALLERS = frozenset({"use.go", "more_riscv64.go"})
+Fault = Callable[[], Awaitable[Any]]
+
+
+def written(root: Path) -> None:
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+async def nothing() -> None:
+    return None
+
+
+async def no_places() -> list[Any]:
+    return []
+
+
+async def a_refusal() -> None:
+    raise RefusedError("internal error")
+
+
+async def a_change() -> None:
+    raise RefusedError("content modified", -32801)
+
+
+async def silence() -> None:
+    raise SilentError("no answer in time")
+
+
+async def a_hang() -> None:
+    await asyncio.Event().wait()
+
+
+ANSWERS = (nothing, no_places, a_refusal, a_change)
+METHODS = ("references", "definition", "documentSymbol")
+
+
+class Faults:
+    """Answers requests of one `method` about `files` by `fault`, in place of the server."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.method = ""
+        self.fault: Fault = nothing
+        self.files: tuple[str, ...] = ()
+        request = Peer.request
+
+        async def faulty(peer: Peer, method: str, params: Any, **named: Any) -> Any:
+            uri = params.get("textDocument", {}).get("uri", "") if isinstance(params, dict) else ""
+            if method == f"textDocument/{self.method}" and uri.endswith(self.files):
+                return await self.fault()
+            return await request(peer, method, params, **named)
+
+        monkeypatch.setattr(Peer, "request", faulty)
+
+
+def named_in(answer: dict[str, Any]) -> set[str]:
+    return {file for gap in answer.get("gaps", ()) for file in gap.get("files", ())}
+
+
+async def lost_uses(ask: Ask) -> set[str]:
+    """The files with a use that an answer neither has nor names; none if there is no answer."""
+    answer = await ask("find_symbol_references_by_anchor", symbol_anchor="use.go:3:MaxSize", format="json")
+    return set(SIZES) - {one["location"]["file"] for one in answer["references"]} - named_in(answer)
+
+
+async def lost_callers(ask: Ask) -> set[str]:
+    answer = await ask("find_calls", symbol="use.go:5:grow", format="json")
+    return set(CALLERS) - {one["location"]["file"] for one in answer["callers"]} - named_in(answer)
+
+
+async def lost_edits(ask: Ask) -> set[str]:
+    answer = await ask(
+        "rename_symbol_by_anchor", symbol_anchor="use.go:3:MaxSize", new_name="Most", apply=False, format="json"
+    )
+    return set(SIZES) - {one["file"] for one in answer["file_edits"]} - named_in(answer)
+
+
+@pytest.fixture
+def cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What hangs is given up soon."""
+    monkeypatch.setattr(other_builds, "_SECONDS", 0.3)
+    monkeypatch.setattr(word_check, "LEFT_OUT_SECONDS", 0.3)
+
+
+@pytest.mark.usefixtures("cut_short")
+@pytest.mark.parametrize(
+    ("lost", "methods", "faults"),
+    [
+        (lost_uses, METHODS, (*ANSWERS, silence, a_hang)),
+        (lost_callers, METHODS, (*ANSWERS, silence, a_hang)),
+        # A rename waits as long as its call may.
+        (lost_edits, (*METHODS, "rename"), ANSWERS),
+    ],
+)
+def test_what_a_fault_hides_of_other_systems_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lost: Callable[[Ask], Awaitable[set[str]]],
+    methods: tuple[str, ...],
+    faults: tuple[Fault, ...],
+) -> None:
+    skip_without("gopls")
+    written(tmp_path)
+    wrapper = Faults(monkeypatch)
+    silent: list[tuple[str, str, tuple[str, ...], set[str]]] = []
+
+    async def question(ask: Ask) -> None:
+        assert not await lost(ask)
+        about = [("size_riscv64.go",), ("more_riscv64.go",), tuple(f"_{system}.go" for system in OTHERS)]
+        for number, (method, fault, files) in enumerate(itertools.product(methods, faults, about)):
+            (tmp_path / "use.go").write_text(f"{FILES['use.go']}\n// {number}\n")  # nothing is remembered
+            wrapper.method, wrapper.fault, wrapper.files = method, fault, files
+            try:
+                if holes := await lost(ask):
+                    silent.append((method, fault.__name__, files, holes))
+            except (LspMcpError, AssertionError) as error:
+                print(number, method, fault.__name__, files, "no answer:", str(error)[:300])
+
+    asking("gopls", tmp_path, question, SessionOptions(check_seconds=0.3, request_timeout=6))
+    assert not silent
+
+
+@pytest.mark.parametrize("opened", [0, 1, 3])
+def test_files_of_other_systems_over_the_limit_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: int
+) -> None:
+    skip_without("gopls")
+    written(tmp_path)
+    monkeypatch.setattr(other_builds, "_MOST_FILES", opened)
+
+    async def question(ask: Ask) -> None:
+        for lost in (lost_uses, lost_callers, lost_edits):
+            assert not await lost(ask)
+
+    asking("gopls", tmp_path, question)
+
+
+def test_other_systems_of_a_module_that_is_asked_about_from_another_one_count(tmp_path: Path) -> None:
+    skip_without("gopls")
+    written(tmp_path)
+    requirement = "require example.com/m v0.0.0\n\nreplace example.com/m => ../\n"
+    (tmp_path / "sub" / "go.mod").write_text(f"module example.com/sub\n\ngo 1.24\n\n{requirement}")
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="sub/use.go:5:MaxSize", format="json")
+        assert {one["location"]["file"] for one in answer["references"]} == SIZES
+        assert answer["status"].startswith("complete")
+
+    asking("gopls", tmp_path, question)
