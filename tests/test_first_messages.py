@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from msgspec.structs import replace
 
 from lsp_mcp.errors import CallerError
 from lsp_mcp.server.client_session import ClientSession

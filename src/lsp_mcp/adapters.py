@@ -98,7 +98,6 @@ class Join(Data, frozen=True):
     """How to join separate projects for the server alone: a private file outside the workspace, named by a variable."""
 
     variable: str  # environment variable with the file's path; a value set by the user takes precedence
-    setting: str  # the server setting that holds environment variables for the programs it runs
     file: str  # the file's name
     text: str  # the file's text, with {version} and {entries}
     entry: str  # one entry, with {folder}
@@ -131,6 +130,10 @@ class Projects(Data, frozen=True):
     import_pattern: str = ""
     import_problem: str = ""
     excluded_command: tuple[str, ...] = ()  # given folders: prints their source files that the build excludes
+    # Run in the project's folder: prints all by which the build decides that, apart from files, so that it can be kept.
+    # What matches `excluded_unkept` in what it prints makes the build depend on something else as well.
+    excluded_settings_command: tuple[str, ...] = ()
+    excluded_unkept: str = ""
     # The server's error for an excluded file that it cannot load even when the file is open. Empty: it loads none.
     left_out_refusal: str = ""
     left_out_pattern: str = ""  # a file's build constraint
@@ -343,6 +346,8 @@ class Settings(Data, frozen=True):
 
     section: str = ""
     values: dict[str, Any] = {}
+    env_setting: str = ""  # the setting that holds environment variables for the programs that the server runs
+    program_env: dict[str, str] = {}  # such variables, also for programs that we run; the user's own take precedence
 
 
 # The read-only requests of LSP 3.17.

@@ -7,8 +7,9 @@ source). LINE and CHAR count from 1 in Unicode code points, whatever `--position
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from lsp_mcp.errors import AnchorError
 from lsp_mcp.text import Point
@@ -19,8 +20,7 @@ _FORM = "an anchor is SCHEME://FILE#LINE:CHAR with LINE and CHAR from 1, for exa
 _MAYBE_ESCAPED = re.compile(r"[^A-Za-z0-9/\-._~!$&'()*+,;=:@\[\]{}]")
 
 
-@dataclass(frozen=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """One place that a caller can refer to: `file` is a decoded, `/`-separated path."""
 
     scheme: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
@@ -28,8 +29,7 @@ State = Literal["missing", "starting", "indexing", "running", "stopped"]
 """The state of a server: not installed; not yet initialized; loading the workspace; ready; gone."""
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(Struct, frozen=True):
     """What a use of a symbol looks like in plain text.
 
     `files` are those with occurrences that are still unexplained; None: every file with the word. In a file of `lines`
@@ -39,7 +39,10 @@ class Use:
     identifier: str
     folder: Path | None = None  # a file elsewhere must name this folder too, to import the symbol from it
     files: frozenset[Path] | None = None
-    lines: Mapping[Path, frozenset[int]] = field(default_factory=dict, hash=False)
+    lines: Mapping[Path, frozenset[int]] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.identifier, self.folder, self.files))
 
     def may_be_on(self, path: Path, line: int) -> bool:
         """Whether there may be an unexplained use on that line of `path`."""
@@ -54,8 +57,7 @@ Reach = Literal["text", "file", "workspace"]
 """What an answer depends on: the text of its document; that and what the document depends on; anything."""
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What an answer depends on, so that only relevant problems become gaps.
 
     `path` is the document in question, None for the whole workspace; `use` is what could be hidden.
@@ -68,8 +70,7 @@ class Scope:
     searched: frozenset[Path] = frozenset()  # files that the build excludes but the answer covers all the same
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What is known of a server and of its index; None and empty for what is not."""
 
     version: str = ""  # as it reports itself
@@ -102,8 +103,7 @@ class Words(Protocol):
         """Those of `spans`, occurrences of its name in `path`, that may be `symbol`: not another package's name."""
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The problems that a server reports in one state of the workspace.
 
     `diagnostics` are LSP `Diagnostic`s by file, for files with any. `covers` are the files that were checked; None:

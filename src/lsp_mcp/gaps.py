@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 GapKind = Literal[
     # A use may be missing because …
@@ -34,8 +35,7 @@ GapKind = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """One reason why an answer may be incomplete or wrong, or one fact that its reader should know.
 
     `text` is the full wording; `brief`, if set, is a short form for a reader who has seen the text before. Two gaps of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -49,6 +48,8 @@ def _source() -> str:
 
 def _origin() -> dict[str, Any]:
     """What the installer recorded about a package that did not come from an index (PEP 610); else empty."""
+    from importlib.metadata import PackageNotFoundError, distribution  # slow: with all of `email`
+
     try:
         noted = distribution(NAME).read_text("direct_url.json")
         return dict(json.loads(noted)) if noted else {}

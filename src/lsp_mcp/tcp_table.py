@@ -11,8 +11,9 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 Address = tuple[str, int]
 """A host, without the brackets of an IPv6 address, and a port."""
@@ -24,8 +25,7 @@ _ATTEMPTS = 3  # the table may change while it is read, and a line be skipped
 _ALL_USERS = (0, 0, 2**32 - 1)  # the map of a user namespace that leaves all as they are
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One socket. A socket that no process holds any longer has the inode 0, and its `uid` is meaningless."""
 
     local: Address
@@ -35,8 +35,7 @@ class Row:
     inode: int
 
 
-@dataclass(frozen=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """This process's end of one connection."""
 
     local: Address

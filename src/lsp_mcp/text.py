@@ -18,11 +18,12 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 from unicodedata import category
+
+from msgspec import Struct
 
 from lsp_mcp.errors import PointError
 
@@ -49,8 +50,7 @@ class Span(NamedTuple):
     end: Point
 
 
-@dataclass(frozen=True)
-class PositionEncoding:
+class PositionEncoding(Struct, frozen=True):
     """How one server counts: its code unit, and whether a lone CR ends a line for it.
 
     The specification says that it does; gopls 0.24 and clangd 22 count only LF.

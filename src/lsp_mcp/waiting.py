@@ -10,7 +10,8 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lsp_mcp.errors import SilentError
 
@@ -25,8 +26,7 @@ def _again() -> str:
     return AGAIN
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(Struct, frozen=True):
     """Something that a call waits for: its present progress message, and the advice if it takes too long."""
 
     now: Callable[[], str]

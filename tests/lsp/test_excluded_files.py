@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
+from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
 
 skip_without("gopls")
 
@@ -49,6 +52,70 @@ async def test_a_change_that_comes_while_the_command_runs_is_not_lost(excluded: 
     await asking
     gone.unlink()
     assert await excluded.below(module, folders) == ()
+
+
+@pytest.fixture
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
+    return Asking(tmp_path_factory.mktemp("command") / "list", {"settings": "linux"})
+
+
+@dataclass
+class Asking:
+    """A command that lists files and notes each run, and what the build is made with."""
+
+    program: Path
+    build: dict[str, str]
+
+    async def below(self, module: Path) -> int:
+        """How often the command is run by a new session that wants the files of `module`."""
+        log = self.program.with_name("log")
+        log.write_text("")
+        self.program.write_text(f"#!/bin/sh\necho run >> '{log}'\necho '{module}/a_plan9.go'\n")
+        self.program.chmod(0o700)
+
+        async def settings(_: Path) -> str:
+            return self.build["settings"]
+
+        kept = KeptExcluded(module, settings, [".go"], ["go.mod"])
+        session = ExcludedFiles([str(self.program)], kept=kept)
+        assert await session.below(module, [module]) == (str(module / "a_plan9.go"),)
+        return len(log.read_text().splitlines())
+
+
+def made_before(*files: Path) -> None:
+    """Not just now: such a file may change again without another time."""
+    for file in files:
+        while time.time_ns() - max(file.stat().st_mtime_ns, file.stat().st_ctime_ns) < 60_000_000:
+            time.sleep(0.01)
+
+
+@bounded
+async def test_the_next_session_knows_what_is_left_out_without_asking(asking: Asking, module: Path) -> None:
+    made_before(*module.iterdir())
+    assert [await asking.below(module) for _ in range(3)] == [1, 0, 0]
+
+
+@bounded
+async def test_what_is_left_out_is_asked_again_after_anything_that_it_follows_from_has_changed(
+    asking: Asking, module: Path
+) -> None:
+    made_before(*module.iterdir())
+    assert await asking.below(module) == 1
+    asking.build["settings"] = "windows"
+    assert [await asking.below(module) for _ in range(2)] == [1, 0]
+    for name, text in (("a.go", "//go:build no\n\npackage a\n"), ("c.go", "package a\n"), ("go.mod", "module b\n")):
+        (module / name).write_text(text)
+        made_before(module / name)
+        assert [await asking.below(module) for _ in range(2)] == [1, 0], name
+    (module / "c.go").unlink()
+    assert await asking.below(module) == 1
+
+
+@bounded
+async def test_of_a_build_that_may_depend_on_more_nothing_is_kept(asking: Asking, module: Path) -> None:
+    made_before(*module.iterdir())
+    asking.build["settings"] = ""
+    assert [await asking.below(module) for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _NO_PATHS: frozenset[Path] = frozenset()
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """The files that came, changed and went between two questions; true when there are any."""
 
     created: frozenset[Path] = _NO_PATHS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 # fuseblk is left out: a local disk whose writes all go through this kernel.
 _NETWORK = re.compile(
@@ -55,8 +56,7 @@ def other_mounts(folder: str, mountinfo: str) -> dict[str, str]:
     return {point: mount.type for point, mount in inner.items() if mount.device != own}
 
 
-@dataclass(frozen=True)
-class _Mount:
+class _Mount(Struct, frozen=True):
     point: str
     device: str
     type: str

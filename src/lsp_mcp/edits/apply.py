@@ -13,9 +13,10 @@ import os
 import secrets
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.edits.journal import Journal, reason, take_back_unfinished
 from lsp_mcp.edits.policy import CheckedPlan
@@ -23,8 +24,7 @@ from lsp_mcp.edits.survey import Create, Rewrite, Work, is_folder, survey
 from lsp_mcp.errors import EditError
 
 
-@dataclass(frozen=True)
-class AppliedEdit:
+class AppliedEdit(Struct, frozen=True):
     """The result of an applied edit.
 
     `renamed` has old and new paths as the plan names them, in its order, without steps that their options skipped.

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import index
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.errors import EditError, PathError
 from lsp_mcp.text import BOM, Json, PositionEncoding, Span, Text
 from lsp_mcp.uris import uri_path
 
 
-@dataclass(frozen=True)
-class TextChange:
+class TextChange(Struct, frozen=True):
     """`old_text` at `span` becomes `new_text`; `before.slice(span) == old_text`."""
 
     span: Span
@@ -26,8 +26,7 @@ class TextChange:
     new_text: str
 
 
-@dataclass(frozen=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """The content of `path` becomes `after`. `changes` are in the order of the text and don't overlap."""
 
     path: Path
@@ -50,8 +49,7 @@ class FileChange:
         return FileChange(self.path, self.before, "".join([*pieces, self.before.content[copied:]]), ordered)
 
 
-@dataclass(frozen=True)
-class CreateFile:
+class CreateFile(Struct, frozen=True):
     """Create an empty file at `path`.
 
     If there is one: `overwrite` empties it, else `ignore_if_exists` leaves it, else the plan fails.
@@ -62,8 +60,7 @@ class CreateFile:
     ignore_if_exists: bool = False
 
 
-@dataclass(frozen=True)
-class RenameFile:
+class RenameFile(Struct, frozen=True):
     """Rename the file or folder `old` to `new`. An existing file is replaced if `overwrite`; otherwise as above."""
 
     old: Path
@@ -72,8 +69,7 @@ class RenameFile:
     ignore_if_exists: bool = False
 
 
-@dataclass(frozen=True)
-class DeleteFile:
+class DeleteFile(Struct, frozen=True):
     """Delete the file or folder `path`, with its content if `recursive`."""
 
     path: Path
@@ -84,8 +80,7 @@ class DeleteFile:
 Step = FileChange | CreateFile | RenameFile | DeleteFile
 
 
-@dataclass(frozen=True)
-class EditPlan:
+class EditPlan(Struct, frozen=True):
     """The steps in order; each sees the result of the ones before it.
 
     `confirmations` are the annotations (LSP 3.17, `ChangeAnnotation`) that need the user's consent first: label and
@@ -257,8 +252,7 @@ def _ends_lines_with_crlf(content: str) -> bool:
 _TextEdit = tuple[Json, str]  # an LSP `Range` and its new text
 
 
-@dataclass(frozen=True)
-class _TextEdits:
+class _TextEdits(Struct, frozen=True):
     """An LSP `TextDocumentEdit`."""
 
     path: Path

@@ -11,10 +11,12 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.protected import DEPENDENCY_FOLDERS, PROTECTED
@@ -83,7 +85,7 @@ class CheckedPlan:
 
     def only(self, steps: Collection[Step]) -> CheckedPlan:
         """The same with only these steps."""
-        return replace(self, plan=replace(self.plan, steps=tuple(steps)))
+        return CheckedPlan(replace(self.plan, steps=tuple(steps)), self.policy, self.confirmed)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import difflib
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from lsp_mcp.edits.plan import TextChange
 from lsp_mcp.errors import AnchorError
@@ -21,16 +22,14 @@ _NEAREST = 5  # candidates for a symbol that is gone
 _CHARACTERS = 16_000_000  # of remembered text in all; the files asked about longest ago are forgotten first
 
 
-@dataclass(frozen=True)
-class Other:
+class Other(Struct, frozen=True):
     """Another symbol that the same anchor may mean: its identifier, and where it is now; None if it is gone."""
 
     identifier: str
     point: Point | None
 
 
-@dataclass(frozen=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """Where the symbol of an anchor is now, and what else the caller may have meant by it."""
 
     point: Point
@@ -46,8 +45,7 @@ class LostError(AnchorError):
         self.nearest = nearest
 
 
-@dataclass
-class _Version:
+class _Version(Struct):
     """One text of a file, the points handed out for it, and where our own edits have moved them since."""
 
     text: Text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Report, Scope
 from lsp_mcp.errors import CallerError, RefusedError
@@ -17,8 +18,7 @@ _CONTENT_MODIFIED, _SERVER_CANCELLED = -32801, -32802
 _CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
 
 
-@dataclass(frozen=True)
-class Answered(Generic[Value]):
+class Answered(Struct, Generic[Value], frozen=True):
     """An answer and its gaps, both for one state of the workspace."""
 
     value: Value

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.call_places import is_called

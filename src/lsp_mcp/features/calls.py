@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.containers import Containers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Hierarchy, Language
 from lsp_mcp.text import Point, Span, Text
@@ -12,8 +13,7 @@ from lsp_mcp.text import Point, Span, Text
 _INNERMOST = re.compile(r"<[^<>]*>")
 
 
-@dataclass(frozen=True)
-class Bases:
+class Bases(Struct, frozen=True):
     """What one text says about a type: the types that name it as a base, and what else may do so unseen."""
 
     heads: frozenset[Point] = frozenset()  # the names of types that name it as a base

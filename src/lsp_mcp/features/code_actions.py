@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import BuiltAction
 from lsp_mcp.backend import Backend, Json
@@ -17,8 +18,7 @@ from lsp_mcp.uris import path_uri
 _OPTION = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """One offered action; `disabled` says why it cannot be done here, and is empty if it can."""
 
     name: str

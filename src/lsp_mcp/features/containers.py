@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
@@ -22,8 +23,7 @@ _NOT_AROUND = frozenset({"field", "property", "enum_member", *SCOPES})
 _MOST_KEPT = 20_000  # declarations of files that were outlined; one takes about 500 bytes
 
 
-@dataclass(frozen=True)
-class Container:
+class Container(Struct, frozen=True):
     """A declaration in a file: its full name, the place of the name, and its extent."""
 
     name: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
@@ -18,8 +19,7 @@ _HASH = 4  # bytes, twice as many characters
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """One declaration in `text`: `span` is all of it, `code` is that without `doc`, the comment above it.
 
     `body` is its block with the braces and `inner` what is between them; of an indented one both are the lines below

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend, Json
@@ -25,8 +26,7 @@ Site = tuple[Path, Point]
 """Where an identifier begins."""
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """One symbol that a place may mean: where it is declared and defined.
 
     `id` is what the server knows it by, `name` its name, each "" if the server does not say. If it is `internal`, only

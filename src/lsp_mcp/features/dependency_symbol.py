@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import content_or_nothing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.hover import hovers

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, in_order, plan_workspace_edit

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import LspMcpError, RefusedError
@@ -19,8 +20,7 @@ from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 
 
-@dataclass(frozen=True)
-class MoreUses:
+class MoreUses(Struct, frozen=True):
     """`Location`s that the server does not give when it is asked where the caller points, and what is unsure."""
 
     locations: tuple[Json, ...] = ()

@@ -7,9 +7,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
@@ -34,8 +36,7 @@ _AT_ONCE = 8  # requests in flight
 _SHARE = 0.4  # of the time that a call has, for asking; the answer has still to be put together
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(Struct, frozen=True):
     """A symbol of a hierarchy and its subtree; `sites` are the calls that join it to its parent.
 
     `mark` says why it was not expanded: it is its own ancestor, or is already elsewhere in the tree.
@@ -51,8 +52,7 @@ class Node:
         return 1 + sum(child.count() for child in self.children)
 
 
-@dataclass
-class Tree:
+class Tree(Struct):
     """What a walk found: the roots (the symbol that was asked about), and what it left out."""
 
     roots: tuple[Node, ...] = ()
@@ -142,8 +142,7 @@ async def callers_of(
     return tree
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(Struct, frozen=True):
     """The shortest way of calls: `nodes` from the one that calls to the one that is called at last, `sites` of each
     being the calls of it by the one before; empty if there is none. `seen`: functions looked at; `left_out` as `Tree`.
     """
@@ -212,8 +211,7 @@ async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> l
     return list(items)
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct, dict=True):
     """One walk through a hierarchy, level by level, so that the limit cuts what is farthest away."""
 
     backend: Backend
@@ -367,8 +365,7 @@ class _Walk:
         return [site for site in sites if (site.path, site.span.start) in self._uses[at]]
 
 
-@dataclass
-class _Branch:
+class _Branch(Struct):
     """A node while the tree grows."""
 
     item: Json

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
@@ -24,8 +26,7 @@ _BEFORE = 500  # characters before a parameter that are looked at
 _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """One symbol called `name`.
 
     `sites` are where it is defined and declared, as far as a server leads there, `ids` its names for it. Outside of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
@@ -31,16 +33,14 @@ _DECLARED = 2  # places at which one symbol is usually declared and defined
 _MOST_OPENED = 12  # files that are opened to see which functions uses are in, for a server that must have them open
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """A function that uses the symbol indirectly: `way` leads from it to the first one that uses it directly."""
 
     symbol: Symbol
     way: tuple[str, ...] = ()
 
 
-@dataclass
-class Impact:
+class Impact(Struct):
     """What depends on `symbol`.
 
     `uses` are the places that name it, without its declaration, each with what it is in; `functions` and `tests` come

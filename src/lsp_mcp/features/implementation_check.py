@@ -10,8 +10,10 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.features.check_gaps import added, without
@@ -31,8 +33,7 @@ _MOST_EMBEDDED = 40  # types that others may embed
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """A declaration that may be of what is looked for; it is, if the server relates it to one of `wanted`."""
 
     asked: Place

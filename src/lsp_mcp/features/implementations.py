@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
@@ -27,16 +29,14 @@ _MOST_ASKED = 60  # methods of which the implementations are asked for, one by o
 _INTERFACE = "interface"
 
 
-@dataclass(frozen=True)
-class Implementation:
+class Implementation(Struct, frozen=True):
     """A type or method above or below another; `of` names the one next to it, if that is not what was asked about."""
 
     symbol: Symbol
     of: str = ""
 
 
-@dataclass
-class Implementations:
+class Implementations(Struct):
     """What implements or extends `symbol` (`below`), and what that implements or extends (`above`), on all levels.
 
     `dropped`: how many lie in files that are gone. `unasked`: how many more methods might have some. `gaps`: what else

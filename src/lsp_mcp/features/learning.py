@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextvars import Context
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.definitions import Definitions, Site
@@ -17,8 +18,7 @@ from lsp_mcp.features.places import Place
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class _Asking:
+class _Asking(Struct):
     """Questions in progress, and how many callers wait for them."""
 
     task: asyncio.Task[None]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
@@ -80,8 +81,7 @@ class MacroUses:
         return frozenset(found)
 
 
-@dataclass(frozen=True)
-class InMacros:
+class InMacros(Struct, frozen=True):
     """Which places of a name mean the symbol of an answer, and which remain unknown."""
 
     theirs: tuple[Place, ...] = ()

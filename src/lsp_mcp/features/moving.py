@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Packages
 from lsp_mcp.backend import Backend, Json
@@ -17,8 +18,7 @@ from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import path_uri
 
 
-@dataclass(frozen=True)
-class PackageMove:
+class PackageMove(Struct, frozen=True):
     """The clause that names a package, and the new name that makes its folder move."""
 
     path: Path

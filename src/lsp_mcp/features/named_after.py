@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Rename
 from lsp_mcp.backend import Backend, Json
@@ -20,8 +21,7 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point
 
 
-@dataclass(frozen=True)
-class Renamed:
+class Renamed(Struct, frozen=True):
     """A symbol that is renamed; `owner` is the name of the type that it belongs to, empty at the top of its file."""
 
     symbol: Symbol
@@ -29,8 +29,7 @@ class Renamed:
     owner: str
 
 
-@dataclass(frozen=True)
-class Follower:
+class Follower(Struct, frozen=True):
     """A symbol at `place` to rename along, to `new_name`; empty if no such name is possible."""
 
     place: Place

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.features.containers import Containers, function_around
@@ -22,8 +24,7 @@ _MANY = 500  # files
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a server has answered about the symbol called `name`, asked at `at`: that it is in `sites`.
 
     `counts` says of which places at all it should have said so. `in_macros`: the definition of a macro, by which it

@@ -11,8 +11,10 @@ import asyncio
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
@@ -31,8 +33,7 @@ _MOST_KEPT = 2_000  # places in other builds
 _Key = tuple[Path, int, int]  # a place by file and LSP position
 
 
-@dataclass
-class OtherBuilds:
+class OtherBuilds(Struct):
     """What other builds know of a symbol: `locations` of its uses, and positions of it, one for each time they differ.
 
     `searched` are the left-out files that need not be looked at any more: each `name` in their code is a place of the
@@ -84,8 +85,7 @@ async def uses_in_other_builds(
     return other
 
 
-@dataclass
-class _Search:
+class _Search(Struct):
     backend: Backend
     other: OtherBuilds
     known: dict[_Key, Json]  # all places of the symbol

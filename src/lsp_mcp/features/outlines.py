@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
@@ -19,8 +21,7 @@ _AT_ONCE = 8
 _MOST_OPENED = 12  # files, for a server that outlines only what is open and has to parse all that it includes
 
 
-@dataclass(frozen=True)
-class FileOutline:
+class FileOutline(Struct, frozen=True):
     """The declarations of one file; `symbols` is None if its server was not asked or gives no outline."""
 
     path: Path

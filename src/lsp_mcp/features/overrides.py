@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
@@ -20,8 +21,7 @@ _SHARE = 0.25  # of the time that a call has left: each override may be in a fil
 _NOT_IN_TIME = "methods that it overrides, or that override it, were not determined in time; use find_implementations"
 
 
-@dataclass(frozen=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """The methods `above`, which a method overrides, and those `below`, which override it, on all levels."""
 
     above: tuple[Symbol, ...] = ()

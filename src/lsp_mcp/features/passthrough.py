@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError
@@ -23,8 +24,7 @@ _IMPLEMENTATION = "textDocument/implementation"
 _LEADS_TO_NAME = {"textDocument/definition", "textDocument/declaration"}
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """The result in the caller's numbers; `files` are the documents in it."""
 
     result: Any

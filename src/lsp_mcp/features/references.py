@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.features.generic_members import generic_member_uses
@@ -14,8 +16,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 
 
-@dataclass(frozen=True)
-class References:
+class References(Struct, frozen=True):
     """All places in order of file and line, and how many were dropped because their file is gone."""
 
     places: tuple[Place, ...]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
@@ -24,8 +26,7 @@ from lsp_mcp.text import Span, Text
 _MOST_NAMES = 10_000  # looked at for clashes
 
 
-@dataclass(frozen=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """A place that a rename may get wrong, and in which way: `place` …"""
 
     place: Place
@@ -38,8 +39,7 @@ class Doubt:
         return self.place.path, self.place.span.start
 
 
-@dataclass(frozen=True)
-class Renaming:
+class Renaming(Struct, frozen=True):
     """The changes of a rename, and the doubts that its caller should see before it is applied."""
 
     plan: EditPlan

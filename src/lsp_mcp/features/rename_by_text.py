@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange
 from lsp_mcp.features.places import Place, text_or_none
 
 
-@dataclass(frozen=True)
-class ByText:
+class ByText(Struct, frozen=True):
     """A plan with the changes made by text alone, and their places."""
 
     plan: EditPlan

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
@@ -26,8 +27,7 @@ _MOST_FILES = 200  # asked about
 _MOST_CALLERS = 10_000
 
 
-@dataclass(frozen=True)
-class InRole:
+class InRole(Struct, frozen=True):
     """The places that have the role, and those whose role is unknown."""
 
     places: tuple[Place, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
@@ -17,8 +18,7 @@ from lsp_mcp.text import Point, Span
 _Outlines = dict[Path, tuple[Symbol, ...]]
 
 
-@dataclass(frozen=True)
-class SymbolText:
+class SymbolText(Struct, frozen=True):
     """One declaration of a symbol in one file.
 
     `owners` are the symbols that it is in, the outermost first. `shared_with` are the symbols that the same

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from itertools import count
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.places import Place
@@ -23,8 +25,7 @@ SCOPES = ("namespace", "package", "module", "file")
 MEMBERS = ("field", "method", "property", "constructor", "enum_member")
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A named thing at a place; `place.span` is the name itself, `extent` its declaration as its server gives it."""
 
     name: str

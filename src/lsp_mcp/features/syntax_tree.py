@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from lsp_mcp.backend import Json
 
 
-@dataclass(frozen=True)
-class CutTree:
+class CutTree(Struct, frozen=True):
     """A tree, and how many nodes were left out."""
 
     tree: Json

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError, PathError
@@ -14,8 +15,7 @@ _MOST_FILES = 300  # looked into
 _SECONDS = 2.0  # that the index of words is waited for
 
 
-@dataclass(frozen=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """How often a text occurs in source files, and the `first` place with the symbol that contains it."""
 
     first: Place | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend
@@ -24,8 +25,7 @@ _BEFORE = 200  # characters before a word that are looked at
 _MOST = 100  # other occurrences in a function that are asked about
 
 
-@dataclass(frozen=True)
-class ByFunction:
+class ByFunction(Struct, frozen=True):
     """Which places of a name mean the symbol of an answer, which mean another, and which remain unknown."""
 
     theirs: tuple[Place, ...] = ()
@@ -33,8 +33,7 @@ class ByFunction:
     unknown: tuple[Place, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Spelling:
+class _Spelling(Struct, frozen=True):
     """How a word is spelled: behind what `operator`, of what `operand`; `operand`: None if not a plain name."""
 
     operator: str = ""

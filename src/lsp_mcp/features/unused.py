@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
@@ -21,8 +22,7 @@ _AT_ONCE = 8  # symbols asked about
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
 
-@dataclass
-class Unused:
+class Unused(Struct):
     """`unused` has no use, `by_tests` only such as tests make, in the order of the files.
 
     `asked` is how many symbols were asked about, `left_out` how many more there are; `exported` ones may be used by

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.features.definitions import Definitions, Meaning, Site, misread
@@ -18,8 +20,7 @@ from lsp_mcp.features.unparsed import explained_by_function, kind_before
 from lsp_mcp.uris import path_uri
 
 
-@dataclass(frozen=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """What is known about the occurrences that an answer lacks."""
 
     missing: tuple[Place, ...] = ()  # they are the symbol, says the server itself

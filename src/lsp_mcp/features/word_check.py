@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
@@ -35,8 +36,7 @@ LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may hav
 _MOST_KEPT = 20_000  # files and places of searches that are remembered
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too.
 
     `in_code` are those of the places that are not in the definition of a macro, `by_macros` the places where the
@@ -51,8 +51,7 @@ class Checked:
     by_spelling: tuple[Place, ...] = ()
 
 
-@dataclass
-class _Search:
+class _Search(Struct):
     """Where a symbol can be meant by its name: in `files`, of one of which only the stretch `within` counts.
 
     `found` is what was found there last, and by what rules.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Json
@@ -25,8 +27,7 @@ _TYPE_ARGUMENTS = re.compile(r"\[[^\[\]]+\]|[*()]")
 _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """The result of a name search: the best `symbols`, the total, and how many were dropped as gone."""
 
     symbols: list[Symbol]

@@ -8,9 +8,11 @@ import logging
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Checked, Facts, Json, Report, Scope, State, Trial, Use
@@ -49,8 +51,7 @@ _UNBUILT = 1 / 6  # of the ready timeout: how long a question waits for files th
 _MOST_NEWS = 20  # remembered of how changes were known
 
 
-@dataclass(frozen=True)
-class SessionOptions:
+class SessionOptions(Struct, frozen=True):
     """The settings of a session that the user may change."""
 
     command: tuple[str, ...] = ()  # empty: the adapter's

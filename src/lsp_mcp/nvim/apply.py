@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step, TextChange
@@ -17,8 +19,7 @@ from lsp_mcp.text import PositionEncoding
 from lsp_mcp.workspace import display_path
 
 
-@dataclass(frozen=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """What was done to one file."""
 
     path: Path
@@ -32,8 +33,7 @@ class Edited:
         return f"{self.where}, {done}" + (f" ({self.reason})" if self.reason else "")
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(Struct, frozen=True):
     """What was done to each file; `leftovers` as in `AppliedEdit`."""
 
     files: list[Edited]

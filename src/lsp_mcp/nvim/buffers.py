@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
@@ -14,8 +15,7 @@ from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.text import BOM, Text
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Struct, frozen=True):
     """A loaded buffer of a file."""
 
     number: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.address import Address, check_socket, parse_address
@@ -17,8 +18,7 @@ _CLOSE_TIMEOUT = LEAVE_TIMEOUT + 0.5  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """A Neovim that was found on this machine."""
 
     address: Address

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError
 from lsp_mcp.nvim.lua_module import LuaModule
@@ -19,8 +21,7 @@ from lsp_mcp.uris import path_uri
 _MOST_STDERR = 1_000  # lines of servers' stderr that are remembered
 
 
-@dataclass(frozen=True)
-class NvimClient:
+class NvimClient(Struct, frozen=True):
     """A language client of a Neovim."""
 
     id: int

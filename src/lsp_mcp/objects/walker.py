@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.errors import CallerError, PointError
 from lsp_mcp.objects.fields import FieldPath, shown, spelled, whole
@@ -53,8 +54,7 @@ def documents(value: Any, home: str | None) -> set[str]:
     return {document for document in found if document is not None}
 
 
-@dataclass(frozen=True)
-class Walker:
+class Walker(Struct, frozen=True):
     """Converts objects of one server; `inward(outward(value, home), home) == value` for what LSP lets servers send.
 
     Positions past the end of a line or a document stay as far past it. Only these don't come back as they were: one

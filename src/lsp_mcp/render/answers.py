@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.containers import Container
@@ -23,8 +24,7 @@ AnchorTo = Callable[[Path, Point | None], str]
 """The anchor of a point in a file; without a point its beginning up to `#`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What every answer has; `known` are those of its `gaps` that its reader was told before."""
 
     message: str
@@ -38,16 +38,14 @@ class Answer:
         return status(self.gaps, self.known)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Definitions(Answer):
+class Definitions(Answer, frozen=True, kw_only=True):
     """Of `find_symbol_definitions_by_name`."""
 
     symbols: Sequence[Symbol]
     with_code: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outline(Answer):
+class Outline(Answer, frozen=True, kw_only=True):
     """Of `list_symbols_in_file`."""
 
     path: Path
@@ -55,16 +53,14 @@ class Outline(Answer):
     with_code: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class FolderMap(Answer):
+class FolderMap(Answer, frozen=True, kw_only=True):
     """Of `list_symbols_in_file` of a folder, in as much detail as `level` says (see `render.folder_map`)."""
 
     files: Sequence[FileOutline]
     level: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReferenceList(Answer):
+class ReferenceList(Answer, frozen=True, kw_only=True):
     """Of `find_symbol_references_by_anchor`; `context` lines are shown before and after each place."""
 
     places: Sequence[Place]
@@ -72,8 +68,7 @@ class ReferenceList(Answer):
     context: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """The text of one declaration, or why there is none: `problem`, with what was `asked` for.
 
     `lines` are those that are shown, with their numbers; `left_out` is the first and the last line of a stretch that is
@@ -96,46 +91,40 @@ class Source:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sources(Answer):
+class Sources(Answer, frozen=True, kw_only=True):
     """Of `read_symbol`."""
 
     sources: Sequence[Source]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rename(Answer):
+class Rename(Answer, frozen=True, kw_only=True):
     """Of `rename_symbol_by_anchor`; after a move with what it made wrong, if that was looked at."""
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
     delta: Delta | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check(Answer):
+class Check(Answer, frozen=True, kw_only=True):
     """Of `check`. Remaining problems are listed only `with_remaining`."""
 
     delta: Delta
     with_remaining: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change(Answer):
+class Change(Answer, frozen=True, kw_only=True):
     """Of `edit_symbol` and `refactor`: the changes, and the problems that they cause or fix."""
 
     plan: EditPlan
     delta: Delta
 
 
-@dataclass(frozen=True, kw_only=True)
-class Offers(Answer):
+class Offers(Answer, frozen=True, kw_only=True):
     """Of `refactor` without an action: what can be done."""
 
     names: Sequence[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hierarchy(Answer):
+class Hierarchy(Answer, frozen=True, kw_only=True):
     """Of `find_callers_by_anchor`, `find_callees_by_anchor` and `find_type_hierarchy_by_anchor`.
 
     `trees` has a tree per direction, by the name of its field: `callers`, `callees`, `supertypes`, `subtypes`.
@@ -145,15 +134,13 @@ class Hierarchy(Answer):
     with_code: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallPath(Answer):
+class CallPath(Answer, frozen=True, kw_only=True):
     """Of `find_calls` with `to`: each of `nodes` calls the next; the `sites` of one are the calls of it."""
 
     nodes: Sequence[Node]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImplementationList(Answer):
+class ImplementationList(Answer, frozen=True, kw_only=True):
     """Of `find_implementations` of a symbol of a `kind`: `lists` by their fields, `implementations` and `above`."""
 
     kind: str
@@ -161,8 +148,7 @@ class ImplementationList(Answer):
     with_code: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImpactReport(Answer):
+class ImpactReport(Answer, frozen=True, kw_only=True):
     """Of `find_impact`: `uses` with what they are in, `tests` the nearest first, `commands` that run them."""
 
     uses: Sequence[Place]
@@ -174,8 +160,7 @@ class ImpactReport(Answer):
     with_code: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnusedList(Answer):
+class UnusedList(Answer, frozen=True, kw_only=True):
     """Of `find_impact` with `unused`: `lists` by the names of their fields."""
 
     lists: Mapping[str, Sequence[Container]]

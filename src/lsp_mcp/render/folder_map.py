@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
 
 from lsp_mcp.features.outlines import FileOutline
 from lsp_mcp.features.symbols import FUNCTIONS, TYPES, Symbol, last_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.server.diagnostics import Diagnostics
@@ -19,8 +19,7 @@ from lsp_mcp.toolsets.tool import Format, Tool
 _TOLD_APART = ("nvim", "debug", *PARTS)  # toolsets that the instructions describe as a whole
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(Struct, frozen=True):
     """What is served, and the default form of answers."""
 
     running: Running
@@ -29,8 +28,7 @@ class Served:
     response_format: ResponseFormat
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """The tools of one session, their calls, and the instructions for a model; `served` is None if all calls fail.
 
     `is_plain`: all there is are these tools, and their list stays.

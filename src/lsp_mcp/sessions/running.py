@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct, field
 
 from lsp_mcp.sessions.sessions import Sessions
 
@@ -29,8 +30,7 @@ class Part(Protocol):
         """End what is its own; idempotent."""
 
 
-@dataclass(frozen=True)
-class Running:
+class Running(Struct, frozen=True):
     """Language servers that we started, or those of Neovims; parts, by their toolsets, and debug sessions if wanted."""
 
     code: Sessions

@@ -10,8 +10,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from lsp_mcp.errors import PointError
 from lsp_mcp.features.symbols import MEMBERS, Symbol
@@ -24,8 +25,7 @@ IsSource = Callable[[str], bool]
 """Whether a server supports a file of this name."""
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(Struct, frozen=True):
     """A place in the present text of `file`: a line, a range of lines, a column, or a name.
 
     Lines and columns count from 1. `in_bytes`: the column comes from a compiler and counts bytes. Without a line and
@@ -128,8 +128,7 @@ def bare_name(spelled: str, keywords: Collection[str]) -> str:
 _LISTED = 10  # identifiers listed of one line
 
 
-@dataclass(frozen=True)
-class Unclear:
+class Unclear(Struct, frozen=True):
     """An address with no symbol or several: `why` (to follow the file's name), and the candidates there."""
 
     why: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.errors import PathError

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
@@ -48,8 +49,7 @@ ToAnchor = Callable[[Path, Point], str]
 HandOut = Callable[[Iterable[Place]], None]
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(Struct, frozen=True):
     """The symbol of a name, and a remark about it."""
 
     backend: Backend

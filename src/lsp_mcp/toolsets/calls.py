@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
 from typing import Annotated, Literal, TypeVar
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.errors import CallerError, RefusedError

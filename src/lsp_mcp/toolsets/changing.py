@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Checked, Trial
 from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
@@ -20,8 +21,7 @@ from lsp_mcp.toolsets.deltas import Looked, compared_with, limited, look, with_f
 from lsp_mcp.toolsets.tool import Call
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The errors that a change causes, and what is not known about them."""
 
     delta: Delta

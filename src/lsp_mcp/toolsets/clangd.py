@@ -7,11 +7,11 @@ fields `status` and `gaps` are present only if the answer is incomplete or its r
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import replace
 from pydantic import Field, WithJsonSchema
 
 from lsp_mcp.backend import Backend, Json, Scope

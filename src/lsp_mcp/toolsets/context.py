@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct, field
 
 from lsp_mcp.edits.plan import EditPlan, Step
 from lsp_mcp.nvim.apply import Done
@@ -34,8 +35,7 @@ class Links(Protocol):
         """These edits were made."""
 
 
-@dataclass(frozen=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """What runs, and what the user chose; nothing changes it."""
 
     sessions: Sessions

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Reach
@@ -31,8 +32,7 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 _LISTED = 10  # uses that keep a symbol from being deleted
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """The declarations that are to change, and what was wrong before."""
 
     texts: Sequence[SymbolText]

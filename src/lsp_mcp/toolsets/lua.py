@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
 from lsp_mcp.backend import Json
@@ -30,8 +31,7 @@ _HOW_TO_GET = (
 _TYPES = {"string", "number", "integer", "boolean", "object", "array"}
 
 
-@dataclass(frozen=True)
-class LuaTool:
+class LuaTool(Struct, frozen=True):
     """One tool of a registry."""
 
     name: str  # as clients see it

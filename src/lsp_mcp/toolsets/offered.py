@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, unknown
@@ -20,10 +21,6 @@ from lsp_mcp.toolsets.impact import ImpactTools
 from lsp_mcp.toolsets.implementations import ImplementationTools
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
-from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
-from lsp_mcp.toolsets.nvim.edit_tools import EditTools
-from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
-from lsp_mcp.toolsets.nvim.query_tools import QueryTools
 from lsp_mcp.toolsets.outlines import OutlineTools
 from lsp_mcp.toolsets.reading import ReadingTools
 from lsp_mcp.toolsets.refactoring import RefactorTools
@@ -36,6 +33,15 @@ from lsp_mcp.visible import quoted
 _EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
 _DEBUG = "debug"  # a toolset that works where another does, as those of the parts do
+
+
+def _nvim_tools() -> tuple[type[Toolset], ...]:
+    from lsp_mcp.toolsets.nvim.connection_tools import ConnectionTools
+    from lsp_mcp.toolsets.nvim.edit_tools import EditTools
+    from lsp_mcp.toolsets.nvim.editor_tools import EditorTools
+    from lsp_mcp.toolsets.nvim.query_tools import QueryTools
+
+    return ConnectionTools, EditorTools, QueryTools, EditTools
 
 
 def _debug_tools() -> tuple[type[Toolset], ...]:
@@ -61,7 +67,7 @@ TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
     "lsp": lambda: (LspTools,),
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),
-    "nvim": lambda: (ConnectionTools, EditorTools, QueryTools, EditTools),
+    "nvim": _nvim_tools,
     "lua": lambda: (),  # whatever a Neovim has
     **{name: part.tools for name, part in PARTS.items()},
     _DEBUG: _debug_tools,

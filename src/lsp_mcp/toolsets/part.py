@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from lsp_mcp.sessions.running import Part
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from lsp_mcp.workspace import Workspace
 
 
-@dataclass(frozen=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """What the program knows of a part; importing it loads nothing of the part.
 
     `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if the

@@ -6,12 +6,13 @@ import difflib
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from lsp_mcp.backend import Backend, Json, Scope, Use
@@ -66,8 +67,7 @@ Tell = Callable[[Sequence[Gap]], tuple[Sequence[Gap], Collection[Gap]]]
 """Called with an answer's gaps; those that its reader is to be told, and those of them that it was told before."""
 
 
-@dataclass(frozen=True)
-class Passed:
+class Passed(Struct, frozen=True, dict=True):
     """An answer, and what it may lack. `tell` gives the gaps for its reader, once they are put into words."""
 
     result: Any

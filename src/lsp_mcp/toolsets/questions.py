@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
@@ -30,8 +31,7 @@ _MOST_CHECKING = 5.0  # seconds, for an answer that took as long itself
 _SHARE = 0.75  # of the time left in a call: unexplained occurrences are reported instead of a timeout
 
 
-@dataclass(frozen=True)
-class SymbolAnswer(Generic[Value]):
+class SymbolAnswer(Struct, Generic[Value], frozen=True):
     """An answer about one symbol, and what it may lack."""
 
     target: SymbolTarget
@@ -56,8 +56,7 @@ class Check(Protocol[Value]):
         """Whether the answer may take as long as the call has."""
 
 
-@dataclass(frozen=True)
-class PlacesCheck(Generic[Value]):
+class PlacesCheck(Struct, Generic[Value], frozen=True):
     """The check of an answer that consists of places of the symbol: see `features.word_check`.
 
     `sites` are the places that it has, `joined` the same answer with those that are `missing` in it.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
 from lsp_mcp.backend import Backend
@@ -33,8 +34,7 @@ _CALLEES = 50  # listed of one function
 _AROUND = 10  # lines shown before and after what no declaration holds
 
 
-@dataclass(frozen=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """What was read of one symbol."""
 
     texts: Sequence[SymbolText]

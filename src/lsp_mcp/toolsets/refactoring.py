@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Json, Scope
@@ -37,8 +38,7 @@ _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
 _EXTRACT = "refactor.extract"
 
 
-@dataclass(frozen=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """What a caller points at: `spans` are the places to ask about, the widest first."""
 
     backend: Backend
@@ -47,8 +47,7 @@ class _Target:
     spans: Sequence[Span]
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What can be done at a target; with an action, the plan that does it."""
 
     target: _Target

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError, UnavailableError
@@ -36,8 +37,7 @@ class Asking(Protocol):
         """What `ask` says of it, compared with the text as `check` says."""
 
 
-@dataclass(frozen=True)
-class Renamed:
+class Renamed(Struct, frozen=True):
     """What a rename would change, nothing of which is done yet; `gaps` is what may be wrong with it."""
 
     target: SymbolTarget

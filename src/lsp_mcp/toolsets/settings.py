@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from lsp_mcp.text import Base
 
 
-@dataclass(frozen=True)
-class ToolSettings:
+class ToolSettings(Struct, frozen=True):
     """What the user chose of the tools."""
 
     base: Base = 1  # from which lines and characters count, but for anchors: those count from 1

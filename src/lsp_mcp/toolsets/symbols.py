@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
@@ -27,8 +29,7 @@ _LISTED = 10  # candidates listed in an error
 _CODE = 80  # characters of code shown with each
 
 
-@dataclass(frozen=True)
-class Handle:
+class Handle(Struct, frozen=True):
     """The place that a caller named, not yet looked at; `resolved` says how it was found.
 
     A `point` may be of an older text; an `address` is about the present one.
@@ -43,8 +44,7 @@ class Handle:
     anywhere: bool = False  # a place that no symbol is on will do
 
 
-@dataclass(frozen=True)
-class SymbolTarget:
+class SymbolTarget(Struct, frozen=True):
     """The identifier at a handle, in the text that its server has now."""
 
     backend: Backend

@@ -11,10 +11,11 @@ import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -48,22 +49,20 @@ async def _no_report(done: float, total: float | None, message: str) -> None:
     """Nobody wants to know."""
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(Struct, frozen=True):
     """Who calls: the program's name, and a key that is the same for all calls of one connection."""
 
     name: str = "shell"
     key: str = ""
 
 
-@dataclass
-class Call:
+class Call(Struct):
     """One call of a tool: what the caller gave, and how to tell it of progress."""
 
     format: Format = "json"
     report: Report = _no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
-    client: Client = Client()
+    client: Client = field(default_factory=Client)
     idempotency: Any = None  # what it is known by if it comes again; the toolset's own
     remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
 
@@ -82,8 +81,7 @@ class _Mark(NamedTuple):
     listed: bool
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """One tool of one vocabulary."""
 
     name: str
@@ -91,7 +89,7 @@ class Tool:
     read_only: bool
     destructive: bool
     docstring: str  # of its method, each paragraph on one line
-    model: type[BaseModel]
+    modelled: Callable[[], type[BaseModel]]  # makes the model of its arguments, when it is first needed
     method: Callable[..., Awaitable[str]]
     listed: Callable[[], bool] = lambda: True  # whether it is shown now; what isn't can be called all the same
     timeout: float | None = None  # seconds that a call may wait for servers, but for `--ready-timeout`; None: any time
@@ -100,6 +98,11 @@ class Tool:
     toolset: str = ""  # the name of the one that it is offered in
     use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
     turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one comes after those before it
+
+    @property
+    def model(self) -> type[BaseModel]:
+        """The model of its arguments. It takes milliseconds to make: once, however many clients there are."""
+        return self.modelled()
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -203,7 +206,6 @@ def declared_tools(toolset: type) -> tuple[Tool, ...]:
 
 @cache
 def _declared(toolset: type) -> tuple[Tool, ...]:
-    """Their models take tens of milliseconds to make: once, however many clients there are."""
     return tuple(
         Tool(
             name=name,
@@ -211,7 +213,7 @@ def _declared(toolset: type) -> tuple[Tool, ...]:
             read_only=mark.read_only,
             destructive=mark.destructive,
             docstring=_docstring(function),
-            model=_model(name, function),
+            modelled=partial(_model, name, function),
             method=function,
             listed=partial(bool, mark.listed),
             passes=mark.passes,
@@ -245,6 +247,7 @@ def _docstring(function: Callable[..., Any]) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(function.__doc__ or ""))
 
 
+@cache
 def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[2:]  # without self and the call

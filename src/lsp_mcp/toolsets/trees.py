@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.adapters import Hierarchy as HierarchyRules
@@ -29,8 +31,7 @@ from lsp_mcp.toolsets.symbols import SymbolTarget
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class CallersCheck(Generic[Value]):
+class CallersCheck(Struct, Generic[Value], frozen=True):
     """The `Check` of an answer that has a tree of callers, `depth` calls away: see `features.call_check`."""
 
     depth: int
@@ -48,8 +49,7 @@ class CallersCheck(Generic[Value]):
         return self.joined(value, tree), gaps
 
 
-@dataclass(frozen=True)
-class ImplementationsCheck:
+class ImplementationsCheck(Struct, frozen=True):
     """The `Check` of implementations, asked `below` and `above`: see `features.implementation_check`."""
 
     below: bool
@@ -94,8 +94,7 @@ class _Bases:
         return any(one.start <= place.span.start < one.end for one in self._stretches[place.path])
 
 
-@dataclass(frozen=True)
-class TypesCheck:
+class TypesCheck(Struct, frozen=True):
     """The same of trees of types, by the name of the direction; a type that is found joins those next to the root."""
 
     thorough: bool = False

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from zlib import crc32
+
+from msgspec import Struct, field
 
 _BUCKETS = 4096  # by the lowest bits of the hash; one is searched from end to end
 _LOWEST = _BUCKETS - 1
@@ -37,8 +38,7 @@ def parts(word: str) -> list[bytes]:
     return [part.encode("utf-8", "surrogatepass") for part in _PART.findall(word) if not part[0].isdigit()]
 
 
-@dataclass
-class Table:
+class Table(Struct):
     """The data of an index. Entries of files that are no more stay in the buckets until there are many."""
 
     paths: list[str | None] = field(default_factory=list)  # by number; None: of a file as it was

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import category
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Language, Lexing
 from lsp_mcp.text import Span, Text
 
 
-@dataclass(frozen=True)
-class Occurrences:
+class Occurrences(Struct, frozen=True):
     """The places of a word in one text, in order; iterating gives them."""
 
     spans: tuple[Span, ...] = ()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Language, Visibility
 from lsp_mcp.disk.files import content_or_nothing
@@ -29,8 +30,7 @@ _MEMBER = (".", "->", "::")
 _BEFORE = 100  # characters before a name that are looked at
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """One symbol, as far as it matters to where its name can stand.
 
     For a method that a server takes for the same as others, `declared` are the files of all of them.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import Context
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Adapter, Visibility
 from lsp_mcp.disk.files import content_or_nothing
@@ -46,8 +47,7 @@ class Surroundings(Protocol):
         """The folders in which dependencies lie."""
 
 
-@dataclass(frozen=True)
-class FilesWith:
+class FilesWith(Struct, frozen=True):
     """The files that have a word; one may have another word instead, see `WordIndex`."""
 
     files: tuple[Path, ...]  # sorted

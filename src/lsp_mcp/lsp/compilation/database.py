@@ -7,11 +7,12 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature, content
@@ -19,8 +20,7 @@ from lsp_mcp.disk.files import Signature, content
 _KEYS = ("directory", "file", "command", "arguments", "output")
 
 
-@dataclass(frozen=True)
-class Database:
+class Database(Struct, frozen=True):
     """One compilation database; `problem` says why it cannot be used, empty if it can."""
 
     file: Path

@@ -8,8 +8,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.feed import Feed
@@ -23,8 +24,7 @@ from lsp_mcp.text import Text
 _NOTHING: frozenset[Path] = frozenset()
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """The files at one moment. `inside` counts more than the server has, where its index can't be compared."""
 
     inside: Collection[Path]  # every file that is compiled, or included by one that is

@@ -15,6 +15,7 @@ from pathlib import Path
 from lsp_mcp.adapters import Projects
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
+from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ def how_to_build(rules: Projects, files: Sequence[Path]) -> str:
 class ExcludedFiles:
     """Asks a command, given folders, for the files in them that are left out; remembers until a folder changes.
 
-    `free` lets a command go on that waits for a named pipe.
+    `free` lets a command go on that waits for a named pipe. With `kept`, what it said about all folders of a project is
+    kept for the next session.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class ExcludedFiles:
         command: Sequence[str],
         free: Callable[[], Awaitable[object]] | None = None,
         env: Callable[[], Mapping[str, str]] = dict,
+        kept: KeptExcluded | None = None,
     ) -> None:
+        self._kept = kept
         self._command = command
         self._free = free
         self._env = env
@@ -82,8 +86,12 @@ class ExcludedFiles:
             self._changed.clear()
             self._unknown.pop(project, None)
             unknown = [folder for folder in folders if folder not in self._by_folder]
+            state = await self._take_kept(project, folders) if len(unknown) == len(folders) else ""
+            unknown = [folder for folder in unknown if folder not in self._by_folder]
             for start in range(0, len(unknown), _AT_ONCE):
                 await self._ask(project, unknown[start : start + _AT_ONCE])
+            if state and unknown:
+                await self._keep(project, folders, state)
             found = tuple(sorted(file for folder in folders for file in self._by_folder.get(folder, ())))
             for folder in self._changed:
                 self._by_folder.pop(folder, None)  # what the command said may be from before
@@ -94,6 +102,22 @@ class ExcludedFiles:
     def unknown(self, project: Path) -> str:
         """Why the last answer of `below` about `project` may lack files; empty if it lacks none."""
         return self._unknown.get(project, "")
+
+    async def _take_kept(self, project: Path, folders: Sequence[Path]) -> str:
+        """Take what an earlier session has kept, if it still holds; the state that it is kept by, or empty."""
+        if not self._kept or not folders:
+            return ""
+        if state := await self._kept.state(project, folders, self._command):
+            found = await asyncio.to_thread(self._kept.of, project, state)
+            self._by_folder.update({folder: found[folder] for folder in folders if folder in found})
+        return state
+
+    async def _keep(self, project: Path, folders: Sequence[Path], state: str) -> None:
+        """Keep what is known now, if all is and nothing has changed since `state`."""
+        assert self._kept
+        known = {folder: self._by_folder[folder] for folder in folders if folder in self._by_folder}
+        if len(known) == len(folders) and state == await self._kept.state(project, folders, self._command):
+            await asyncio.to_thread(self._kept.keep, project, state, known)
 
     async def _ask(self, project: Path, folders: Sequence[Path]) -> None:
         arguments = [f"./{folder.relative_to(project).as_posix()}" for folder in folders]

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Projects
 
 Read = Callable[[Path], str]
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(Struct, frozen=True):
     """One project: its folder, the name it has for others, and the names that its marker file mentions."""
 
     folder: Path

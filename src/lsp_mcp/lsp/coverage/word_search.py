@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Hashable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from lsp_mcp.disk.files import content_or_nothing
 
@@ -16,8 +17,7 @@ _MOST = 200  # answers remembered
 _MOST_CHANGES = 10_000  # changed files remembered; after more, every answer is looked for again
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """Those of `files` that `have` the word, as they were after the first `changes` changes."""
 
     files: Collection[Any]

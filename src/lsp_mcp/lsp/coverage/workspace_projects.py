@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import shlex
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextvars import Context
@@ -20,6 +21,7 @@ from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
 from lsp_mcp.lsp.coverage.import_check import ImportCheck
+from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
 from lsp_mcp.lsp.coverage.private_join import PrivateJoin
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, map_projects
 from lsp_mcp.lsp.coverage.sources import Sources
@@ -54,6 +56,9 @@ class WorkspaceProjects:
         self._map: ProjectMap | None = None
         self._own_map: ProjectMap | None = None  # with what files of the workspace join
         environment = {**os.environ, **(env or {})}
+        self._program_env = {
+            name: value for name, value in adapter.settings.program_env.items() if name not in environment
+        }
         join = adapter.projects.join if adapter.projects else None
         self._join = (
             PrivateJoin(join, adapter.projects.marker, workspace.root, environment, allowed=may_join)
@@ -74,7 +79,7 @@ class WorkspaceProjects:
         )
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = (
-            ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env)
+            ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env, self._kept())
             if command
             else None
         )
@@ -130,7 +135,7 @@ class WorkspaceProjects:
     @property
     def env(self) -> Mapping[str, str]:
         """Variables for the programs that look at the projects, the server's among them."""
-        return self._join.env if self._join else {}
+        return {**self._program_env, **(self._join.env if self._join else {})}
 
     def begin(self) -> None:
         """Find out in the background, while the server loads, what the first answer will have to say."""
@@ -409,6 +414,24 @@ class WorkspaceProjects:
             return ()
         folders = await self._source_folders()
         return await self._excluded.below(project.folder, folders.get(project.folder, ()))
+
+    def _kept(self) -> KeptExcluded | None:
+        rules = self._rules
+        if rules is None or not rules.excluded_settings_command:
+            return None
+        markers = tuple(filter(None, (rules.marker, rules.joined_by)))
+        return KeptExcluded(self._root, self._build_settings, self._adapter.extensions, markers)
+
+    async def _build_settings(self, folder: Path) -> str:
+        """What decides in the project in `folder` which files are left out; empty if that is not all."""
+        assert self._rules
+        try:
+            command, env = self._rules.excluded_settings_command, self.env
+            code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT, env=env)
+        except UnavailableError:
+            return ""
+        unkept = self._rules.excluded_unkept
+        return "" if code or (unkept and re.search(unkept, output)) else output
 
     async def _source_folders(self) -> Mapping[Path, Sequence[Path]]:
         """The folders with sources, by the folder of the project that they belong to; sorted."""

@@ -7,9 +7,10 @@ import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import Signature
@@ -45,8 +46,7 @@ class Holder(Protocol):
         """Let the server take `text` for what is in it, as `version`, until `reread`."""
 
 
-@dataclass
-class Document:
+class Document(Struct):
     """One document that we have opened: the text and version that the server was told last."""
 
     text: Text

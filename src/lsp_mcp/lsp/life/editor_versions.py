@@ -7,16 +7,16 @@ it is 0. So each gets a serial of ours when we first see it, and a server's word
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from lsp_mcp.text import Text
 
 _OURS = 1 << 30  # versions that we have told a server of an editor's document begin here; the editor's own are lower
 
 
-@dataclass
-class _History:
+class _History(Struct):
     """What is known of one document since the editor opened it last."""
 
     serials: dict[int, int] = field(default_factory=dict)  # by version, as the server knows it

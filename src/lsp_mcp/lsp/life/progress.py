@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _COUNT = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
-@dataclass
-class Work:
+class Work(Struct):
     """One piece of work in progress."""
 
     title: str

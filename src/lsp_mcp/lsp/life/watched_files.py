@@ -6,10 +6,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.errors import PathError
@@ -23,8 +24,7 @@ METHOD = "workspace/didChangeWatchedFiles"
 _MOST_KEPT = 10_000  # changes kept for a server that has not registered yet
 
 
-@dataclass(frozen=True)
-class Watcher:
+class Watcher(Struct, frozen=True):
     """One glob of one registration, matched against the path relative to `base`."""
 
     base: Path

@@ -229,9 +229,8 @@ class ProcessConnection:
         settings = self.adapter.settings
         if section and section != settings.section:
             return None
-        join = self.adapter.projects.join if self.adapter.projects else None
-        variables = self._variables() if join else {}
-        return {**settings.values, join.setting: dict(variables)} if join and variables else settings.values
+        variables = dict(self._variables()) if settings.env_setting else {}
+        return {**settings.values, settings.env_setting: variables} if variables else settings.values
 
 
 class ProcessLauncher:

@@ -7,9 +7,10 @@ each is opened, and the server reads it then (`Reopening`). See `[changes]` of a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap
@@ -21,8 +22,7 @@ Known = Callable[[], Awaitable[None]]
 """Waits until the server knows the workspace, with a bound."""
 
 
-@dataclass(frozen=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """At which files a server has looked: the diagnostics of `covers` are those of their present texts.
 
     `unread` are files that it did not read in time. `units` are the errors of files that were looked at with all that

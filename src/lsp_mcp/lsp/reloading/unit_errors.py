@@ -6,9 +6,10 @@ import asyncio
 import logging
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.errors import PathError
@@ -26,8 +27,7 @@ _AT_ONCE = 4  # files that the server is shown
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they are in.
 
     `hidden` are files that may have errors too, which the server does not tell before these are fixed; in those of

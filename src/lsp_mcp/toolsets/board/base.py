@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, TypeVar
 
+from msgspec.structs import replace
 from pydantic import BaseModel, Field, create_model
 
 from lsp_mcp.board.host import BoardHost
@@ -84,7 +84,8 @@ class BoardToolset(Toolset):
         tool, turns = replace(tool, method=self._keeping_news(tool)), self._host.participants.turn
         if tool.name not in self.out_of_order:
             tool = replace(tool, turn=lambda call: turns(call.client.key))
-        return tool if tool.read_only else replace(tool, model=_with_key(tool.model), method=_keyed(tool))
+        made = tool.modelled
+        return tool if tool.read_only else replace(tool, modelled=lambda: _with_key(made()), method=_keyed(tool))
 
 
 @cache

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lsp_mcp.backend import Json
@@ -74,8 +74,7 @@ Character = Annotated[int, Field(description="From 1")]
 Save = Annotated[bool, Field(description="Write files that had no unsaved changes; those that had are never written")]
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A document, and the language client that is asked about it."""
 
     sessions: Sessions

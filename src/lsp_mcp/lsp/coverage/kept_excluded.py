@@ -1,0 +1,110 @@
+"""The files that builds leave out, kept between sessions while what they follow from is the same: `KeptExcluded`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from lsp_mcp.cache_folders import checkout_folder
+from lsp_mcp.private_files import write_private
+
+log = logging.getLogger(__name__)
+
+_RACY_NS = 50_000_000  # a file that was written this shortly before it was looked at may change again unseen
+Found = Mapping[Path, frozenset[str]]
+"""The files that are left out, by their folders."""
+
+
+class KeptExcluded:
+    """What the command that lists them has said about the folders of a project of the workspace `root`.
+
+    It follows from the names and texts of the source files and of `markers`, and from what `settings` prints: a command
+    that is run in the project's folder and says with what the build is made. Its lines that name files count with them.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Callable[[Path], Awaitable[str]],
+        extensions: Collection[str],
+        markers: Collection[str],
+    ) -> None:
+        self._root = root
+        self._settings = settings
+        self._extensions = tuple(extensions)
+        self._markers = tuple(markers)
+
+    async def state(self, project: Path, folders: Sequence[Path], command: Sequence[str]) -> str:
+        """A digest of all that the answer of `command` about `folders` follows from; empty if that is not sure."""
+        settings = await self._settings(project)
+        if not settings:
+            return ""
+        files = await asyncio.to_thread(self._files, project, folders, settings)
+        return _digest([*command, settings], files) if files is not None else ""
+
+    def of(self, project: Path, state: str) -> Found:
+        """What was kept of `project` for that `state`; empty if there is nothing."""
+        try:
+            kept = json.loads(self._file(project).read_bytes())
+            if kept["state"] != state:
+                return {}
+            return {Path(folder): frozenset(files) for folder, files in kept["found"].items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            log.warning("which files the build leaves out is asked: what was kept cannot be read: %r", error)
+            return {}
+
+    def keep(self, project: Path, state: str, found: Found) -> None:
+        """Keep what was `found` in all folders of `project` in that `state`."""
+        told = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
+        try:
+            write_private(self._file(project), json.dumps(told).encode())
+        except (OSError, UnicodeEncodeError) as error:
+            log.warning("which files the build leaves out is not kept: %s", error)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _file(self, project: Path) -> Path:
+        digest = hashlib.blake2b(os.fsencode(project), digest_size=6).hexdigest()
+        return checkout_folder(self._root) / f"excluded-{digest}.json"
+
+    def _files(self, project: Path, folders: Iterable[Path], settings: str) -> list[str] | None:
+        """A line for each file that counts; None if one may have been changed just now."""
+        before = time.time_ns() - _RACY_NS
+        named = [*(str(project / marker) for marker in self._markers), *settings.split("\n")]
+        lines = []
+        try:
+            for path in filter(os.path.isabs, named):
+                if os.path.isfile(path):  # noqa: PTH113 (the same)
+                    if not (line := _line(path, os.stat(path), before)):  # noqa: PTH116 (the same)
+                        return None
+                    lines.append(line)
+            for folder in folders:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.name.endswith(self._extensions) and entry.is_file():
+                            if not (line := _line(entry.path, entry.stat(), before)):
+                                return None
+                            lines.append(line)
+                time.sleep(0)  # the event loop may wait for the interpreter
+        except OSError:
+            return None
+        return sorted(lines)
+
+
+def _line(path: str, state: os.stat_result, before: int) -> str:
+    if max(state.st_mtime_ns, state.st_ctime_ns) > before:
+        return ""
+    return f"{path}\0{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino}"
+
+
+def _digest(words: Sequence[str], lines: Sequence[str]) -> str:
+    data = "\0\0".join([*words, *lines])
+    return hashlib.blake2b(data.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
