@@ -233,3 +233,41 @@ def test_a_client_that_reads_nothing_more_ends_its_session() -> None:
         await ClientSession(offer(), SDK).run(wire.input.get, broken)
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_a_flood_of_one_client_is_read_and_answered_beside_the_calls_of_another(is_loaded: bool) -> None:
+    flood, most = 1_000, 60  # turns of the loop that one call may need, with those of the SDK
+
+    async def play() -> tuple[int, int]:
+        sdk = Sdk()
+        if is_loaded:
+            await sdk.load()
+
+        async def method(call: Call, **arguments: Any) -> str:
+            await asyncio.sleep(0)  # a server is asked
+            return "done"
+
+        wires, sessions = (Wire(), Wire()), []
+        for wire in wires:
+            offered = offer(method=method)
+            calls = ToolCalls(offered.tools, format="json", response_format="text", at_once=8)
+            session = ClientSession(replace(offered, calls=calls), sdk)
+            sessions.append(asyncio.create_task(session.run(wire.input.get, wire.write)))
+            wire.say(introduction(), DONE, *([{"id": "p", "method": "completion/complete"}] if is_loaded else []))
+            assert (await wire.heard())["id"] == "i"
+            if is_loaded:
+                assert (await wire.heard())["id"] == "p"
+        many, one = wires
+        many.say(*(call(number, symbol_anchor="x") for number in range(flood)))
+        one.say(call(1, symbol_anchor="x"))
+        assert (await one.heard())["result"]["content"] == [{"type": "text", "text": "done"}]
+        counted = flood - many.input.qsize(), many.output.qsize()
+        assert {(await many.heard())["id"] for _ in range(flood)} == set(range(flood))
+        for wire in wires:
+            wire.input.put_nowait(b"")
+        await asyncio.gather(*sessions)
+        return counted
+
+    read, answered = asyncio.run(play())
+    assert read <= most and answered <= most, f"{read} messages of the flood were read before, {answered} answered"

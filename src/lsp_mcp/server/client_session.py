@@ -38,6 +38,12 @@ class ClientSession:
             self._sdk.begin()
         writing = asyncio.Lock()
 
+        async def read_fairly() -> bytes:
+            # A read of what is there already never waits: without a turn for the others between two messages, a
+            # thousand of one client are all taken in before another client is heard.
+            await asyncio.sleep(0)
+            return await read()
+
         async def send(data: bytes) -> None:
             async with writing:
                 await write(data)
@@ -49,8 +55,8 @@ class ClientSession:
             async with asyncio.TaskGroup() as tasks:
                 first = FirstMessages(self._offer, send_message, tasks, self._sdk.begin)
                 try:
-                    if line := await self._first(first, read):
-                        await self._rest(first, line, read, send)
+                    if line := await self._first(first, read_fairly):
+                        await self._rest(first, line, read_fairly, send)
                 finally:
                     first.end()
         except* BrokenPipeError:
