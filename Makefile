@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml
 tools: env ## get the programs that the tests drive: gopls, clangd, Neovim, debuggers, Chromium
 	@scripts/tools.sh
 
-check: env linters ## lint, formatting, types and spelling; changes nothing
+check: env linters ## lint, formatting, types, spelling and wording; changes nothing
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy

@@ -117,7 +117,7 @@ vim.api.nvim_create_user_command('McpTools', function(command)
   if actions[name] then
     actions[name]()
   else
-    local message = 'mcp-tools: there is no :McpTools %s; there is: %s'
+    local message = 'mcp-tools: unknown command :McpTools %s; available: %s'
     vim.notify(message:format(name, table.concat(names(), ', ')), vim.log.levels.ERROR)
   end
 end, {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lint shell scripts, the board's page and the Lua plugin: scripts/lint.sh [--fix]
+# Lint shell scripts, workflows, the board's page and the Lua plugin: scripts/lint.sh [--fix]
 #
 # --fix rewrites what StyLua and ESLint can. Programs that `scripts/tools.sh linters` has not installed are named and
 # left out; with CI=true that is a failure.
@@ -29,6 +29,12 @@ not_checked() { # WHAT
 }
 
 over '*.sh' .ci/run -- shellcheck
+
+if command -v actionlint >/dev/null; then
+  over '.github/workflows/*.yml' -- actionlint # with shellcheck for the commands
+else
+  not_checked "the workflows (actionlint)"
+fi
 
 if [ -d "$npm" ] && command -v node >/dev/null; then
   node $npm/eslint/bin/eslint.js --config scripts/npm/eslint.config.mjs ${fix:+--fix} web || status=1

@@ -161,7 +161,17 @@ install_npm_packages() {
   (cd .tools/npm && npm ci --ignore-scripts --no-audit --no-fund)
 }
 
-# What `scripts/lint.sh` needs beside the development dependencies.
+actionlint_will_do() {
+  [[ "$(actionlint -version 2>/dev/null)" =~ ^v?1\.([0-9]+)\. ]] || return 1
+  ((BASH_REMATCH[1] >= 7))
+}
+
+install_actionlint() {
+  mkdir -p .tools/bin
+  GOBIN=$PWD/.tools/bin GOTOOLCHAIN=auto go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+}
+
+# The programs that `scripts/lint.sh` needs and that are not development dependencies.
 get_linters() {
   if cmp -s scripts/npm/package-lock.json .tools/npm/package-lock.json; then
     : # installed already
@@ -170,6 +180,9 @@ get_linters() {
   elif ! step "getting ESLint, TypeScript and StyLua from npm (10 MB)" install_npm_packages; then
     rm -rf .tools/npm
     lacks "ESLint, TypeScript and StyLua" "Run the same command again once the cause above is gone."
+  fi
+  if ! actionlint_will_do && have_go && ! step "building actionlint (10 MB)" install_actionlint; then
+    lacks actionlint "Run the same command again once the cause above is gone."
   fi
   get_nvim
   if [ -d .tools/luacheck ]; then

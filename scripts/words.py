@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Find stilted English: `scripts/words.py [FILE or FOLDER]...`, all of the repository if nothing is named.
 
-Prints each hit with a better wording, and a count for each folder. `--check` examines what `scripts/words.toml` calls
-clean and exits with 1 if there is a hit; `make check` runs that.
+Prints each hit with a better wording, and a count for each folder. `--check` prints the hits only and exits with 1 if
+there is one; `make check` runs that.
 """
 
 import argparse
@@ -50,7 +50,6 @@ class Rules:
     """The word list: patterns with what to write instead, and the paths concerned, relative to the repository."""
 
     patterns: tuple[tuple[re.Pattern[str], str], ...]
-    clean: tuple[str, ...]
     skip: tuple[str, ...]
 
     @classmethod
@@ -62,7 +61,7 @@ class Rules:
             for rule in data["rule"]
             for pattern in rule["patterns"]
         )
-        return cls(patterns, tuple(data["clean"]), tuple(data["skip"]))
+        return cls(patterns, tuple(data["skip"]))
 
     def hits(self, path: str, text: str) -> Iterator[Hit]:
         """The phrases of `text` to replace, line by line."""
@@ -99,16 +98,11 @@ def main() -> int:
     """Print the hits; 1 if `--check` found any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="*", metavar="FILE or FOLDER")
-    parser.add_argument(
-        "--check", action="store_true", help="examine the folders listed as clean; exit with 1 on a hit"
-    )
+    parser.add_argument("--check", action="store_true", help="print no counts; exit with 1 on a hit")
     parser.add_argument("--count", action="store_true", help="print the counts for each folder only")
     options = parser.parse_args()
     rules = Rules.load()
-    if options.check:
-        wanted = rules.clean
-    else:
-        wanted = tuple(Path(path).resolve().relative_to(TOP).as_posix() for path in options.paths or [TOP])
+    wanted = tuple(Path(path).resolve().relative_to(TOP).as_posix() for path in options.paths or [TOP])
     found = [hit for path, text in texts(rules, wanted) for hit in rules.hits(path, text)]
     if not options.count:
         for hit in found:

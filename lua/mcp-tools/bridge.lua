@@ -7,8 +7,8 @@ local process = require('mcp-tools.process')
 
 local M = {}
 
---- Milliseconds: until a bridge that is not ready is killed; before the first restart, each further pause being twice as
---- long; and after which a bridge counts as sound, so that its crashes are counted anew.
+--- Milliseconds. `ready`: a bridge that takes longer to get ready is killed. `pause`: before the first restart; doubles
+--- each time. `steady`: after that time without a crash the count of crashes starts again.
 M.times = { ready = 30000, pause = 500, steady = 60000 }
 
 local KEPT_LINES = 50 -- of stderr

@@ -129,7 +129,7 @@ local function check_opencode(missing)
   if not pcall(require, 'opencode.state') then
     health.error('opencode: opencode.nvim is not installed', { GET_OPENCODE })
   elseif vim.fn.executable('curl') ~= 1 then
-    health.error('opencode: there is no curl', { 'apt install curl', 'or: brew install curl' })
+    health.error('opencode: curl is not installed', { 'apt install curl', 'or: brew install curl' })
   else
     health.error('opencode: ' .. missing)
   end

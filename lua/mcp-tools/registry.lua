@@ -124,7 +124,7 @@ function M.list()
   return listed
 end
 
--- Whether a tool takes `done`. One that is no plain function must say so.
+-- Whether a tool takes `done`. A callable table must say so itself.
 local function is_later(tool)
   if tool.later ~= nil then
     return tool.later
@@ -175,7 +175,7 @@ local function new_call(tool, callback)
   end
 
   local function give_up()
-    -- Ended before the tool hears of it: what it may then still say to `done` is no answer.
+    -- Ended before the tool is told: a later call of `done` is not an answer.
     call.cancelled, call.ended = true, true
     for _, cleanup in ipairs(cleanups) do
       pcall(cleanup)

@@ -27,6 +27,6 @@ async def _desks(root: Path) -> AsyncIterator[tuple[Debugger, Debugger]]:
 
 @pytest.fixture(scope="session")
 def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """A client over HTTP and one over stdio; tests call `anew` first."""
+    """A client over HTTP and one over stdio; tests call `reset` first."""
     with shared(_desks(tmp_path_factory.mktemp("desks"))) as both:
         yield both

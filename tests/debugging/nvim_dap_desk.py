@@ -106,7 +106,7 @@ PYTHON = Language(
     raised=("count_of", 23, {"stock": "{'paper': 5}", "name": "'pen'"}),
     crashed=1,
     loop=38,
-    missing="there is no program {root}/nowhere: paths are absolute, or relative to {root}",
+    missing="program not found: {root}/nowhere; paths are absolute, or relative to {root}",
 )
 GO = Language(
     type="go",
@@ -166,7 +166,7 @@ CPP = Language(
     raised=("row(std::vector<unsigned int, std::allocator<unsigned int>> const&, unsigned int)", 25, {"number": "2"}),
     crashed=6,
     loop=39,
-    missing="there is no program {root}/nowhere: paths are absolute, or relative to {root}",
+    missing="program not found: {root}/nowhere; paths are absolute, or relative to {root}",
 )
 LANGUAGES = (PYTHON, GO, CPP)
 languages = pytest.mark.parametrize("language", LANGUAGES, ids=str)
@@ -203,7 +203,7 @@ class Debugger:
     async def go_on(self) -> Any:
         return await self.call("continue", wait_until_paused=True)
 
-    async def anew(self) -> None:
+    async def reset(self) -> None:
         """As if nothing had been debugged yet."""
         if (await self.call("status"))["active"]:
             await self.call("terminate")

@@ -129,7 +129,7 @@ async def test_a_process_is_attached_to_at_the_port_that_it_opens_when_asked_pau
 
 
 @unhurried
-async def test_a_program_that_ends_at_once_and_one_that_is_no_javascript_are_told(root: Path) -> None:
+async def test_a_program_that_ends_at_once_and_a_file_that_is_not_javascript_are_reported(root: Path) -> None:
     (root / "quick.js").write_text("process.exit(5)\n")
     (root / "bad.js").write_text("let x = ;\n")
     async with desk(root) as d:

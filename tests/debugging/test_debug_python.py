@@ -82,7 +82,7 @@ async def test_a_stop_tells_place_source_variables_and_callers_and_a_step_what_c
 
 
 @unhurried
-async def test_an_uncaught_exception_stops_where_it_is_raised_and_sys_exit_is_no_crash(root: Path) -> None:
+async def test_an_uncaught_exception_stops_where_it_is_raised_and_sys_exit_is_not_a_crash(root: Path) -> None:
     async with desk(root) as d:
         stop = await d.start(program=ORDERS, args=["crash"])
         assert (stop["reason"], stop["exception"], stop["at"]) == ("exception", "KeyError: 'pen'", f"{ORDERS}:23")

@@ -19,11 +19,11 @@ def agent(test: Any) -> Any:
     def run(desks: Shared) -> None:
         at = desks.value[1]
 
-        async def anew() -> None:
-            await at.anew()
+        async def reset() -> None:
+            await at.reset()
             await test(at)
 
-        desks.run(anew())
+        desks.run(reset())
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run
@@ -93,7 +93,7 @@ async def test_the_agent_finds_that_a_negative_number_is_a_large_one(at: Debugge
     stop = await at.run(CPP)
     assert (stop["variables"]["left"], stop["variables"]["people"]) == ("4294967292", "5")
     assert (await at.call("evaluate", expression="(int)left"))["result"] == "-4"
-    # `c` is no expression there, but the debugger's command to continue.
+    # There `c` is not an expression but the debugger's command to continue.
     await at.face.client.call_tool("nvim_dap_evaluate", {"expression": "c"})
     assert await at.call("current_location", context_lines=3) == stop
     out = await at.call("step_out")

@@ -17,7 +17,7 @@ def on_desk(test: Any) -> Any:
     """A test of each language, which begins as if nothing had been debugged yet, over HTTP."""
 
     def run(language: Language, desks: Shared) -> None:
-        desks.run(_anew(desks.value[0], test, language))
+        desks.run(_reset(desks.value[0], test, language))
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return languages(run)
@@ -27,7 +27,7 @@ def on_stdio_desk(test: Any) -> Any:
     """The same over stdio."""
 
     def run(language: Language, desks: Shared) -> None:
-        desks.run(_anew(desks.value[1], test, language))
+        desks.run(_reset(desks.value[1], test, language))
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return languages(run)
@@ -37,14 +37,14 @@ def alone(test: Any) -> Any:
     """A test that begins as if nothing had been debugged yet, over stdio."""
 
     def run(desks: Shared) -> None:
-        desks.run(_anew(desks.value[1], test))
+        desks.run(_reset(desks.value[1], test))
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run
 
 
-async def _anew(at: Debugger, test: Any, *arguments: Language) -> None:
-    await at.anew()
+async def _reset(at: Debugger, test: Any, *arguments: Language) -> None:
+    await at.reset()
     await test(at, *arguments)
 
 
@@ -118,7 +118,7 @@ async def test_a_condition_that_cannot_be_evaluated_is_told_where_it_stops(at: D
         stop = await at.run(language)
         assert stop["at"] == language.at(language.inner)
         assert "the condition nosuchname == 80 cannot be evaluated" in stop["note"]
-        await at.anew()
+        await at.reset()
 
 
 @on_desk
@@ -268,7 +268,7 @@ async def test_a_syntax_error_of_python_is_told_with_its_place(at: Debugger) -> 
 
 
 @alone
-async def test_what_is_no_program_is_refused_in_the_adapters_words(at: Debugger) -> None:
+async def test_a_file_that_is_not_a_program_is_refused_with_the_adapters_message(at: Debugger) -> None:
     said = await at.refused("run", **at.how(CPP, program="cpp/hall.cpp"))
     assert "did not start" in said
     assert "cpp/hall.cpp" in said
@@ -304,7 +304,7 @@ async def test_a_statement_must_be_there_once(at: Debugger) -> None:
 @alone
 async def test_nothing_to_debug_is_said_by_every_tool(at: Debugger) -> None:
     assert "there is no file" in await at.refused("set_breakpoint", filename="none.py", line=1)
-    assert "say where" in await at.refused("run_to")
+    assert "missing location" in await at.refused("run_to")
     assert "no breakpoint" in await at.refused("remove_breakpoint", filename=PYTHON.source, line=1)
 
 

@@ -271,7 +271,7 @@ it('after a crash it is started again, with the same port and token', function(b
   equal({ {}, {} }, { stops, notes })
 end)
 
-it('if its port is taken meanwhile, it gets another', function(bridge)
+it('if its port is taken by another process, it gets a new one', function(bridge)
   bridge.times.pause = 20
   fake({ '--refuse-port' }, { bridge = { restarts = 1 } })
   local on_ready, readies = counter()
@@ -351,7 +351,7 @@ it('one that never becomes ready is killed, and counts as a crash', function(bri
   equal(false, alive(pid))
 end)
 
-it('a restart by hand keeps port and token, and is no stop', function(bridge)
+it('a restart by hand keeps port and token, and does not count as a stop', function(bridge)
   fake()
   local on_ready, readies = counter()
   local on_stop, stops = counter()

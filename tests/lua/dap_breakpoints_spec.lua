@@ -113,14 +113,14 @@ it('a file that is not there is an error that says where it was looked for', fun
   _, message = call('dap_set_breakpoint', { filename = 'main.py', line = 1 })
   contains(message, 'did you mean ' .. root .. '/sub/main.py')
   _, message = call('dap_set_breakpoint', { filename = 'sub', line = 1 })
-  contains(message, 'is no file')
+  contains(message, 'not a file')
 end)
 
 it('an anchor is a place, its file decoded', function()
   start()
   equal('a b.py:3', call('dap_set_breakpoint', { anchor = 'py://a%20b.py#3:5' }).at)
   local _, message = call('dap_set_breakpoint', { anchor = 'a b.py:3' })
-  contains(message, 'is no anchor')
+  contains(message, 'is not an anchor')
   _, message = call('dap_set_breakpoint', { anchor = 'py://a%20b.py#0:1' })
   contains(message, 'count from 1')
   _, message = call('dap_set_breakpoint', { anchor = 'py://a%20b.py#9:1' })
@@ -146,8 +146,8 @@ it('a place is said once', function()
     equal(nil, result)
     return message
   end
-  contains(refused({ filename = 'a b.py' }), 'say where')
-  contains(refused({ filename = 'a b.py', line = 1, statement = 'x' }), 'say where once')
+  contains(refused({ filename = 'a b.py' }), 'missing location')
+  contains(refused({ filename = 'a b.py', line = 1, statement = 'x' }), 'pass only one location')
   contains(refused({ line = 1 }), '`line` needs a `filename`')
 end)
 

@@ -5,7 +5,7 @@ local function problem(value)
   return require('mcp-tools.json').problem(value)
 end
 
-it('what JSON can hold is no problem', function()
+it('values that JSON can hold are accepted', function()
   local nested = { a = { b = { vim.NIL } } }
   for _, value in ipairs({ 'text', 5, -0.5, true, false, {}, { 1, 2 }, nested, vim.empty_dict(), vim.NIL }) do
     equal(nil, problem(value), vim.inspect(value))
@@ -13,7 +13,7 @@ it('what JSON can hold is no problem', function()
   equal(nil, problem(nil))
 end)
 
-it('one table in two places is no cycle', function()
+it('one table in two places is not a cycle', function()
   local shared = { 1 }
   equal(nil, problem({ a = shared, b = { shared, shared } }))
 end)

@@ -210,7 +210,7 @@ it('after a crash of the bridge it is registered again', function(bridge)
   equal(('http://127.0.0.1:%d/mcp'):format(bridge.get_port()), got[2].body.config.url)
 end)
 
-it('a server at another URL is registered anew, with the same bridge', function(bridge)
+it('a server at another URL is registered again, with the same bridge', function(bridge)
   local first, second, state = serve(), serve(), new_state()
   setup()
   state.set('opencode_server', { url = first.url })
@@ -373,7 +373,7 @@ it('an integration of the user is set up like those that are built in', function
   equal({ 'setup' }, events)
   local missing = require('mcp-tools.integrations').missing
   contains(missing.broken, 'my mistake')
-  contains(missing.unknown, 'there is no integration unknown')
+  contains(missing.unknown, 'cannot load integration unknown')
   mcp.setup({})
   equal({ { 'setup', 'stop' }, {} }, { events, require('mcp-tools.integrations').missing })
 end)

@@ -214,7 +214,7 @@ it('nil and a message that are returned are an error', function()
   equal({ message = 'not today' }, answer())
 end)
 
-it('a message that is no text is told all the same', function()
+it('a message that is not text is passed on all the same', function()
   tool({
     execute = function(_, done)
       done(nil, { code = 3 })

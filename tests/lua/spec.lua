@@ -1,4 +1,4 @@
---- Specs: `it('sentence', function() … end)`, run by `nvim -l tests/lua/spec.lua SPEC`. Each gets the modules anew.
+--- Specs: `it('sentence', function() … end)`, run by `nvim -l tests/lua/spec.lua SPEC`. Each loads the modules again.
 local root = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
 vim.opt.runtimepath:prepend(root)
 package.path = root .. '/tests/lua/?.lua;' .. package.path

@@ -430,7 +430,7 @@ it('without a place hover takes the cursor; without a column the first character
   ask('lsp_hover', { line = 2 })
   equal({ line = 1, character = 2 }, fake.params('textDocument/hover').position)
   buffer_with({ 'another' })
-  contains(refused('lsp_hover', { bufnr = buffer }), 'line is needed: no window shows')
+  contains(refused('lsp_hover', { bufnr = buffer }), 'pass `line`: no window shows')
   contains(refused('lsp_hover', { bufnr = buffer, col = 3 }), 'col needs line')
   equal('h', ask('lsp_hover', { bufnr = buffer, line = 2 }))
   stop_servers()
@@ -496,8 +496,8 @@ it('no client, none that can, and errors of all are different errors', function(
   equal('no language client is attached to none.txt', refused('lsp_hover'))
   equal('no language client is attached to none.txt', refused('lsp_symbols'))
   server(buffer, {}, { capabilities = { hoverProvider = false, documentSymbolProvider = false }, name = 'dumb' })
-  equal('none of the language clients of none.txt has textDocument/hover: dumb', refused('lsp_hover'))
-  equal('none of the language clients of none.txt has textDocument/documentSymbol: dumb', refused('lsp_symbols'))
+  equal('no language client of none.txt supports textDocument/hover: dumb', refused('lsp_hover'))
+  equal('no language client of none.txt supports textDocument/documentSymbol: dumb', refused('lsp_symbols'))
   server(buffer, {
     ['textDocument/hover'] = function(_, callback)
       callback({ code = 1, message = '100% wrong' })
@@ -800,7 +800,7 @@ local function with_neovim(body)
   assert(ok, problem)
 end
 
-it("Neovim's own picker answers when the person has chosen; others are served meanwhile", function()
+it("Neovim's own picker answers when the person has chosen; others are served in the meantime", function()
   with_neovim(function(lua, channel)
     equal(vim.NIL, lua('return _G.answer'))
     equal(true, #lua("return (require('mcp-tools.registry').execute('test_sync_buffers', {}))") > 0)

@@ -19,7 +19,7 @@ BOUND = 60  # seconds for whatever is waited for: a hang, not a measurement
 
 
 class Shared:
-    """The Neovim, and the tools on it by the base of numbers, for tests that are no coroutines."""
+    """The Neovim, and the tools on it by the base of numbers, for tests that are not coroutines."""
 
     def __init__(self, portal: BlockingPortal, nv: Neovim, one: Tools, zero: Tools) -> None:
         self._portal = portal

@@ -13,7 +13,7 @@ local markers = { -- the first that is in the file's folder or above it
 }
 
 -- Also a file without any marker has a root: the folder that Neovim was started in. So has a file of a library, which
--- lies outside: with its own root it would get a server of its own.
+-- is outside: with its own root it would get a server of its own.
 local function root_of(buffer, names)
   local here = vim.fn.getcwd()
   if vim.env.LSP_MCP_TEST_ONE_ROOT then
@@ -29,7 +29,7 @@ local function root_of(buffer, names)
   return here
 end
 
--- What the program itself asks clangd for besides, so that answers are the same.
+-- The capabilities that the program itself announces to clangd, so that answers are the same.
 local capabilities = {
   clangd = {
     textDocument = {

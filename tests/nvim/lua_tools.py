@@ -339,7 +339,7 @@ async def bridge(
 
 
 class Shared:
-    """What an asynchronous context manager gave, for tests that are no coroutines."""
+    """The value of an asynchronous context manager, for tests that are not coroutines."""
 
     def __init__(self, portal: BlockingPortal, value: Any) -> None:
         self._portal = portal

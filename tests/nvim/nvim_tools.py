@@ -282,7 +282,7 @@ async def buffer_text(nv: Neovim, number: int) -> str:
     return "\n".join(await nv.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, true)", number)) + "\n"
 
 
-# --- what is no Neovim, or an odd one --------------------------------------------------------------
+# --- other programs, and unusual Neovims -----------------------------------------------------------
 
 
 @contextlib.contextmanager

@@ -366,7 +366,7 @@ async def test_who_is_disconnected_is_so_at_once_and_stays_so_until_connect(tmp_
         id_ = hashed(nv.socket)
         await tools("disconnect", connection_id=id_)
         assert tools.neovims.connections.connected == []
-        for _ in range(20):  # whoever connects again by itself does so meanwhile
+        for _ in range(20):  # time for clients that reconnect by themselves
             await nv.view()
         assert tools.neovims.connections.connected == []
         assert nv.socket in await tools.error("list_buffers")

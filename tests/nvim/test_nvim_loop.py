@@ -50,9 +50,9 @@ async def test_the_loop_of_an_agent_works_on_text_that_is_not_saved(kind: Kind, 
         assert "unsaved" in checked["status"]
 
         await at.type_text(user, typed)
-        mended = (await at.call("check")).json
-        assert mended["new"] == []
-        assert {one["file"] for one in mended["fixed"]} == {user}
+        after = (await at.call("check")).json
+        assert after["new"] == []
+        assert {one["file"] for one in after["fixed"]} == {user}
 
         # What no buffer holds is written.
         await at.call("edit_symbol", symbol=f"{other}:other", action="insert_before", code="// Said.")

@@ -343,7 +343,7 @@ def test_diagnostics_of_a_buffer_stand_where_the_text_is(
         assert (found["lnum"], found["col"]) == (at["line"], at["character"])
         assert (found["end_lnum"], found["end_col"]) == (at["line"], at["character"] + len(needle))
         assert said in found["message"] and found["severity"] == 1 and found["bufnr"] == number
-        # 0 is the current buffer, which has no mistakes: what gopls hints at is no error.
+        # 0 is the current buffer, which has no mistakes: gopls's hints are not errors.
         assert [one for one in await tools("buffer_diagnostics", id=0) if one["severity"] == 1] == []
 
     shared.run(run())

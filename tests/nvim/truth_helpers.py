@@ -165,7 +165,7 @@ class Desk:
         return str(caught.value)
 
     async def references(self, kind: Kind, line: int | None = None) -> tuple[list[tuple[str, int]], str]:
-        """File and line of each reference, by `lsp_references`; and what was said besides."""
+        """File and line of each reference, by `lsp_references`; and the status."""
         path, at, character = kind.definition
         answer = await self.call("lsp_references", document=of(path), line=line or at, character=character)
         return places(self.root, answer.json), answer.said
@@ -220,7 +220,7 @@ class Desk:
 
     @contextlib.contextmanager
     def stopped(self, name: str) -> Any:
-        """Meanwhile the server is stopped: it takes messages, and answers none."""
+        """The server is stopped inside: it takes messages, and answers none."""
         pids = self.servers(name)
         assert pids
         for pid in pids:

@@ -38,7 +38,7 @@ return {
     defaults = {
       launch = {
         cwd = '{cwd}',
-        console = 'internalConsole', -- a terminal opens a window, and what it prints is no output event
+        console = 'internalConsole', -- a terminal opens a window and sends no output events
         redirectOutput = true,
         showReturnValue = true, -- among the variables, after a step
         env = { PYTHONUNBUFFERED = '1' }, -- or output comes late
@@ -66,7 +66,7 @@ return {
     notes = {
       {
         text = 'SystemExit',
-        note = 'the program calls sys.exit: it is about to end, and this is no crash; dap_continue lets it end',
+        note = 'the program calls sys.exit: it is about to end, not crashing; dap_continue lets it end',
       },
     },
     example = "require('dap').adapters.debugpy = "

@@ -53,7 +53,7 @@ function M.outside(start)
   return ok, problem
 end
 
--- What can end a request besides its answer.
+-- What else can end a request than its answer.
 local function session_is_gone(record)
   return sessions.is_over(record) or not record.session or record.session.closed
 end

@@ -5,7 +5,7 @@ local task = require('mcp-tools.task')
 local M = {}
 
 --- The argument of the tools.
-M.ARG = { type = 'string', description = 'if several run' }
+M.ARG = { type = 'string', description = 'name of a session, if several run' }
 
 -- The session of a family that is spoken of: the one that is stopped, else the last that runs; the first may only have
 -- started others.
@@ -45,7 +45,7 @@ function M.record(name)
     task.fail('%d sessions are called %q: %s', #live, name, table.concat(labels, ', '))
   end
   return over
-    or task.fail('there is no session %q; there are: %s', name, #labels > 0 and table.concat(labels, ', ') or 'none')
+    or task.fail('unknown session %q; available: %s', name, #labels > 0 and table.concat(labels, ', ') or 'none')
 end
 
 return M

@@ -11,11 +11,11 @@ local OWN = { wait_until_paused = true, wait_timeout_ms = true, alongside = true
 -- Ends the tool at what would open a picker or a prompt: functions, and variables that are commands or questions.
 local function refuse_questions(value, path)
   if type(value) == 'function' or type(value) == 'thread' then
-    task.fail('%s is a %s: give the value itself', path, type(value))
+    task.fail('%s is a %s: pass the value itself', path, type(value))
   elseif type(value) == 'string' then
     local question = value:match('%${command:[^}]*}') or value:match('%${input:[^}]*}')
     if question then
-      task.fail('%s has %s, which asks the user: give the value itself', path, question)
+      task.fail('%s has %s, which asks the user: pass the value itself', path, question)
     end
   elseif type(value) == 'table' then
     for key, part in pairs(value) do
@@ -54,7 +54,7 @@ local function set_program(config, debugger, cwd)
   if exists then
     config.program = path
   elseif debugger.program == 'file' and not path:find('${', 1, true) and config.request == 'launch' then
-    task.fail('there is no program %s: paths are absolute, or relative to %s', path, cwd)
+    task.fail('program not found: %s; paths are absolute, or relative to %s', path, cwd)
   end
 end
 
@@ -90,7 +90,7 @@ function M.from(args, adapter)
     config.cwd = absolute(config.cwd, cwd)
     cwd = config.cwd
     if not cwd:find('${', 1, true) and vim.fn.isdirectory(cwd) == 0 then
-      task.fail('there is no directory %s to run in (`cwd`)', cwd)
+      task.fail('directory not found: %s (`cwd`)', cwd)
     end
   end
   set_program(config, debugger, cwd)

@@ -38,11 +38,11 @@ function M.missing(type_name, configured)
   local wanted = M.known(type_name)
   for _, name in ipairs(names) do
     if wanted ~= UNKNOWN and M.known(name, configured[name]) == wanted then
-      return ('there is no debug adapter %q, but %q is the same debugger: use that as `type`'):format(type_name, name)
+      return ('unknown debug adapter %q; %q is the same debugger: use that as `type`'):format(type_name, name)
     end
   end
   local list = #names > 0 and table.concat(names, ', ') or 'none'
-  local message = 'there is no debug adapter %q in this Neovim; configured: %s. To configure one: %s'
+  local message = 'unknown debug adapter %q; configured in this Neovim: %s. To configure one: %s'
   return message:format(type_name, list, wanted.example or ':help dap-adapter')
 end
 

@@ -31,7 +31,7 @@ function M.forget_stop(session, thread_id)
   end
 end
 
--- nvim-dap resumes a second thread that stops while it shows another; this is no stop then.
+-- nvim-dap resumes a second thread that stops while it shows another. Such a stop does not count.
 local function is_passed_over(session, body)
   local shown = session.stopped_thread_id
   if not shown or shown == body.threadId or (body.reason == 'pause' and not body.allThreadsStopped) then

@@ -86,7 +86,7 @@ end
 --- Set a breakpoint on a function, in the place of one that is there.
 function M.set(name, options, call)
   if given(options.log_message) then
-    task.fail('a breakpoint on a function stops; set a log message at a line')
+    task.fail('a function breakpoint cannot log: set `log_message` at a line')
   end
   local replaced = take_out(name) ~= nil
   local one = { name = name, condition = given(options.condition), hitCondition = given(options.hit_condition) }

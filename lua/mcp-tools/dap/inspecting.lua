@@ -15,7 +15,7 @@ local M = {}
 local LONGEST_VALUE = 2000 -- characters: who asks for one value wants to see it
 local MOST_VARIABLES = 200 -- if the caller does not say how many
 local MOST_CHARACTERS = 8000 -- of names and values in one answer
-local FORM = 40 -- characters that one variable takes besides, as JSON
+local FORM = 40 -- characters that JSON adds to each variable
 
 -- A reference of 0 means that there is nothing behind it.
 local function reference(number)
@@ -29,7 +29,7 @@ end
 --- The frame that a caller means: the one of the stop if none is said.
 function M.frame_id(record, frame_id)
   local frame = record.stop.frame
-  return frame_id or (frame and frame.id) or task.fail('the debug adapter has not told a frame; see dap_stacktrace')
+  return frame_id or (frame and frame.id) or task.fail('the debug adapter did not report a frame; see dap_stacktrace')
 end
 
 --- The frames of a thread, the innermost first.
@@ -183,7 +183,7 @@ function M.set_variable(record, args, call)
       args.name
     )
   else
-    task.fail('the debugger cannot set variables; dap_evaluate may take an assignment in the language of the program')
+    task.fail('this debugger cannot set variables; try an assignment with dap_evaluate')
   end
   if not answer then
     task.fail('%s', problem)

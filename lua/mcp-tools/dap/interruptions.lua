@@ -32,7 +32,7 @@ function M.without_questions(start)
   end
   local ok, problem = pcall(start)
   for index, one in ipairs(QUESTIONS) do
-    one[1][one[2]] = users[index] -- nil: looked up anew
+    one[1][one[2]] = users[index] -- nil: looked up again
   end
   return ok, problem, asked
 end

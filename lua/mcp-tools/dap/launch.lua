@@ -26,12 +26,12 @@ local starting = false -- one at a time, or they could not be told apart
 
 local function refuse_second(args)
   if starting then
-    task.fail('another dap_run is under way: call dap_wait_until_paused, or dap_status')
+    task.fail('another dap_run is in progress: call dap_wait_until_paused, or dap_status')
   end
   local live = sessions.live()
   if #live > 0 and not args.alongside then
     task.fail(
-      'a debug session is under way already (%s, %s): call dap_terminate first, or pass alongside=true to debug both',
+      'a debug session is already running (%s, %s): call dap_terminate first, or pass alongside=true to debug both',
       live[1].name,
       live[1].state
     )
@@ -118,7 +118,7 @@ local function start(config, messages)
     end
   end)
   if asked then
-    task.fail('the configuration of %q asks the user (%s): give that value in the call', config.type, vim.trim(asked))
+    task.fail('the configuration of %q asks the user (%s): pass that value in the call', config.type, vim.trim(asked))
   end
 end
 
@@ -244,7 +244,7 @@ end
 local function started_with(record)
   local first = record.family.members[1]
   if first.request == 'attach' then
-    task.fail('the debugger was attached to %s, it has not started it: dap_disconnect, then dap_run', first.name)
+    task.fail('the debugger attached to %s and did not start it: call dap_disconnect, then dap_run', first.name)
   end
   return vim.deepcopy(first.args or first.config)
 end

@@ -11,7 +11,7 @@ local function of_the_workspace()
     return require('dap.ext.vscode').getconfigs()
   end)
   if not ok then
-    task.fail('the configurations of .vscode/launch.json cannot be read: %s', tostring(found))
+    task.fail('cannot read .vscode/launch.json: %s', tostring(found))
   end
   return found
 end
@@ -50,9 +50,9 @@ local function find(name, type_name)
     return one.name == name and (not type_name or one.type == type_name)
   end, configured)
   if #found == 0 then
-    task.fail('there is no configuration %q here; there are: %s', name, names_of(configured))
+    task.fail('unknown configuration %q; available: %s', name, names_of(configured))
   elseif #found > 1 then
-    task.fail('there are %d configurations %q: %s; pass its `type` too', #found, name, names_of(found))
+    task.fail('%d configurations are called %q: %s; pass `type` too', #found, name, names_of(found))
   end
   return found[1]
 end
@@ -71,7 +71,10 @@ function M.completed(args)
   whole.configuration = nil
   for _, key in ipairs(NEEDED) do
     if type(whole[key]) ~= 'string' then
-      task.fail('missing required argument: %s (or `configuration`, the name of one that is written down)', key)
+      task.fail(
+        'missing required argument: %s (or pass `configuration`, a name in dap.configurations or .vscode/launch.json)',
+        key
+      )
     end
   end
   return whole

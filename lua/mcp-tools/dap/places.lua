@@ -15,7 +15,7 @@ M.ARGS = {
     type = 'string',
     description = 'the source file, relative to the working directory or absolute; with `line` or `statement`',
   },
-  line = { type = 'integer', description = 'the line, the first being 1' },
+  line = { type = 'integer', description = 'line, from 1' },
   anchor = {
     type = 'string',
     format = 'anchor', -- language servers find where it is by now
@@ -23,7 +23,7 @@ M.ARGS = {
   },
   statement = {
     type = 'string',
-    description = 'instead of line: the text of the line in `filename`, which must be there once',
+    description = 'instead of line: text of the line in `filename`; must be unique',
   },
 }
 
@@ -31,7 +31,7 @@ M.ARGS = {
 local function from_anchor(anchor)
   local file, line, char = anchor:match('^%s*%a[%w+.-]*://(.+)#(%d+):(%d+)%s*$')
   if not file then
-    task.fail('%q is no anchor: it must be SCHEME://FILE#LINE:CHAR, for example py://app/main.py#12:5', anchor)
+    task.fail('%q is not an anchor: pass SCHEME://FILE#LINE:CHAR, for example py://app/main.py#12:5', anchor)
   elseif tonumber(line) < 1 or tonumber(char) < 1 then
     task.fail('%q counts from 0: lines and characters of an anchor count from 1', anchor)
   end
@@ -64,7 +64,7 @@ function M.path(filename)
       near and ('; did you mean %s?'):format(near) or ''
     )
   elseif stat.type ~= 'file' then
-    task.fail('%s is no file, but a %s', path, stat.type)
+    task.fail('%s is a %s, not a file', path, stat.type)
   end
   return path
 end
@@ -104,11 +104,11 @@ local function check(args)
     end
   end
   if #given == 0 then
-    task.fail('say where: `filename` and `line`, or an `anchor`, or `filename` and a `statement`')
+    task.fail('missing location: pass `filename` and `line`, `anchor`, or `filename` and `statement`')
   elseif #given > 1 then
-    task.fail('say where once: %s are given', table.concat(given, ' and '))
+    task.fail('pass only one location; given: %s', table.concat(given, ' and '))
   elseif given[1] == 'anchor' and args.filename then
-    task.fail('an anchor has its own file: leave out `filename`')
+    task.fail('an anchor names its file: leave out `filename`')
   elseif given[1] ~= 'anchor' and not args.filename then
     task.fail('`%s` needs a `filename`', given[1])
   end

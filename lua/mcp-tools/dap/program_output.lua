@@ -85,7 +85,7 @@ function M.texts(ring, count, category)
   end, (M.tail(ring, count, category)))
 end
 
---- The last `count` lines that are not the adapter's own chatter, in short: what an answer shows besides.
+--- The last `count` lines of the program's output, each cut to `longest`, for an answer about something else.
 function M.short(ring, count, longest)
   return vim.tbl_map(function(text)
     return shown.cut(text, longest)

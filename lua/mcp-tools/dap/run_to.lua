@@ -20,7 +20,7 @@ function M.run(place, args, call)
     release()
     error(base, 0)
   end
-  -- Not after the wait: it must be gone also if nobody waits, or whoever waits gives up.
+  -- Not after the wait: it must also be removed if nobody waits, or if the caller gives up.
   local unwatch
   unwatch = sessions.watch(function()
     if sessions.is_over(record) or sessions.stopped_in(record.family, base) then

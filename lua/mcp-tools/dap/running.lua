@@ -73,7 +73,7 @@ function M.resume(record, command, call)
   local session, stop = record.session, record.stop
   local base = record.family.stops
   if not stop.thread_id then
-    task.fail('the debug adapter has not told which thread it stopped')
+    task.fail('the debug adapter did not report which thread stopped')
   end
   local arguments = { threadId = stop.thread_id }
   if command ~= 'continue' then
@@ -117,7 +117,7 @@ function M.pause(args, call)
   local arguments = { threadId = thread and thread.id or 0 }
   local _, problem, late = asking.ask(running, 'pause', arguments, call, ACKNOWLEDGED_WITHIN)
   if problem and not late and not sessions.is_over(running) then
-    task.fail('the program cannot be stopped now: %s', problem)
+    task.fail('cannot pause the program: %s', problem)
   end
   return (M.await_stop(record, base, args.wait_timeout_ms, call))
 end

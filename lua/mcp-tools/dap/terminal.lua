@@ -41,7 +41,7 @@ local function no_terminal(record)
   local way = key
       and ('call dap_terminate, then dap_run as before with %s: then it has a terminal to type into'):format(key)
     or 'let it read a file, or start it in a terminal of yours and attach to it'
-  task.fail('the standard input of the program (%s) is not within reach; %s', record.name, way)
+  task.fail('cannot write to the standard input of the program (%s); %s', record.name, way)
 end
 
 --- Type `text` into the terminal of a program that has not ended.
@@ -49,7 +49,7 @@ function M.send(record, text)
   local buffer = M.buffer(record) or no_terminal(record)
   local ok, problem = pcall(vim.api.nvim_chan_send, vim.bo[buffer].channel, text)
   if not ok then
-    task.fail('the terminal of the program (%s) takes no input any longer: %s', record.name, tostring(problem))
+    task.fail('the terminal of the program (%s) no longer takes input: %s', record.name, tostring(problem))
   end
   return {
     sent = #text,

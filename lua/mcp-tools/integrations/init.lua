@@ -13,7 +13,7 @@ M.missing = {} -- by name of one that is wanted: why it does nothing
 local function start(name)
   local found, integration = pcall(require, 'mcp-tools.integrations.' .. name)
   if not found then
-    return ('there is no integration %s: %s'):format(name, integration)
+    return ('cannot load integration %s: %s'):format(name, integration)
   end
   local ok, problem = pcall(integration.setup)
   if not ok then

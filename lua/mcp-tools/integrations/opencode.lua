@@ -17,7 +17,7 @@ local target -- the URL that the bridge is for
 local give_up -- ends the registration that is under way
 
 local function tell(problem)
-  vim.notify(('mcp-tools: OpenCode at %s does not take the bridge: %s'):format(target, problem), vim.log.levels.WARN)
+  vim.notify(('mcp-tools: OpenCode at %s refused the bridge: %s'):format(target, problem), vim.log.levels.WARN)
 end
 
 local function cancel()

@@ -6,14 +6,14 @@ local NO_DAP = 'nvim-dap is not installed; install https://codeberg.org/mfussene
 local WAIT_MS = {
   type = 'integer',
   default = 30000,
-  description = 'milliseconds to wait at most; then the answer is `pending`',
+  description = 'longest wait in milliseconds; then the answer is `pending`',
 }
 
 local function waits(default)
   return {
     type = 'boolean',
     default = default,
-    description = 'wait for the next stop, or the end, and answer with it',
+    description = 'wait for the next stop or the end, and return it',
   }
 end
 
@@ -25,7 +25,7 @@ local RUN = {
   name = { type = 'string', description = 'a name for the session' },
   configuration = {
     type = 'string',
-    description = 'name of one in dap.configurations or .vscode/launch.json; without it, give type, request and name',
+    description = 'a name in dap.configurations or .vscode/launch.json; without it, pass type, request and name',
   },
   program = { type = 'string', description = 'the program, relative to the working directory or absolute' },
   args = { type = 'array', items = { type = 'string' }, description = 'arguments of the program' },
@@ -38,7 +38,7 @@ local RUN = {
     items = { type = 'string' },
     description = "uncaught, raised, user (unhandled by the program's code), none, or filters of the adapter",
   },
-  alongside = { type = 'boolean', default = false, description = 'start it although another session is under way' },
+  alongside = { type = 'boolean', default = false, description = 'start it beside a running session' },
   wait_until_paused = waits(false),
   wait_timeout_ms = WAIT_MS,
 }
@@ -102,11 +102,11 @@ local function session_tools()
   return {
     {
       name = 'dap_status',
-      description = 'What is being debugged: state (initializing, running, stopped), where it is stopped, all '
-        .. 'sessions if several run; or how the last program ended',
+      description = 'State of the debugged program (initializing, running, stopped), where it stopped, all sessions '
+        .. 'if several run; or how the last program ended',
       read_only = true,
       args = {
-        capabilities = { type = 'boolean', default = false, description = 'tell what the debug adapter can do' },
+        capabilities = { type = 'boolean', default = false, description = 'include the features of the debug adapter' },
       },
       work = function(args)
         return require('mcp-tools.dap.inspecting').status(args)
@@ -114,9 +114,9 @@ local function session_tools()
     },
     {
       name = 'dap_run',
-      description = "Start a program under a debugger. Set breakpoints first. Takes any further key of the adapter's "
-        .. 'configuration (module, mode, stopOnEntry, …). If it does not start, the error has the reasons, compile '
-        .. 'errors among them',
+      description = "Start a program under a debugger. Set breakpoints first. Accepts any other key of the adapter's "
+        .. 'configuration (module, mode, stopOnEntry, …). If the program does not start, the error says why, with '
+        .. 'compile errors',
       destructive = true,
       extra = true,
       timeout = 0,
@@ -127,7 +127,7 @@ local function session_tools()
     },
     {
       name = 'dap_restart',
-      description = 'Start the program once more as it was started, with the breakpoints of now; ends it first',
+      description = 'End the program and start it again, with the same configuration and the current breakpoints',
       destructive = true,
       timeout = 0,
       args = with_session({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS }),
@@ -146,10 +146,10 @@ local function session_tools()
     },
     {
       name = 'dap_disconnect',
-      description = 'End the debug session, and the program too unless told not to',
+      description = 'End the debug session and, by default, the program',
       destructive = true,
       args = with_session({
-        terminate_debuggee = { type = 'boolean', default = true, description = 'whether the program ends, too' },
+        terminate_debuggee = { type = 'boolean', default = true, description = 'also end the program' },
       }),
       work = function(args, call)
         local record = require('mcp-tools.dap.chosen').record(args.session)
@@ -167,7 +167,7 @@ local function control_tools()
     resuming('dap_step_out', 'stepOut', 'Run until the current function returns' .. AND_TELL, true),
     {
       name = 'dap_run_to',
-      description = 'Let the stopped program run to a line, unless a breakpoint stops it before' .. AND_TELL,
+      description = 'Run the stopped program to a line, or to an earlier breakpoint' .. AND_TELL,
       destructive = true,
       timeout = 0,
       args = with_session(place_args({ wait_until_paused = waits(true), wait_timeout_ms = WAIT_MS })),
@@ -178,7 +178,7 @@ local function control_tools()
     },
     {
       name = 'dap_pause',
-      description = 'Stop the running program where it is' .. AND_TELL,
+      description = 'Pause the running program' .. AND_TELL,
       destructive = true,
       timeout = 0,
       args = with_session({ wait_timeout_ms = WAIT_MS }),
@@ -188,7 +188,7 @@ local function control_tools()
     },
     {
       name = 'dap_send_input',
-      description = 'Give text to the standard input of a program that runs in a terminal of Neovim',
+      description = 'Send text to the standard input of a program that runs in a Neovim terminal',
       destructive = true,
       args = with_session({
         text = { type = 'string', required = true, description = 'with \\n at the end of each line' },
@@ -199,13 +199,13 @@ local function control_tools()
     },
     {
       name = 'dap_wait_until_paused',
-      description = 'Wait until the program stops or ends; at once if it has. At the deadline the answer is '
-        .. '`pending`, and the program runs on',
+      description = 'Wait until the program stops or ends. At the deadline the answer is `pending`, and the program '
+        .. 'keeps running',
       read_only = true,
       timeout = 0,
       args = with_session({
         timeout_ms = WAIT_MS,
-        check_interval_ms = { type = 'integer', description = 'without effect: stops are noticed at once' },
+        check_interval_ms = { type = 'integer', description = 'no effect: nothing is polled' },
       }),
       work = wait_until_paused,
     },
@@ -228,12 +228,15 @@ local function breakpoint_tools()
   return {
     {
       name = 'dap_set_breakpoint',
-      description = 'Set a breakpoint or a logpoint at a line, in the place of one that is there' .. BOUND,
+      description = 'Set a breakpoint or logpoint at a line; replaces one already there' .. BOUND,
       args = place_args({
         ['function'] = { type = 'string', description = 'instead of a line: the name of a function' },
-        expect = { type = 'string', description = 'text that must be in the line' },
+        expect = { type = 'string', description = 'text that the line must contain' },
         condition = { type = 'string', description = 'stop only if this expression is true' },
-        hit_condition = { type = 'string', description = 'stop only at such hits, as the debugger counts: 5, >= 5' },
+        hit_condition = {
+          type = 'string',
+          description = 'stop only at these hit counts, in the syntax of the debugger: 5, >= 5',
+        },
         log_message = { type = 'string', description = 'print this instead of stopping; with {expressions}' },
       }),
       work = function(args, call)
@@ -247,7 +250,9 @@ local function breakpoint_tools()
       name = 'dap_remove_breakpoint',
       description = 'Remove the breakpoint at a line',
       destructive = true,
-      args = place_args({ ['function'] = { type = 'string', description = 'instead of a line: of this function' } }),
+      args = place_args({
+        ['function'] = { type = 'string', description = 'instead of a line: the name of a function' },
+      }),
       work = function(args, call)
         if args['function'] then
           return require('mcp-tools.dap.functions').remove(function_of(args), call)
@@ -258,7 +263,7 @@ local function breakpoint_tools()
     },
     {
       name = 'dap_clear_breakpoints',
-      description = "Remove all breakpoints, or all of a file, the user's too",
+      description = "Remove all breakpoints, or those of a file, including the user's",
       destructive = true,
       args = { filename = { type = 'string', description = 'only those of this file' } },
       work = function(args, call)
@@ -268,7 +273,7 @@ local function breakpoint_tools()
     },
     {
       name = 'dap_breakpoints',
-      description = 'All breakpoints with their conditions, and where they were bound',
+      description = 'All breakpoints, with conditions and bound lines',
       read_only = true,
       args = {},
       work = function(_, call)
@@ -287,8 +292,8 @@ local function inspection_tools()
   return {
     looking('dap_stacktrace', 'The calls that led to where the program is stopped, the innermost first', {
       thread_id = { type = 'integer', description = 'from dap_threads; default: the one that stopped' },
-      levels = { type = 'integer', default = 20, description = 'how many frames at most; 0: all' },
-      timeout_ms = { type = 'integer', default = 5000, description = 'milliseconds that the debugger has' },
+      levels = { type = 'integer', default = 20, description = 'most frames; 0: all' },
+      timeout_ms = { type = 'integer', default = 5000, description = 'longest wait in milliseconds' },
     }, inspect('stack'), true),
     looking('dap_scopes', 'The scopes of a frame (locals, globals, …), with references for dap_variables', {
       frame_id = FRAME,
@@ -305,9 +310,9 @@ local function inspection_tools()
       context = {
         type = 'string',
         enum = CONTEXTS,
-        description = 'how the debugger takes it; default: repl, or watch where repl takes commands',
+        description = 'how the debugger evaluates it; default: repl, or watch where repl expects commands',
       },
-      timeout_ms = { type = 'integer', default = 10000, description = 'milliseconds that it may take' },
+      timeout_ms = { type = 'integer', default = 10000, description = 'longest wait in milliseconds' },
     }, inspect('evaluate'), false),
     looking('dap_set_variable', 'Give a variable another value where the program is stopped', {
       name = {
@@ -329,7 +334,7 @@ local function inspection_tools()
     },
     looking('dap_current_location', 'Where the program is stopped: source lines and variables', {
       context_lines = { type = 'integer', default = 5, description = 'source lines before and after' },
-      frame = { type = 'integer', description = 'of another call: its index in the stack, 0 being the innermost' },
+      frame = { type = 'integer', description = 'index in the stack; 0: the innermost' },
       names = { type = 'array', items = { type = 'string' }, description = 'only these variables' },
     }, function(record, args, call)
       args.context_lines = math.max(0, args.context_lines)
@@ -337,12 +342,12 @@ local function inspection_tools()
     end, true),
     {
       name = 'dap_program_output',
-      description = 'The last lines that the program and its debugger printed; also after its end',
+      description = 'The last output lines of the program and its debugger, also after the end',
       read_only = true,
       args = with_session({
         category = { type = 'string', enum = CATEGORIES, description = 'only such lines; default: all but telemetry' },
         lines = { type = 'integer', default = 50, description = 'how many at most' },
-        include_metadata = { type = 'boolean', default = false, description = 'tell category and age of each line' },
+        include_metadata = { type = 'boolean', default = false, description = 'include category and age of each line' },
       }),
       work = function(args)
         return require('mcp-tools.dap.inspecting').output(args)

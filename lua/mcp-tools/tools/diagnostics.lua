@@ -134,9 +134,9 @@ end
 
 local diagnostics_list = {
   name = 'diagnostics_list',
-  description = 'Diagnostics as Neovim has them, the severest first: { total, diagnostics }. Lines and characters count '
-    .. 'from 1. `not_known` lists what has yet to be published for the current text: without it an empty list means '
-    .. 'that there are none.',
+  description = 'Diagnostics in Neovim, most severe first: { total, diagnostics }. Lines and characters count from 1. '
+    .. '`not_known` lists the servers that have not reported on the current text; without it, an empty list means '
+    .. 'that there are no diagnostics.',
   args = {
     bufnr = { type = 'integer', description = 'buffer number, 0: the current one; absent: all buffers' },
     severity = {
@@ -144,7 +144,7 @@ local diagnostics_list = {
       enum = { 'error', 'warn', 'info', 'hint', '1', '2', '3', '4' },
       description = 'only of this severity or worse: error (1), warn (2), info (3), hint (4, the default)',
     },
-    limit = { type = 'integer', default = 100, description = 'at most so many' },
+    limit = { type = 'integer', default = 100, description = 'most results' },
   },
   extra = false,
   read_only = true,

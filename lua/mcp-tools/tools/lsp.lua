@@ -26,7 +26,7 @@ local function clients_for(buffer, method)
   if #able > 0 then
     return able
   elseif #attached > 0 then
-    task.fail('none of the language clients of %s has %s: %s', text.shown(buffer), method, names(attached))
+    task.fail('no language client of %s supports %s: %s', text.shown(buffer), method, names(attached))
   end
   local starting = vim.lsp.get_clients({ bufnr = buffer, _uninitialized = true })
   if #starting > 0 then
@@ -110,11 +110,11 @@ local function place(args)
   local line, character = args.line, args.col
   if not line then
     if character then
-      task.fail('col needs line, too')
+      task.fail('`col` needs `line`')
     end
     local window = buffer == vim.api.nvim_get_current_buf() and 0 or vim.fn.bufwinid(buffer)
     if window == -1 then
-      task.fail('line is needed: no window shows %s, so that it has no cursor', text.shown(buffer))
+      task.fail('pass `line`: no window shows %s, so it has no cursor', text.shown(buffer))
     end
     local cursor = vim.api.nvim_win_get_cursor(window)
     line = cursor[1]
@@ -143,11 +143,11 @@ end
 
 local lsp_hover = {
   name = 'lsp_hover',
-  description = 'What the language servers say of the symbol at a place: type, signature, documentation, as Markdown.',
+  description = 'Type, signature and documentation of the symbol at a position, from the language servers, as Markdown.',
   args = {
     bufnr = text.BUFNR,
-    line = { type = 'integer', description = 'from 1; absent: where the cursor is' },
-    col = { type = 'integer', description = 'character from 1 (a code point); absent: the first after white space' },
+    line = { type = 'integer', description = 'from 1; default: the cursor line' },
+    col = { type = 'integer', description = 'character from 1 (code points); default: the first after the indentation' },
   },
   extra = false,
   read_only = true,
@@ -191,11 +191,11 @@ end
 
 local lsp_symbols = {
   name = 'lsp_symbols',
-  description = 'The symbols of a buffer in a flat list: name, kind, line and character from 1, container (the names of '
-    .. 'what the symbol is in, joined by dots).',
+  description = 'The symbols of a buffer in a flat list: name, kind, line and character from 1, container (the enclosing '
+    .. 'symbols, joined by dots).',
   args = {
     bufnr = text.BUFNR,
-    limit = { type = 'integer', default = 500, description = 'at most so many' },
+    limit = { type = 'integer', default = 500, description = 'most results' },
   },
   extra = false,
   read_only = true,
@@ -211,9 +211,9 @@ local lsp_symbols = {
     end)
     local good, failed = sorted_out(answers)
     if not vim.api.nvim_buf_is_loaded(buffer) then
-      task.fail('buffer %d was closed meanwhile', buffer)
+      task.fail('buffer %d was closed during the call', buffer)
     elseif vim.api.nvim_buf_get_changedtick(buffer) ~= version then
-      failed[#failed + 1] = 'the text was changed meanwhile: places may be those of before'
+      failed[#failed + 1] = 'the text changed during the call: places may be out of date'
     end
     local line_of, found = text.reader(), {}
     for _, one in ipairs(good) do

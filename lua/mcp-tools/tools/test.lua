@@ -5,11 +5,11 @@ local M = {}
 
 local test_async_prompt = {
   name = 'test_async_prompt',
-  description = 'Try a tool that answers later: the person at the editor chooses one of the options. '
-    .. 'Answers { choice, index }, or { cancelled = true } if they choose none.',
+  description = 'Test of a tool that answers later: the person at the editor chooses an option. '
+    .. 'Returns { choice, index }, or { cancelled = true } without a choice.',
   args = {
     prompt = { type = 'string', required = true, description = 'the question' },
-    options = { type = 'array', items = { type = 'string' }, required = true, description = 'what can be chosen' },
+    options = { type = 'array', items = { type = 'string' }, required = true, description = 'the choices' },
   },
   extra = false,
   read_only = true,
@@ -24,7 +24,7 @@ local test_async_prompt = {
         vim.api.nvim_input('<Esc>')
       end
     end)
-    -- Whoever called is told first that the answer comes later.
+    -- The caller is told first that the answer comes later.
     vim.schedule(function()
       if call.cancelled then
         return
@@ -44,7 +44,7 @@ local test_async_prompt = {
 
 local test_sync_buffers = {
   name = 'test_sync_buffers',
-  description = 'Try a tool that answers at once: the buffers of this Neovim.',
+  description = 'Test of a tool that answers immediately: the buffers of this Neovim.',
   extra = false,
   read_only = true,
   execute = function()

@@ -37,12 +37,12 @@ end
 
 local undo_tree = {
   name = 'undo_tree',
-  description = 'The undo history of a buffer: seq_cur is the change that its text is at, entries are the changes from '
-    .. 'the oldest on (save: the number of the write after it); alternates are the branches that '
-    .. 'were undone there, each a list of changes. The editor stays as it is.',
+  description = 'The undo history of a buffer. seq_cur: the current change; entries: the changes, oldest first (save: the '
+    .. 'number of the write after it); alternates: the undone branches, each a list of changes. '
+    .. 'The editor is not changed.',
   args = {
     bufnr = text.BUFNR,
-    limit = { type = 'integer', default = 100, description = 'at most so many of the newest changes of each branch' },
+    limit = { type = 'integer', default = 100, description = 'most changes of each branch, the newest' },
   },
   extra = false,
   read_only = true,

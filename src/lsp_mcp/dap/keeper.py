@@ -1,8 +1,8 @@
 """A program of its own that keeps a debug adapter and all that comes of it: `python keeper.py COMMAND...`.
 
 Debuggers put what they debug into other process groups, and adapters outlive the end of their input. This process makes
-itself the parent of all orphans below it (Linux), so that whatever a debuggee starts can be found and ended: when the
-adapter ends, when SIGTERM comes, and when whoever started this process is gone, however it died. SIGUSR1: what still
+itself the parent of all orphans below it (Linux), so that all processes of a debuggee can be found and ended: when the
+adapter ends, when SIGTERM comes, and when this process's parent is gone, however it died. SIGUSR1: what still
 runs at the adapter's end is left alone.
 
 It imports the standard library only, and little of it, since it is started for each session.

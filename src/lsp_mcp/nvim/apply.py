@@ -101,7 +101,7 @@ def _check(path: Path, buffer: Buffer, change: FileChange) -> None:
             "Nothing was changed."
         )
     if buffer.text != change.before:
-        raise EditError(f"{path} was changed meanwhile. Nothing was changed; ask again.")
+        raise EditError(f"{path} changed during the call. Nothing was written; ask again.")
 
 
 async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], checked: CheckedPlan) -> None:

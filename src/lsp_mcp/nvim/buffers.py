@@ -21,7 +21,7 @@ class Buffer(Struct, frozen=True):
     number: int
     path: Path
     tick: int  # Neovim's `changedtick`
-    text: Text | None  # None: it is no text, or withheld
+    text: Text | None  # None: not text, or withheld
     withheld: bool  # large, and no question was about it
     modified: bool  # it has unsaved changes
     conflict: bool  # and its file has been changed on disk since it was read
@@ -68,7 +68,7 @@ class Buffers:
         try:
             on_disk = self._files.text(path).content
         except PathError:
-            return False  # gone again, or no text as it lies on disk: Neovim may know its encoding
+            return False  # gone again, or not UTF-8 on disk: Neovim may know its encoding
         # A byte order mark, and the line end after the last line, Neovim has as options.
         return on_disk.removeprefix(BOM).rstrip("\r\n") != buffer.text.content.rstrip("\r\n")
 
@@ -148,7 +148,7 @@ class Buffers:
                 "has open: save it there first"
             )
         if buffer.text is None:
-            raise PathError(f"{path} is no text in Neovim's buffer {buffer.number}: it has a NUL, or is not UTF-8")
+            raise PathError(f"Neovim's buffer {buffer.number} ({path}) is not text: it has a NUL, or is not UTF-8.")
         return buffer.text
 
     def held(self, client: int) -> dict[Path, tuple[Text, int]]:

@@ -29,7 +29,7 @@ Told = Callable[[str, list[Any]], None]
 
 
 class Channel:
-    """One connection. `ended` completes with the reason when it is over, whoever ended it."""
+    """One connection. `ended` completes with the reason when either side ends it."""
 
     def __init__(self, address: Address, told: Told) -> None:
         self.address = address
@@ -176,5 +176,5 @@ def _stop(session: Session, last: tuple[Any, ...] = ()) -> None:
 
 def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)  # asyncio's own words for it are no sentence
+        return os.strerror(error.errno)  # asyncio's own message is not readable
     return str(error) or type(error).__name__

@@ -53,7 +53,7 @@ def discover(environ: Mapping[str, str] = os.environ, *, proc: Path = PROC) -> l
 
     `environ` says where runtime folders are, beside the usual ones. Without `proc` (where Linux tells of processes)
     only the environment and the usual folders are looked at, and `pid` comes from the name of a socket. Takes some
-    milliseconds with hundreds of processes: call it in a thread. What vanishes meanwhile is left out.
+    milliseconds with hundreds of processes: call it in a thread. Processes that end during the call are left out.
     """
     neovims = processes.socket_owners(proc)
     tcp = processes.tcp_listeners(proc)

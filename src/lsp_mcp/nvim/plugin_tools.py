@@ -29,8 +29,8 @@ class PluginTools:
     async def run(self, name: str, arguments: str, report: Report) -> Any:
         """The answer of a tool: `text`, JSON; whether it is `plain` text; `remarks`.
 
-        None if Neovim has no such plugin, False if that has no such tool. `arguments` are JSON; `report` is told what
-        the tool says meanwhile.
+        None if Neovim lacks the plugin, False if the plugin lacks the tool. `arguments` is JSON; `report` gets the
+        progress messages of the tool.
 
         Raises:
             RefusedError: the tool's error.

@@ -28,14 +28,14 @@ class Replies:
     async def reply(
         self, number: int, sent: Awaitable[Any], *, cancel: str, what: str, timeout: float | None = None
     ) -> Any:
-        """What comes for `number` after `sent` has sent the question; else it is cancelled, by the function `cancel`.
+        """The answer to request `number`, which `sent` sends. Without one in time, the Lua function `cancel` cancels it.
 
-        Without a `timeout`, what `sent` returns is that: in seconds, 0 for none; None or False if nothing will come,
-        which is returned then. Messages call the question `what`.
+        Without `timeout`, `sent` returns the timeout in seconds, 0 for none. If it returns None or False, no answer will
+        come, and that value is returned. Error messages call the request `what`.
 
         Raises:
             RefusedError: the error that came.
-            DiedError: whoever was to answer is gone.
+            DiedError: Neovim is gone.
             SilentError: nothing came in time.
         """
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""The toolset `lua`: what the plugin's registry in a Neovim has (docs/contracts/lua.md), asked for anew for each list.
+"""The toolset `lua`: the tools of a Neovim's plugin registry (docs/contracts/lua.md), read again for each list.
 
 Nothing here knows any of those tools: their names, arguments and checks are Lua's.
 """
@@ -89,7 +89,7 @@ class LuaTools:
         for remark in answer.get("remarks") or ():
             call.remark(str(remark))
         result = json.loads(readable(str(answer["text"])))
-        # Lua has no order of keys: the same answer shall be the same text each time.
+        # Lua's tables have no key order: sorted, the same answer is the same text.
         return str(result) if answer["plain"] else as_json(result, sort_keys=True)
 
     async def _unknown(self, name: str) -> CallerError:

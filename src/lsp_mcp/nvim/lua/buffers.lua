@@ -7,8 +7,8 @@ local digests = {} -- by buffer with unsaved changes: of the file that they are 
 local hidden = {} -- buffers that were loaded by us, and have no swap file
 local detached = {} -- by buffer: the clients that were taken away from it because its file was deleted
 M.detached = detached
-local LARGE = 1024 * 1024 -- bytes; what is larger is not looked into unless a question is about it
-local CONFLICT = 'lsp_mcp_conflict' -- a variable of the buffer: every connection shall know of it
+local LARGE = 1024 * 1024 -- bytes; larger buffers are only read if a question is about them
+local CONFLICT = 'lsp_mcp_conflict' -- a variable of the buffer, so that every connection sees it
 
 -- Bytes of a buffer's text.
 local function size(buffer)
@@ -18,7 +18,7 @@ end
 local function text(buffer)
   local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
   if #lines == 1 and lines[1] == '' then
-    return { text = '' } -- servers are told of one empty line, which is no difference but for what is put there
+    return { text = '' } -- servers are told of one empty line: the same text until something is inserted
   end
   local ending = ({ dos = '\r\n', mac = '\r' })[vim.bo[buffer].fileformat] or '\n'
   for _, line in ipairs(lines) do
@@ -199,7 +199,7 @@ M.on('BufModifiedSet', function(event)
   end
 end)
 
--- A deleted file is being written anew.
+-- A deleted file is being written again.
 M.on({ 'TextChanged', 'TextChangedI' }, function(event)
   if detached[event.buf] and vim.bo[event.buf].modified then
     attach(event.buf)

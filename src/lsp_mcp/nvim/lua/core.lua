@@ -9,8 +9,8 @@ function M.tell(...)
   return (pcall(vim.rpcnotify, M.channel, 'lsp-mcp', ...))
 end
 
---- What `callback` returns, which may take long: lsp-mcp is told meanwhile that it is itself what Neovim is busy with,
---- `what` says with which file. A notification is on its way before Lua goes on.
+--- The result of `callback`, which may take long. lsp-mcp is told that Neovim is busy with its own request, on the file
+--- `what`; that notification is sent before Lua goes on.
 function M.at_work(what, callback)
   M.tell('working', what)
   local ok, result = pcall(callback)
@@ -41,7 +41,7 @@ function M.on(events, callback, pattern)
   })
 end
 
-local undone = {} -- what is to be taken back
+local undone = {} -- the functions that undo it
 
 --- Have `callback` called when this connection ends.
 function M.at_leave(callback)
@@ -89,7 +89,7 @@ function M.now()
   return seconds + microseconds / 1e6
 end
 
---- What a function returns, unless it is later than `deadline`: whoever asked has been told that it was not done.
+--- The result of a function, unless it is later than `deadline`: by then the caller has been told that it was not done.
 function M.in_time(deadline, name, ...)
   if M.now() > deadline then
     error('too late: it was not done', 0)
@@ -97,7 +97,7 @@ function M.in_time(deadline, name, ...)
   return M[name](...)
 end
 
---- What a person would want to know of this Neovim.
+--- Facts about this Neovim, for people.
 function M.about()
   return {
     cwd = vim.fn.getcwd(),

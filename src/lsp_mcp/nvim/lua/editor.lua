@@ -80,7 +80,7 @@ local function window_for(buffer)
       return window
     end
   end
-  error("no window there may show a file: all are terminals, lists or help, or have 'winfixbuf'; open one with :new", 0)
+  error("no window can show a file: all are terminals, lists or help, or have 'winfixbuf'; open one with :new", 0)
 end
 
 --- Show a buffer, or a file, with the cursor at a line from 0 and a byte in it from 0: in the current window, or the last

@@ -7,7 +7,7 @@ local function refuses(buffers)
     if not vim.api.nvim_buf_is_loaded(buffer.number) then
       return { number = buffer.number, reason = 'is not loaded any more' }
     elseif vim.api.nvim_buf_get_changedtick(buffer.number) ~= buffer.tick then
-      return { number = buffer.number, reason = 'was changed meanwhile; ask again' }
+      return { number = buffer.number, reason = 'changed during the call; ask again' }
     elseif not vim.bo[buffer.number].modifiable then
       return { number = buffer.number, reason = "cannot be changed ('nomodifiable')" }
     elseif vim.bo[buffer.number].readonly then
@@ -82,7 +82,7 @@ function M.save(buffer)
   local reason = M.check(buffer)
   if reason == 'conflict' or reason == 'changed' or reason == 'deleted' then
     vim.b[buffer].lsp_mcp_conflict = reason ~= 'deleted' or nil
-    return 'the file was changed on disk meanwhile'
+    return 'the file changed on disk during the call'
   end
   local fixeol = vim.bo[buffer].fixeol
   vim.bo[buffer].fixeol = false

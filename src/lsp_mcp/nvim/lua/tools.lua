@@ -1,4 +1,4 @@
--- The tools that the plugin's registry has (lua/mcp-tools), for whoever this connection serves.
+-- The tools in the plugin's registry (lua/mcp-tools), for the client of this connection.
 local M = ...
 
 local running = {} -- by our number: the call; `true` until it has begun
@@ -50,7 +50,7 @@ function M.run_tool(number, name, arguments)
   end
   local args = vim.json.decode(arguments, { luanil = { object = true, array = true } })
   running[number] = true
-  -- Whoever asked hears that it has begun before it does, however long it holds Neovim up.
+  -- The caller is told that the tool starts before it does, however long it blocks Neovim.
   vim.schedule(function()
     if M.gone or not running[number] then
       return

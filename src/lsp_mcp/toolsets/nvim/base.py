@@ -123,7 +123,7 @@ class NvimToolset(Toolset):
 
         Raises:
             CallerError: there is no such buffer, or it has no file.
-            PathError: there is no such file, or it lies outside.
+            PathError: the file does not exist, or is outside the workspace.
         """
         assert sessions.host
         connection = sessions.host.present()

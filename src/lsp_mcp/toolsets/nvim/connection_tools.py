@@ -49,7 +49,7 @@ class ConnectionTools(NvimToolset):
     ) -> str:
         """Connect to a Neovim that listens on TCP. Returns its connection_id, always the same for the same target."""
         if not re.fullmatch(r".+:\d+", target.strip()):
-            raise CallerError(f"target: {target[:80]!r} is no HOST:PORT, such as 127.0.0.1:6666.")
+            raise CallerError(f"target: {target[:80]!r} is not HOST:PORT, for example 127.0.0.1:6666.")
         return await self._connect(target)
 
     @tool(title="Disconnect from a Neovim", read_only=False)

@@ -255,7 +255,7 @@ def _within(lines: Sequence[str], most: int) -> tuple[list[str], bool]:
 
 def _text(found: dict[str, Any], what: str) -> Text:
     if found.get("binary"):
-        raise PathError(f"{what} is no text: it has a NUL")
+        raise PathError(f"{what} is not text: it has a NUL")
     content = str(found["text"])
     if readable(content) != content:
         raise PathError(f"{what} is not UTF-8")
