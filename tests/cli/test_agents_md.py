@@ -33,6 +33,12 @@ def test_the_paragraph_is_shown_written_once_brought_up_to_date_and_removed(proj
     assert run(*SETUP, "--remove").stdout == f"{file} does not have it; nothing was changed.\n"
 
 
+def test_a_file_with_nothing_but_the_paragraph_is_deleted_with_it(project: Path, run: Run) -> None:
+    assert run(*SETUP, "--write").exit_code == 0
+    assert run(*SETUP, "--remove").stdout == f"{project / 'AGENTS.md'}: removed.\n"
+    assert not (project / "AGENTS.md").exists()
+
+
 def test_a_file_that_cannot_be_used_stays_as_it_is(project: Path, run: Run) -> None:
     file = project / "AGENTS.md"
     begin, *_, end = block().split("\n")

@@ -724,10 +724,15 @@ def test_what_was_written_is_removed_and_nothing_else(
     run("setup", client, "--scope", scope, "--write")
     result = run("setup", client, "--scope", scope, "--remove")
     assert result.exit_code == 0
-    assert result.stdout.startswith(f"{file}: server 'lsp-mcp' removed.\nIt was: {{")
-    left = json.dumps(read(client, file))
-    assert '"lsp-mcp"' not in left.replace(json.dumps(PROGRAM), "")
-    assert ('"other"' in left) is also
+    gone = "" if also else " Nothing else was in the file, so it was deleted."
+    assert result.stdout.startswith(f"{file}: server 'lsp-mcp' removed.{gone}\nIt was: {{")
+    if also:
+        left = json.dumps(read(client, file))
+        assert '"lsp-mcp"' not in left.replace(json.dumps(PROGRAM), "")
+        assert '"other"' in left
+    else:
+        assert not file.exists()
+        assert [one.name for one in project.iterdir()] == ["go.mod"]  # no empty folder either
     again = run("setup", client, "--scope", scope, "--remove")
     assert (again.exit_code, again.stdout) == (0, f"{file} has no server 'lsp-mcp'; nothing was changed.\n")
 
@@ -746,6 +751,27 @@ def test_what_stands_around_a_removed_entry_stays(before: str, after: str, proje
     run("setup", "cursor", "--remove")
     assert parse((project / ".cursor" / "mcp.json").read_text(), "jsonc") == parse(after, "jsonc")
     assert ("// mine" in before) == ("// mine" in (project / ".cursor" / "mcp.json").read_text())
+
+
+@pytest.mark.parametrize("before", ['{"mcpServers": {}, "a": {}}', "// mine\n{}", '{"a": null}'])
+def test_a_file_with_content_of_its_own_is_not_deleted(before: str, project: Path, run: Run) -> None:
+    file = project / ".vscode" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(before)
+    for flag in ("--write", "--remove"):
+        assert run("setup", "vscode", flag).exit_code == 0
+    assert {**parse(before, "jsonc"), "servers": {}} == {"servers": {}, **parse(file.read_text(), "jsonc")}
+    assert ("// mine" in before) == ("// mine" in file.read_text())
+
+
+def test_a_file_elsewhere_that_a_link_leads_to_is_not_deleted(project: Path, tmp_path: Path, run: Run) -> None:
+    link, own = project / ".mcp.json", tmp_path / "dotfiles.json"
+    own.write_text("{}")
+    link.symlink_to(own)
+    for flag in ("--write", "--remove"):
+        assert run("setup", "claude-code", flag).exit_code == 0
+    assert link.is_symlink()
+    assert json.loads(own.read_text()) == {"mcpServers": {}}
 
 
 def test_the_entry_for_any_other_client_is_printed(project: Path, run: Run) -> None:

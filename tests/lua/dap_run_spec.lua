@@ -14,7 +14,7 @@ end
 it('an adapter that is not configured is an error that lists those that are', function() -- (6)
   fake.start()
   local _, message = run({ type = 'nothing' })
-  contains(message, 'no debug adapter "nothing"')
+  contains(message, 'unknown debug adapter "nothing"')
   contains(message, 'configured: fake')
   contains(message, ':help dap-adapter')
   local _, known = run({ type = 'python' })

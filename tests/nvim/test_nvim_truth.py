@@ -149,7 +149,7 @@ USES_ADD = 'package m\n\nimport "math/bits"\n\nvar low, _ = bits.Add(1, 2, 0)\nv
 
 @pytest.mark.parametrize("style", ["Dynamic", "Full"])
 @bounded
-async def test_names_of_goroot_are_not_results_even_if_the_user_configured_gopls_to_list_them(style: str, tmp_path: Path) -> None:
+async def test_names_of_goroot_are_not_results_even_if_the_user_asks_gopls_for_them(style: str, tmp_path: Path) -> None:
     own = f"settings = {{ gopls = {{ symbolScope = 'all', symbolStyle = '{style}', staticcheck = true }} }}"
     for name, text in {"go.mod": "module example.com/m\n\ngo 1.25\n", "add.go": ADD, "uses.go": USES_ADD}.items():
         write(tmp_path / name, text)

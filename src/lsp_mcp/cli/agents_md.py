@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from lsp_mcp.cli.config_files import read_config, write_config
+from lsp_mcp.cli.config_files import read_config, remove_config, write_config
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError
 
@@ -79,7 +79,10 @@ def change(root: Path, *, remove: bool, as_json: bool) -> None:
         state = "missing" if remove else "there"
     else:
         state = "removed" if remove else "updated" if _found(before or "") else "added"
-        write_config(file, before, after)
+        if after or file.is_symlink():
+            write_config(file, before, after)
+        else:  # only the paragraph was in it
+            remove_config(file, root)
     if as_json:
         click.echo(json.dumps({"file": str(file), "state": state}, indent=2))
         return

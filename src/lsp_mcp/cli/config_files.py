@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lsp_mcp.edits.apply import apply_plan
-from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
+from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange
 from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.text import Text
@@ -36,7 +36,22 @@ def write_config(file: Path, before: str | None, after: str) -> None:
         EditError: that is not possible; the file is unchanged.
     """
     create = [CreateFile(file)] if before is None else []
-    change = FileChange(file, Text(before or ""), after, ())
-    # A person asked for exactly this file.
-    policy = EditPolicy(Path(file.anchor), allow_protected=True)
-    apply_plan(policy.check(EditPlan((*create, change))))
+    _apply(file, EditPlan((*create, FileChange(file, Text(before or ""), after, ()))))
+
+
+def remove_config(file: Path, root: Path | None) -> None:
+    """Delete `file`, and the folders between it and `root` that are empty then; none without a `root`.
+
+    Raises:
+        EditError: that is not possible; the file is unchanged.
+    """
+    _apply(file, EditPlan((DeleteFile(file),)))
+    for folder in file.parents:
+        if root is None or folder == root or not folder.is_relative_to(root) or any(folder.iterdir()):
+            break
+        folder.rmdir()
+
+
+def _apply(file: Path, plan: EditPlan) -> None:
+    policy = EditPolicy(Path(file.anchor), allow_protected=True)  # the user asked for exactly this file
+    apply_plan(policy.check(plan))

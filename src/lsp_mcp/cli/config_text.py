@@ -129,11 +129,17 @@ def without_entry(text: str, form: Format, path: tuple[str, ...]) -> str:
     return bom + after
 
 
+def holds_nothing(text: str, form: Format, path: tuple[str, ...], new_file: dict[str, Any]) -> bool:
+    """Whether `text` has no comments, and no content but empty tables on `path` and what a `new_file` begins with."""
+    left = _pruned(parse(text, form), path)
+    return left in ({}, new_file) and not _comments(text, form)
+
+
 def _pruned(config: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """`config` without the empty tables on `path`, which TOML need not spell out."""
+    """`config` without the empty tables on `path`."""
     for depth in range(len(path), 0, -1):
         table = entry_at(config, path[: depth - 1])
-        if not table[path[depth - 1]]:
+        if table and table.get(path[depth - 1]) == {}:
             del table[path[depth - 1]]
     return config
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from lsp_mcp.cli.config_files import read_config, write_config
-from lsp_mcp.cli.config_text import entry_at, parse, snippet, with_entry, without_entry
+from lsp_mcp.cli.config_files import read_config, remove_config, write_config
+from lsp_mcp.cli.config_text import entry_at, holds_nothing, parse, snippet, with_entry, without_entry
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.clients import Client, Scope, ScopeName, Shape, client_names, filled, load_client
 from lsp_mcp.errors import CallerError, ConfigError
@@ -152,25 +152,32 @@ def write_setup(
 def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
     """Take the server called `name` out of the client's configuration file; all else in the file stays as it is.
 
+    A file without other content is deleted, and so are the folders in the project that are empty then.
+
     Raises:
         ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something.
         EditError: the file cannot be written; it is as it was.
     """
     plan = _plan(flags, client, scope, name)
-    there = plan.there
+    there, deleted = plan.there, False
     if there is not None:
         assert plan.text is not None
         try:
             after = without_entry(plan.text, plan.client.format, plan.path)
         except ConfigError as error:
             raise ConfigError(f"{plan.file} was not changed: {error}. Remove the server {name!r} yourself.") from None
-        write_config(plan.file, plan.text, after)
+        nothing_left = holds_nothing(after, plan.client.format, plan.shape.servers, plan.client.new_file)
+        if deleted := nothing_left and not plan.file.is_symlink():
+            remove_config(plan.file, flags.workspace().root if plan.scope_name == "project" else None)
+        else:
+            write_config(plan.file, plan.text, after)
     if as_json:
         _print_json(plan, "removed" if there is not None else "missing")
     elif there is None:
         click.echo(f"{plan.file} has no server {name!r}; nothing was changed.")
     else:
-        click.echo(f"{plan.file}: server {name!r} removed.")
+        gone = " Nothing else was in the file, so it was deleted." if deleted else ""
+        click.echo(f"{plan.file}: server {name!r} removed.{gone}")
         click.echo(f"It was: {json.dumps(there, ensure_ascii=False, default=str)}")
 
 

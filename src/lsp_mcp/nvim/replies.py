@@ -28,10 +28,10 @@ class Replies:
     async def reply(
         self, number: int, sent: Awaitable[Any], *, cancel: str, what: str, timeout: float | None = None
     ) -> Any:
-        """The answer to request `number`, which `sent` sends. Without one in time, the Lua function `cancel` cancels it.
+        """The answer to request `number`, which `sent` sends; after the timeout the Lua function `cancel` cancels it.
 
-        Without `timeout`, `sent` returns the timeout in seconds, 0 for none. If it returns None or False, no answer will
-        come, and that value is returned. Error messages call the request `what`.
+        Without `timeout`, `sent` returns the timeout in seconds, 0 for none. If it returns None or False, no answer
+        will come, and that value is returned. Error messages call the request `what`.
 
         Raises:
             RefusedError: the error that came.

@@ -101,7 +101,7 @@ class Places:
     async def _named(self, call: Call, name: str) -> Where:
         if not _FUNCTION.fullmatch(name):
             raise CallerError(
-                f"{quoted(name)} is not a location: pass FILE:LINE, FILE:TEXT OF THE LINE, an anchor, or a function's name."
+                f"{quoted(name)} is not a location: pass FILE:LINE, FILE:TEXT OF THE LINE, an anchor or a function."
             )
         if self._sessions.backends:
             try:
