@@ -229,9 +229,9 @@ def test_toolsets_can_be_left_out(server: Connected, project: Path) -> None:
         (["--without-toolset", "klangd"], "unknown toolset 'klangd'"),
         (
             ["--toolset", "clangd-more"],
-            "the toolset clangd-more needs the backend clangd, and what runs here is: gopls",
+            "the toolset clangd-more needs the backend clangd; running: gopls",
         ),
-        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
+        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd; running: gopls"),
         (["--compile-commands", "/nowhere/x.json"], "--compile-commands /nowhere/x.json: there is no such file"),
         (["--compile-commands", "/"], "--compile-commands /: there is no such file"),
     ],

@@ -44,11 +44,11 @@ def test_an_id_is_in_kebab_case(world: World, id_: str, hint: str) -> None:
 
 def test_an_id_that_is_taken_is_refused(world: World) -> None:
     world.write(library.create_standard, "style")
-    assert "there is a standard 'style' already; change it with update_standard" in world.refused(
+    assert "the standard 'style' exists already; change it with update_standard" in world.refused(
         library.create_standard, "style"
     )
     world.write(library.create_snippet, "Style", "x", [])
-    assert "there is a snippet 'style' already" in world.refused(library.create_snippet, "STYLE!", "x", [])
+    assert "the snippet 'style' exists already" in world.refused(library.create_snippet, "STYLE!", "x", [])
 
 
 def test_a_stale_revision_is_refused_with_who_changed_it(world: World) -> None:

@@ -74,8 +74,8 @@ def test_a_stage_has_any_name(world: World, name: str) -> None:
 
 
 def test_what_cannot_be_a_stage_is_refused(world: World) -> None:
-    assert "there is a stage 'BACKLOG' already" in world.refused(stages.create, "BACKLOG")
-    assert "there is a stage 'done' already" in world.refused(stages.update, "Verify", new_name="done")
+    assert "the stage 'BACKLOG' exists already" in world.refused(stages.create, "BACKLOG")
+    assert "the stage 'done' exists already" in world.refused(stages.update, "Verify", new_name="done")
     assert "the stage's name is empty" in world.refused(stages.create, " ")
     assert "the stage's name has 61 characters" in world.refused(stages.create, "x" * 61)
     assert "'red' is not a color" in world.refused(stages.create, "x", color="red")
@@ -95,7 +95,7 @@ def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -
         moved.reverse()
         world.write(tasks.move, moved[0], "Verify", before=moved[1])
     assert world.order("Verify") == moved
-    assert "Verify has 2 tasks; say where to with move_tasks_to" in world.refused(stages.delete, "Verify")
+    assert "Verify has 2 tasks; pass move_tasks_to" in world.refused(stages.delete, "Verify")
     assert "is Verify itself" in world.refused(stages.delete, "Verify", "verify")
     assert "unknown stage 'Nope'" in world.refused(stages.delete, "Verify", "Nope")
     revision = world.get(moved[0])["revision"]

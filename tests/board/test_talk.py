@@ -73,7 +73,7 @@ def test_a_question_that_nobody_can_answer_is_refused(world: World, asked: dict[
 
 
 def test_an_unknown_question_is_said(world: World) -> None:
-    words = "unknown question 'q-00000'; ask_user returns the id of one."
+    words = "unknown question 'q-00000'; ask_user returns the id."
     assert world.refused(talk.get, "q-00000") == words
     assert world.refused(talk.answer, "q-00000", text="x") == words
 

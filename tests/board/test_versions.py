@@ -123,7 +123,7 @@ def test_what_comes_back_fits_the_board_of_now(world: World) -> None:
     assert (world.get(id_)["stage"], world.get(id_)["depends_on"]) == ("Backlog", [])
     assert world.said(id_)[-1] == ("you", "restored from the trash; 1 dependencies did not fit any more")
     world.write(stages.update, "Prepare", new_name="verify")
-    assert "there is a stage 'Verify' again" in world.refused(versions.revert, "stage", "Verify")
+    assert "the stage 'Verify' exists again" in world.refused(versions.revert, "stage", "Verify")
     world.write(library.create_standard, "style", "a")
     world.write(library.delete_standard, "style")
     world.write(library.create_standard, "style", "b")

@@ -151,7 +151,7 @@ def test_a_repository_without_files_is_taken(full: Place, tmp_path: Path) -> Non
 
 
 def test_a_folder_whose_parent_is_missing_is_refused(full: Place, tmp_path: Path) -> None:
-    with pytest.raises(CallerError, match="there is no folder"):
+    with pytest.raises(CallerError, match="does not exist"):
         full.give(tmp_path / "a" / "b")
     (tmp_path / "file").write_text("x")
     with pytest.raises(CallerError, match="is not a folder"):

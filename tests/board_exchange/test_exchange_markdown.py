@@ -189,7 +189,7 @@ def test_a_changed_file_is_known_as_edited() -> None:
         ('"t-00001"', "7", "Expected `str`, got `int` - at `$.id`"),
         ('title: "A task"', "title: A task", "line 4 is not JSON"),
         ('title: "A task"', "<<<<<<< HEAD", "line 4 is not of the form"),
-        ('title: "A task"', 'title: "A"\ntitle: "B"', "line 5 has title a second time"),
+        ('title: "A task"', 'title: "A"\ntitle: "B"', "line 5 repeats title"),
         ('title: "A task"', 'name: "A"', "missing required field `title`"),
         ('status: "pending"', 'status: "gone"', "neither pending nor completed"),
         ('status: "pending"', 'state: "pending"', "state is not known here"),

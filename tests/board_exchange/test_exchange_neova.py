@@ -249,7 +249,7 @@ def test_a_folder_without_a_board_is_refused(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Hello")
     with pytest.raises(CallerError, match="has no board"):
         read_folder(tmp_path)
-    with pytest.raises(CallerError, match="there is no folder"):
+    with pytest.raises(CallerError, match="does not exist"):
         read_folder(tmp_path / "nowhere")
-    with pytest.raises(CallerError, match="there is no folder"):
+    with pytest.raises(CallerError, match="does not exist"):
         read_folder(tmp_path / "README.md")

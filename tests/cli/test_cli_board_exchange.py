@@ -70,7 +70,7 @@ def test_an_export_of_no_board_makes_none(run: Run, project: Path) -> None:
 
 
 def test_an_import_of_nothing_makes_no_board(run: Run, project: Path, tmp_path: Path) -> None:
-    for folder, message in ((tmp_path / "nowhere", "there is no folder"), (project, "has no board")):
+    for folder, message in ((tmp_path / "nowhere", "does not exist"), (project, "has no board")):
         done = run("board", "import", folder)
         assert done.exit_code == 2
         assert message in done.stderr

@@ -71,10 +71,10 @@ def test_the_database_is_named_by_its_file_or_its_folder(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd, and what runs here is: gopls"),
+        (["--toolset", "clangd"], "the toolset clangd needs the backend clangd; running: gopls"),
         (
             ["--toolset", "clangd-more"],
-            "the toolset clangd-more needs the backend clangd, and what runs here is: gopls",
+            "the toolset clangd-more needs the backend clangd; running: gopls",
         ),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_tool_of_another_server_says_which_server_it_needs(fake: FakeWorkspace
     assert result.exit_code == 2
     assert "clangd" in result.stderr.removeprefix("lm_clangd_status")
     following = run(*gopls(fake), "--toolset", "clangd", "call", "lm_clangd_status")
-    assert "the toolset clangd needs the backend clangd, and what runs here is: gopls" in following.stderr
+    assert "the toolset clangd needs the backend clangd; running: gopls" in following.stderr
 
 
 def test_a_tool_that_was_left_out_says_which_flag_did_it(fake: FakeWorkspace, run: Run) -> None:

@@ -336,7 +336,7 @@ async def test_bad_requests_name_the_cure_and_start_nothing(root: Path) -> None:
         ({}, "one of program, module, test, config"),
         ({"program": "nosuch.py"}, "nosuch.py does not exist"),
         ({"program": ORDERS, "module": "x"}, "one of program"),
-        ({"config": "My conf"}, "there is no .vscode/launch.json"),
+        ({"config": "My conf"}, "no .vscode/launch.json in the workspace root"),
         ({"program": ORDERS, "cwd": "nowhere"}, "cwd nowhere is not a folder"),
         ({"program": ORDERS, "breakpoints": [f"{ORDERS}:9999"]}, "has no line 9,999"),
         ({"program": ORDERS, "breakpoints": [f"{ORDERS}:in order:"]}, "2 lines of python/orders.py have the text"),

@@ -278,7 +278,7 @@ async def test_a_file_that_is_not_a_program_is_refused_with_the_adapters_message
 @alone
 async def test_an_unknown_adapter_is_answered_with_those_that_there_are(at: Debugger) -> None:
     said = await at.refused("run", **at.how(PYTHON, type="ruby"))
-    assert 'no debug adapter "ruby"' in said
+    assert 'unknown debug adapter "ruby"' in said
     assert "go, lldb, python" in said
     assert '"python" is the same debugger' in await at.refused("run", **at.how(PYTHON, type="debugpy"))
 

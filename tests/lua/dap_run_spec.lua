@@ -15,7 +15,7 @@ it('an adapter that is not configured is an error that lists those that are', fu
   fake.start()
   local _, message = run({ type = 'nothing' })
   contains(message, 'unknown debug adapter "nothing"')
-  contains(message, 'configured: fake')
+  contains(message, 'configured in this Neovim: fake')
   contains(message, ':help dap-adapter')
   local _, known = run({ type = 'python' })
   contains(known, "require('dap').adapters") -- how to configure one
@@ -214,7 +214,7 @@ it('a configuration is run by its name, with what the caller says instead', func
   contains(message, 'unknown configuration "nothing"; available: "app" (fake, launch), "mine" (fake, launch)')
   dap.configurations.go = { { name = 'mine', type = 'other', request = 'launch' } }
   _, message = call('dap_run', { configuration = 'mine' })
-  contains(message, 'pass its `type` too')
+  contains(message, 'pass `type` too')
   _, message = call('dap_run', { type = 'fake', request = 'launch' })
   contains(message, 'missing required argument: name')
 end)
@@ -235,7 +235,7 @@ it('a program is started again as it was, whether it runs or has ended', functio
   dap.on_launch = function() end
   run({ request = 'attach', port = 1 })
   local _, message = call('dap_restart')
-  contains(message, 'has not started it')
+  contains(message, 'did not start it')
 end)
 
 it('each of several sessions is spoken to by its name, and the one that ended last is told', function()

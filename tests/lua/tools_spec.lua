@@ -431,7 +431,7 @@ it('without a place hover takes the cursor; without a column the first character
   equal({ line = 1, character = 2 }, fake.params('textDocument/hover').position)
   buffer_with({ 'another' })
   contains(refused('lsp_hover', { bufnr = buffer }), 'pass `line`: no window shows')
-  contains(refused('lsp_hover', { bufnr = buffer, col = 3 }), 'col needs line')
+  contains(refused('lsp_hover', { bufnr = buffer, col = 3 }), '`col` needs `line`')
   equal('h', ask('lsp_hover', { bufnr = buffer, line = 2 }))
   stop_servers()
 end)

@@ -270,7 +270,7 @@ def test_what_came_from_a_server_may_be_past_the_end(params: Json, home: str | N
 def test_a_number_below_the_base_is_refused_with_how_we_count(base: Base, params: Any, field: str) -> None:
     with pytest.raises(CallerError) as caught:
         walker(base).inward(params, HOME)
-    assert str(caught.value) == f"{field} is -1; lines and characters are counted from {base}"
+    assert str(caught.value) == f"{field} is -1; lines and characters count from {base}"
 
 
 def test_zero_is_below_the_base_of_who_counts_from_one() -> None:

@@ -53,7 +53,7 @@ def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
     """
     row = at.connection.execute(sa.select(agents).where(agents.c.token == _hash(token))).mappings().first()
     if row is None:
-        raise CallerError("no agent of this board has that agentToken; leave it out to be a new one.")
+        raise CallerError("no agent of this board has that agentToken; leave it out to register as a new agent.")
     at.connection.execute(
         sa.update(agents)
         .where(agents.c.id == row["id"])

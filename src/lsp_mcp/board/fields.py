@@ -35,7 +35,7 @@ def title(value: str, what: str = "title") -> str:
     """One line of text that is not empty."""
     text = " ".join(value.split())
     if all(unicodedata.category(char)[0] in "CZ" for char in _clean(text, what)):
-        raise CallerError(f"the {what} is empty; say in a few words what it is about.")
+        raise CallerError(f"the {what} is empty; summarize it in a few words.")
     if len(text) > MOST_TITLE:
         raise CallerError(
             f"the {what} has {len(text):,} characters; at most {MOST_TITLE} are allowed. Put the rest into the text."
@@ -79,7 +79,7 @@ def sought(value: str, what: str = "text") -> str:
     """What somebody looks for: an id that was typed, or a part of a text."""
     text = value.strip()
     if len(text) > _MOST_SOUGHT:
-        raise CallerError(f"the {what} has {len(text):,} characters; at most {_MOST_SOUGHT} can be looked for.")
+        raise CallerError(f"the {what} has {len(text):,} characters; at most {_MOST_SOUGHT} can be searched for.")
     return _clean(text, what)
 
 

@@ -75,7 +75,7 @@ def as_of(now: Mapping[str, Any], revision: int, done: Iterable[Entry], name: st
     known = [entry["revision"] for entry in done] or [0]
     first = min(known) - 1 if done and done[0]["fields"] else min(known)
     if not max(first, 1) <= revision <= max(known):
-        raise CallerError(f"{name} has no revision {revision}; there are: {max(first, 1)} to {max(known)}.")
+        raise CallerError(f"{name} has no revision {revision}; available: {max(first, 1)} to {max(known)}.")
     found = dict(now)
     for entry in reversed(done):
         if entry["revision"] <= revision:

@@ -146,7 +146,7 @@ def _row(at: Transaction, table: Table, kind: Kind, id_: str) -> RowMapping:
 
 def _unused(at: Transaction, table: Table, kind: Kind, id_: str) -> None:
     if at.connection.execute(sa.select(table.c.id).where(table.c.id == id_)).first():
-        raise CallerError(f"there is a {kind} {id_!r} already; change it with update_{kind}.")
+        raise CallerError(f"the {kind} {id_!r} exists already; change it with update_{kind}.")
 
 
 def _insert(at: Transaction, table: Table, kind: Kind, id_: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -23,9 +23,9 @@ def rescue(broken: Path, new: Path) -> dict[str, int]:
         sqlite3.Error: nothing can be read.
     """
     if not broken.is_file():
-        raise CallerError(f"there is no file {broken}")
+        raise CallerError(f"the file {broken} does not exist")
     if new.exists():
-        raise CallerError(f"{new} is there already; name a file that is not")
+        raise CallerError(f"{new} exists already; name a new file")
     source = sqlite3.connect(f"{broken.absolute().as_uri()}?mode=ro", uri=True)
     # It makes SQLite read a file that is shorter than it says.
     source.execute("PRAGMA writable_schema=ON")

@@ -160,7 +160,7 @@ def update(
     if color is not None:
         values["color"] = _color(color)
     if is_default is False and stage["is_default"]:
-        raise CallerError(f"{stage['name']} is the default stage; make another one that instead.")
+        raise CallerError(f"{stage['name']} is the default stage; make another stage the default first.")
     if is_default:
         values["is_default"] = True
     if completes is not None:
@@ -206,7 +206,7 @@ def delete(at: Transaction, name: str, move_tasks_to: str | None = None) -> int:
     count = at.connection.execute(in_it).scalar() or 0
     if count and move_tasks_to is None:
         what = "1 task" if count == 1 else f"{count:,} tasks"
-        raise CallerError(f"{stage['name']} has {what}; say where to with move_tasks_to.")
+        raise CallerError(f"{stage['name']} has {what}; pass move_tasks_to, the stage for them.")
     if count and move_tasks_to is not None:
         other = named(there, move_tasks_to)
         if other["id"] == stage["id"]:
@@ -269,7 +269,7 @@ def _carry(at: Transaction, stage: Stage, other: Stage, message: str) -> None:
 
 def _unused(there: Sequence[Stage], name: str) -> None:
     if any(row["name"].casefold() == name.casefold() for row in there):
-        raise CallerError(f"there is a stage {name!r} already.")
+        raise CallerError(f"the stage {name!r} exists already.")
 
 
 def _free_id(there: Sequence[Stage], id_: str) -> str:

@@ -103,7 +103,7 @@ def get(at: Transaction, typed: str) -> Question:
     id_ = read_id("q", fields.sought(typed, "id of the question"))
     row = at.connection.execute(sa.select(questions).where(questions.c.id == id_)).mappings().first()
     if row is None:
-        raise CallerError(f"unknown question {typed[:40]!r}; ask_user returns the id of one.")
+        raise CallerError(f"unknown question {typed[:40]!r}; ask_user returns the id.")
     return dict(row)
 
 

@@ -102,7 +102,7 @@ def empty(at: Transaction, id_: int | None = None) -> int:
     gone = sa.delete(trash) if id_ is None else sa.delete(trash).where(trash.c.id == id_)
     count = at.connection.execute(gone).rowcount
     if id_ is not None and not count:
-        raise CallerError(f"there is no entry {id_} in the trash.")
+        raise CallerError(f"the trash has no entry {id_}.")
     at.change("emptied", "trash", str(id_ or ""))
     return count
 

@@ -63,7 +63,7 @@ def revert(at: Transaction, kind: Kind, typed: str, revision: int | None = None)
     if revision is None:
         last_change = next((at for at in reversed(range(len(done))) if done[at]["fields"]), None)
         if last_change is None:
-            raise CallerError(f"{ref} has not been changed since it was created; there is nothing to take back.")
+            raise CallerError(f"{ref} has not changed since it was created; there is nothing to undo.")
         revision = int(done[last_change]["revision"]) - 1
     before = history.as_of(now, revision, done, ref)
     wanted = {name: value for name, value in before.items() if value != now[name]}
@@ -175,7 +175,7 @@ def _restore(at: Transaction, kind: Kind, ref: str, content: dict[str, list[dict
         edges = content.pop("dependencies", [])
     elif kind == "stage":
         if any(one["name"].casefold() == row["name"].casefold() for one in there):
-            raise CallerError(f"there is a stage {row['name']!r} again; rename it first.")
+            raise CallerError(f"the stage {row['name']!r} exists again; rename it first.")
         row |= {"position": len(there), "is_default": False}
     trash.put_back(at, content)
     left_out = [edge for edge in edges if not dependencies.add(at, edge["task"], edge["depends_on"])]

@@ -93,4 +93,4 @@ def check(stages: Sequence[Stage]) -> None:
             "make another stage the default one."
         )
     if not any(one["completes"] for one in stages):
-        raise CallerError("no stage would complete tasks any more; let another stage do that first (completes=true).")
+        raise CallerError("no stage would complete tasks any more; set completes=true on another stage first.")

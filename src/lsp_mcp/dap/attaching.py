@@ -37,7 +37,7 @@ def plan_attach(
     import psutil
 
     if sum(one is not None for one in (pid, port, core)) != 1:
-        raise CallerError("attach to one of pid, port, core.")
+        raise CallerError("pass one of pid, port, core.")
     path = existing(program, root) if program else None
     if core is not None and path is None:
         raise CallerError("pass program= too: the compiled program that was running when the core file was written.")

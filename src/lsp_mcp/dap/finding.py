@@ -104,7 +104,7 @@ def fitting(program: Path, name: str, root: Path) -> DebugAdapter:
         if program.is_file() and not os.access(program, os.X_OK):
             raise CallerError(f"{name} is neither a source file that a debugger here can run nor executable.")
         known = "; ".join(f"{one.name}: {_what(one)}" for one in debuggers())
-        raise CallerError(f"no debugger for {name}. There are {known}.")
+        raise CallerError(f"no debugger for {name}; available: {known}.")
     problems = []
     for adapter in able:
         try:

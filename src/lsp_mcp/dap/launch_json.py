@@ -43,10 +43,10 @@ def configuration(root: Path, name: str) -> Json:
 def _read(path: Path) -> Json:
     try:
         if path.stat().st_size > _LARGEST:
-            raise ConfigError(f"{path} is too large to be a list of configurations.")
+            raise ConfigError(f"{path} is too large for a list of configurations.")
         text = path.read_text("utf-8-sig")
     except FileNotFoundError:
-        raise CallerError(f"there is no {_PLACE} in the workspace root; pass program=, module= or test=.") from None
+        raise CallerError(f"no {_PLACE} in the workspace root; pass program=, module= or test=.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     try:

@@ -51,7 +51,7 @@ def plan_start(wish: Wish, root: Path) -> Plan:
     """
     named = [name for name in ("program", "module", "test", "config") if getattr(wish, name)]
     if not named or (len(named) > 1 and set(named) != {"program", "test"}):
-        raise CallerError("name what to debug by one of program, module, test, config.")
+        raise CallerError("pass one of program, module, test, config.")
     if wish.config:
         return _configured(wish, wish.config, root)
     if wish.test:

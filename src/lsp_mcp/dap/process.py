@@ -121,7 +121,7 @@ class AdapterProcess:
                 await self._child.exited.wait()
         except TimeoutError:
             pass
-        raise UnavailableError(f"{self.name} does not say that it listens: it {self.last_words()}")
+        raise UnavailableError(f"{self.name} did not report that it listens: it {self.last_words()}")
 
     async def _drain(self) -> None:
         with contextlib.suppress(OSError):

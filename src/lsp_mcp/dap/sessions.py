@@ -69,7 +69,7 @@ class DebugSessions:
         if live:
             return live[0]
         if not self._sessions:
-            raise CallerError("nothing is debugged; begin with debug_start or debug_attach.")
+            raise CallerError("no debug session; start one with debug_start or debug_attach.")
         return self.all[-1]
 
     async def close(self) -> None:

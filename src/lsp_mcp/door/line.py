@@ -56,7 +56,7 @@ class Line:
     def _connect(self) -> None:
         to_daemon = connect(self._asked, starts=self._starts)
         if to_daemon is None:
-            raise RefusedError("no daemon can be started" if self._starts else "no daemon is running")
+            raise RefusedError("cannot start a daemon" if self._starts else "no daemon is running")
         self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
 
     def agree(self) -> None:

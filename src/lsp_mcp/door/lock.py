@@ -46,7 +46,7 @@ class _Waiting:
             self._changing.wait_for(lambda: self._found is not None, _TIMEOUT)
             found, self._is_wanted = self._found, False
         if found is None:
-            raise TimeoutError("another process is starting a daemon and does not finish")
+            raise TimeoutError("another process has been starting a daemon for too long")
         if isinstance(found, OSError):
             raise found
         return found

@@ -54,7 +54,7 @@ def checked_params(method: str, params: Any) -> Json | None:
     if params is not None and not isinstance(params, dict):
         raise CallerError(f"params: expected an object, got {shown(params)}")
     if token := next((token for token in _TOKENS if token in (params or {})), None):
-        raise CallerError(f"params.{token}: leave it out: answers come whole, without progress")
+        raise CallerError(f"params.{token}: leave it out: answers are complete, without progress")
     if method not in params_kinds():
         return None if params is None else _checked_fields(params, well_known_fields(), (), closed=False)
     kind = params_kinds()[method]

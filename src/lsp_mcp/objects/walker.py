@@ -121,7 +121,7 @@ class Walker(Struct, frozen=True):
         if number is None:
             raise CallerError(f"{spelled(name, path)}: expected an integer, got {shown(value)}")
         if number < self.base:
-            raise CallerError(f"{spelled(name, path)} is {number}; lines and characters are counted from {self.base}")
+            raise CallerError(f"{spelled(name, path)} is {number}; lines and characters count from {self.base}")
         return number
 
     def _text(self, document: str | None) -> Text:

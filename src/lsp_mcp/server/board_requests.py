@@ -29,12 +29,12 @@ async def json_of(request: Request) -> Any:
         CallerError: it is none, or too much.
     """
     if int(request.headers.get("content-length") or 0) > _MOST_BODY:
-        raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+        raise CallerError(f"a request can have at most {_MOST_BODY:,} bytes.")
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > _MOST_BODY:
-            raise CallerError(f"a request may have {_MOST_BODY:,} bytes at most.")
+            raise CallerError(f"a request can have at most {_MOST_BODY:,} bytes.")
     try:
         return json.loads(body or b"{}")
     except (ValueError, RecursionError) as error:

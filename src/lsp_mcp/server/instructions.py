@@ -15,31 +15,31 @@ _LINES: tuple[
 ] = (  # each with tools: included if one of them is offered; {} are the offered ones
     ("Semantic {languages} code navigation and editing through a real language server ({backends}), in {root}.", ()),
     (
-        "Use these tools for symbols: they find exactly the uses of one, through aliases, interfaces and packages, "
+        "Use these tools for symbols: they find the exact uses of a symbol, through aliases, interfaces and packages, "
         "never in comments or strings. Use grep for text, messages and configuration.\n",
         ("find_symbol_references_by_anchor",),
     ),
     (
-        "- Name a symbol as Type.Method or FILE:LINE, or by an anchor of an answer: SCHEME://FILE#LINE:CHAR, from 1, "
-        "in characters; it survives edits. In compact answers put a file's heading and a line:char together.",
+        "- Name a symbol as Type.Method or FILE:LINE, or by an anchor from an answer: SCHEME://FILE#LINE:CHAR, from 1, "
+        "in characters; anchors survive edits. In compact answers, join a file's heading and a line:char.",
         ("find_symbol_references_by_anchor",),
     ),
     ("- Find: {}.", ("find_symbol_definitions_by_name", "list_symbols_in_file")),
-    ("- Read instead of slices of files: {}, many symbols at once.", ("read_symbol",)),
+    ("- Read whole declarations instead of slices of files: {}, many symbols at once.", ("read_symbol",)),
     ("- Uses: {}.", ("find_symbol_references_by_anchor", "find_calls", "find_implementations")),
     (
-        "- Before you change a signature or what a function does: {}: what to edit, which tests to run.",
+        "- Before you change a signature or behavior: {}: what to edit, which tests to run.",
         ("find_impact",),
     ),
     (
-        "- Edit: {}; apply=false previews, all files are written or none.",
+        "- Edit: {}; all files are written or none, apply=false previews.",
         ("edit_symbol", "refactor", "rename_symbol_by_anchor"),
     ),
     ("- After edits: {}, without a build.", ("check",)),
-    ("- For what no other tool answers: {} (hover, definition …).", ("lsp_request",)),
+    ("- For other questions: {} (hover, definition …).", ("lsp_request",)),
     (
-        "- Answers are for what is on disk now. Trust `status: complete`; else it says what is missing, and that may "
-        "be in files that don't matter to you.",
+        "- Answers reflect the files on disk now. Trust `status: complete`; any other status names what is missing, "
+        "which may be in files that don't matter to you.",
         (),
     ),
 )
@@ -47,24 +47,24 @@ _OTHERS = "- Extensions of the language server: {}."
 
 
 _NEOVIM = (
-    "- Servers are those of a running Neovim: unsaved buffers win over files, and status says so; edits go to its "
-    "buffers. The tools without anchors (read, navigate, lsp_…) are its own; lines and characters count as here. "
+    "- The servers run in a Neovim: unsaved buffers take precedence over files, and status says so; edits go to its "
+    "buffers. The tools without anchors (read, navigate, lsp_…) are its own, with the same positions. "
     "connection_id is needed only if several Neovims are connected, lsp_client_name only if several clients answer. A "
-    "second text after an answer says what it lacks, or that it is for unsaved text."
+    "second text after an answer says what is missing, or that the answer is for unsaved text."
 )
 
 
 _LUA = (
-    "- The nvim_… tools are offered by plugins of the running Neovim. If there are nvim_dap_…, debug with them, not "
+    "- The nvim_… tools come from plugins of the running Neovim. With nvim_dap_…, debug with them, not "
     "with prints: nvim_dap_set_breakpoint, nvim_dap_run with wait_until_paused=true, nvim_dap_step_over, "
-    "nvim_dap_evaluate; nvim_dap_program_output works after the end too. `pending`: it still runs, see "
+    "nvim_dap_evaluate; nvim_dap_program_output also works after the end. `pending`: still running, see "
     "nvim_dap_wait_until_paused."
 )
 _LUA_ALONE = "Tools of the Neovim that works in {root}."
 _DEBUG = (
     "- Debug with debug_start instead of prints: name a program, a test or a configuration, and breakpoints as "
-    "FILE:LINE or FILE:TEXT OF THE LINE. Each answer has place, source and variables; then debug_step, debug_evaluate, "
-    "debug_continue. `running`: it has not stopped yet; its `next` says what can be done."
+    "FILE:LINE or FILE:TEXT OF THE LINE. Each answer has location, source and variables; then debug_step, "
+    "debug_evaluate, debug_continue. `running`: it has not stopped yet; `next` lists what you can do."
 )
 _DEBUG_ALONE = "Runs the programs of {root} under a debugger."
 

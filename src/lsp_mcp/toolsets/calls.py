@@ -43,7 +43,7 @@ class CallTools(AnchorToolset):
         include_code: Code = False,
         format: FormatChoice = None,
     ) -> str:
-        """Find who calls a function or what it calls, through interfaces too, with the place of every call."""
+        """Find the callers or callees of a function, also through interfaces, with the location of every call."""
         if to is not None:
             return await self._path(call, symbol, to, depth or _LONGEST_WAY)
 

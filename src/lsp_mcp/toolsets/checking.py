@@ -31,7 +31,7 @@ class CheckTools(AnchorToolset):
         call: Call,
         path: Annotated[str | None, Field(description="Only this file or folder")] = None,
         severity: Least = "error",
-        all: Annotated[bool, Field(description="List remaining ones too")] = False,  # noqa: A002 - the published name
+        all: Annotated[bool, Field(description="Also list the remaining ones")] = False,  # noqa: A002 - the published name
         since: Annotated[
             Literal["last", "start"],
             Field(description="start: compare with the state before any change, without affecting the next check"),

@@ -175,7 +175,7 @@ class ClangdTools(_Tools):
         resolve: Depth = 5,
         direction: Annotated[Literal[0, 1, 2], Field(description="0 children, 1 parents, 2 both")] = 2,
     ) -> str:
-        """Get the types above and below one."""
+        """Get the supertypes and subtypes of a type."""
         uri, at = await self._passing.uri(uri), position.model_dump()
         params = {"textDocument": {"uri": uri}, "position": at, "resolve": resolve, "direction": direction}
         passed = await self._send(call, "textDocument/typeHierarchy", params)
@@ -207,7 +207,7 @@ class ClangdTools(_Tools):
             int | None, Field(ge=1, le=MOST_MS, description="Longest wait, milliseconds"), UNLISTED
         ] = None,
     ) -> str:
-        """Send one of the requests that lm_clangd_status lists."""
+        """Send a request listed by lm_clangd_status."""
         check_method(method, self._allowed)
         checked = await self._passing.checked(method, params)
         if method == "typeHierarchy/resolve":

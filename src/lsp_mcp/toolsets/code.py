@@ -102,7 +102,7 @@ class CodeTools(AnchorToolset):
         include_code: Code = True,
         format: FormatChoice = None,
     ) -> str:
-        """Find every use of one symbol in the workspace, exactly, its declaration included, by file and function."""
+        """Find every use of exactly one symbol in the workspace, including its declaration, by file and function."""
         keep = self._keep(None, path)
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:

@@ -56,8 +56,8 @@ class SymbolEditTools(ChangingToolset):
         confirmed: Annotated[Confirmed, UNLISTED] = False,
         format: FormatChoice = None,
     ) -> str:
-        """Change a whole declaration, formatted and with imports; answers with the diff and the errors it causes.
-        Refuses to delete what is used."""
+        """Change a whole declaration, formatted and with imports; returns the diff and the errors it causes.
+        Refuses to delete used symbols."""
 
         async def ask(target: SymbolTarget) -> _Wanted:
             texts = self._chosen(target, await self._texts(target), action, expect)

@@ -54,10 +54,13 @@ class ImpactTools(AnchorToolset):
         symbols: Annotated[
             list[str] | None,
             BeforeValidator(_as_list),
-            Field(max_length=_MOST_SYMBOLS, description="Names, FILE:LINE or anchors; default: what git diff touches"),
+            Field(
+                max_length=_MOST_SYMBOLS,
+                description="Names, FILE:LINE or anchors; default: those that git diff touches",
+            ),
         ] = None,
         depth: Annotated[int, Field(ge=1, le=20, description="Calls to follow"), UNLISTED] = 8,
-        unused: Annotated[bool, Field(description="Instead, list what nothing uses below path")] = False,
+        unused: Annotated[bool, Field(description="Instead, list unused symbols below path")] = False,
         path: Annotated[str, Field(description="File or folder")] = ".",
         limit: Annotated[Limit, UNLISTED] = 50,
         include_code: Code = True,

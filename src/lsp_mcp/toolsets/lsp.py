@@ -40,8 +40,9 @@ class LspTools(Toolset):
             str | None, Field(description="Language server; needed if several run and no file decides"), UNLISTED
         ] = None,
     ) -> str:
-        """Send one read-only LSP request as it is, for what no other tool answers: hover, definition, typeDefinition,
-        signatureHelp, inlayHint … Positions count from 1, in characters. Items of a result can be passed back."""
+        """Send one raw read-only LSP request, for questions that no other tool answers: hover, definition,
+        typeDefinition, signatureHelp, inlayHint … Positions count from 1, in characters. Items of a result can be
+        passed back."""
         await self._sessions.asked()
         chosen = self._backend(method, params, backend)
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))

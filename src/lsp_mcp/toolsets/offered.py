@@ -167,7 +167,7 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
     for name in settings.toolsets:
         if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *PARTS, _DEBUG, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
-            raise ConfigError(f"the toolset {name} needs the backend {needed}, and what runs here is: {running}")
+            raise ConfigError(f"the toolset {name} needs the backend {needed}; running: {running}")
     # Where only parts or debuggers run, tools that ask a language server are none.
     has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
     without = set(settings.without_toolsets)

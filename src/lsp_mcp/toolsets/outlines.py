@@ -44,7 +44,7 @@ class OutlineTools(AnchorToolset):
         format: FormatChoice = None,
     ) -> str:
         """List the symbols in a source file as a tree (types with fields and methods), each with its anchor and last
-        line; of a folder, a map of what its files declare."""
+        line; for a folder, a map of its files' declarations."""
         await self._sessions.asked()
         if self._is_folder(file_path):
             return await self._folder(call, self._existing(file_path), offset, max_bytes)

@@ -194,7 +194,7 @@ class Passing:
             return passed
         items = result.get("items") if isinstance(result, dict) else result
         if not isinstance(items, list):
-            raise RefusedError(f"the answer has {total:,} characters, too many to read; ask about a smaller range")
+            raise RefusedError(f"the answer has {total:,} characters, too many; ask about a smaller range")
         kept, room = [], MOST_CHARACTERS
         for item in items:
             room -= _size(item)

@@ -61,14 +61,14 @@ class ReadingTools(AnchorToolset):
             Field(min_length=1, max_length=_MOST, description="Names, anchors or FILE:LINE[:COL]; uses work too"),
         ],
         what: Annotated[
-            What, Field(description="type: the definition of its type; surroundings: the declaration around the place")
+            What, Field(description="type: the definition of its type; surroundings: the enclosing declaration")
         ] = "body",
-        callees: Annotated[bool, Field(description="Add the signatures of what it calls")] = False,
+        callees: Annotated[bool, Field(description="Add the signatures of its callees")] = False,
         max_bytes: Annotated[int, Field(ge=200, le=1_000_000), UNLISTED] = 20_000,
         format: FormatChoice = None,
     ) -> str:
-        """Read the source of symbols at their definitions, also in dependencies: comment and declaration, whole, with
-        line numbers and a hash for edit_symbol."""
+        """Read the full source of symbols, also in dependencies: comment and declaration, with line numbers and a hash
+        for edit_symbol."""
         found: list[tuple[str, _Read]] = []
         sources: list[Source] = []
         gaps: dict[Gap, None] = {}

@@ -72,7 +72,7 @@ class RefactorTools(ChangingToolset):
         format: FormatChoice = None,
     ) -> str:
         """Extract, inline, move, change parameters, implement an interface, fill, organize imports, format, quick fix.
-        Answers with the diff and the errors it causes."""
+        Returns the diff and the errors it causes."""
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:

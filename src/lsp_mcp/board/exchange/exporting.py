@@ -78,7 +78,7 @@ def _check(folder: Path) -> None:
     """Raises CallerError unless the folder is new, empty or a former export."""
     if not folder.exists():
         if folder.is_symlink() or not folder.parent.is_dir():
-            raise CallerError(f"there is no folder {folder.parent}; make it first.")
+            raise CallerError(f"the folder {folder.parent} does not exist; create it first.")
         return
     if not folder.is_dir():
         raise CallerError(f"{folder} is not a folder.")
@@ -106,7 +106,7 @@ def _compared(folder: Path, wanted: dict[str, str], contents: Contents, *, force
             done.unchanged.append(name)
         elif text is None or not markdown_files.is_export(text):
             if name in wanted:
-                raise CallerError(f"{path} is there, and not of an export. Move it away; nothing was changed.")
+                raise CallerError(f"{path} exists and is not from an export. Move it away; nothing was changed.")
             done.left.append(name)
         elif not force and _is_edited(name, text, contents):
             lost.append(name)

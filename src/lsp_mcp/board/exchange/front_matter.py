@@ -60,7 +60,7 @@ def parsed(text: str) -> tuple[dict[str, Any], str]:
             items.append(decoded(item[1], f"line {number}"))
         elif found := _KEY.fullmatch(line):
             if found[1] in values:
-                raise CallerError(f"line {number} has {found[1]} a second time")
+                raise CallerError(f"line {number} repeats {found[1]}")
             items = None if found[2] and found[2].strip() else []
             values[found[1]] = decoded(found[2], f"line {number}") if items is None else items
         else:

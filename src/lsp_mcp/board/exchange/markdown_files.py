@@ -149,9 +149,9 @@ def stages_of(text: str) -> tuple[list[Stage], bool]:
         if double := next((one for one in what if what.count(one) > 1), None):
             raise CallerError(f"there are two stages {double}")
     if len(defaults := [stage.name for stage in stages if stage.is_default]) > 1:
-        raise CallerError(f"{' and '.join(defaults)} are default stages; only one can be")
+        raise CallerError(f"{' and '.join(defaults)} are default stages; only one is allowed")
     if not stages:
-        raise CallerError("there is no stage in it")
+        raise CallerError("it has no stage")
     return stages, _sum(encoded(read.stages)) != sum_
 
 

@@ -24,7 +24,7 @@ def read_folder(folder: Path) -> Contents:
         CallerError: it is not a folder with a board in it, or its stages cannot be used.
     """
     if not folder.is_dir():
-        raise CallerError(f"there is no folder {folder}")
+        raise CallerError(f"the folder {folder} does not exist")
     if is_former_export(folder):
         return read_export(folder)
     for place in (folder, folder / ".neova"):

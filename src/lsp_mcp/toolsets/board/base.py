@@ -24,11 +24,11 @@ Result = TypeVar("Result")
 MOST_LISTED = 1_000
 _USUAL = 2  # the priority of most tasks
 TaskId = Annotated[str, Field(description="Task ID, such as t-7k3f9")]
-Priority = Annotated[Literal["P0", "P1", "P2", "P3", "P4"], Field(description="P0 is the most urgent, P2 as usual")]
+Priority = Annotated[Literal["P0", "P1", "P2", "P3", "P4"], Field(description="P0: most urgent, P2: normal")]
 Tags = Annotated[list[str], Field(max_length=20)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="Maximum results")]
 Revision = Annotated[
-    int | None, Field(description="The revision you have read: refused, with what changed, if it is another by now")
+    int | None, Field(description="The revision you read; if it is outdated, the call is refused with the changes")
 ]
 
 

@@ -14,7 +14,7 @@ from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 
 Ref = Annotated[str, Field(description="ID; of a stage its name")]
-Of = Annotated[Kind, Field(description="What it is the ID of")]
+Of = Annotated[Kind, Field(description="Kind of the ID")]
 
 
 class KeepingTools(BoardToolset):

@@ -37,7 +37,7 @@ class LibraryTools(BoardToolset):
         title: str,
         content: str,
         tags: Tags | None = None,
-        id: Annotated[str | None, Field(description="In kebab-case; default: made of the title")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="In kebab-case; default: from the title")] = None,  # noqa: A002
     ) -> str:
         """Create a snippet."""
         return _changed(await self._write(call, lambda at: library.create_snippet(at, title, content, tags or [], id)))
@@ -52,7 +52,7 @@ class LibraryTools(BoardToolset):
         tags: Tags | None = None,
         expected_revision: Revision = None,
     ) -> str:
-        """Change a snippet; only what is given changes."""
+        """Change a snippet; only the given fields change."""
         return _changed(
             await self._write(
                 call,

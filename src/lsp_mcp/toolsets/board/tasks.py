@@ -36,14 +36,14 @@ _MOST_HISTORY = 50  # changes that are shown
 _MOST_TEXT = 200  # characters of a text in it
 _MOST_FOLDERS = 50
 _UNSHOWN = ("position", "questions_waiting", "comment_count", "boxes", "ticked", "waits", "claim_is_held")
-BRANCH = "Git branch that the work is on"
+BRANCH = "Git branch of the work"
 COMPLETES = "Tasks in it are completed"
 Tick = Annotated[
     list[str], Field(max_length=100, description="Checkboxes of the description, by text or number from 1")
 ]
-Anchors = Annotated[list[str], Field(max_length=50, description="Code that it is about: go://FILE#LINE:CHAR, …")]
-DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to be completed before")]
-After = Annotated[str | None, Field(description="Stage that it comes behind; empty: first. Default: last")]
+Anchors = Annotated[list[str], Field(max_length=50, description="Code it concerns: go://FILE#LINE:CHAR, …")]
+DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to complete first")]
+After = Annotated[str | None, Field(description="Place it after this stage; empty: first. Default: last")]
 
 
 Force = Annotated[bool, Field(description="Though another agent works on it, who is told"), UNLISTED]
@@ -115,7 +115,7 @@ class TaskTools(BoardToolset):
 
     @tool(title="List tasks that can be begun", read_only=True)
     async def list_ready_tasks(self, call: Call, limit: Limit = 100) -> str:
-        """List the pending tasks that nobody works on and that wait for no other, the most urgent first."""
+        """List the pending tasks that are unclaimed and not blocked, most urgent first."""
         found, total = await self._read(call, lambda at: views.ready(at, limit), "task", all_ids)
         return page("tasks", [brief(one) for one in found], total, "raise limit")
 
@@ -193,7 +193,7 @@ class TaskTools(BoardToolset):
         branch: Annotated[str | None, Field(description=BRANCH), UNLISTED] = None,
         force: Force = False,
     ) -> str:
-        """Change a task; only what is given changes."""
+        """Change a task; only the given fields change."""
         places = None if anchors is None else await anchored(self._host, anchors)
         return changed(
             await self._write(
@@ -221,7 +221,7 @@ class TaskTools(BoardToolset):
 
     @tool(title="Complete a task", read_only=False)
     async def complete_task(self, call: Call, id: TaskId, force: Force = False) -> str:  # noqa: A002
-        """Mark a task as completed: it moves to Done, and what waited for it becomes ready."""
+        """Mark a task as completed: it moves to Done, and tasks that waited for it become ready."""
         return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force)))
 
     @tool(title="Move a task", read_only=False)
@@ -242,7 +242,7 @@ class TaskTools(BoardToolset):
         id: TaskId,  # noqa: A002
         content: Annotated[str, Field(description="Markdown")],
         section: Annotated[str | None, Field(description='Heading to append under, e.g. "Findings"')] = None,
-        as_comment: Annotated[bool, Field(description="A comment instead, to people and agents")] = False,
+        as_comment: Annotated[bool, Field(description="Add a comment instead, for people and agents")] = False,
     ) -> str:
         """Append to a task's description without reading it first."""
         if as_comment:
@@ -253,11 +253,11 @@ class TaskTools(BoardToolset):
     async def claim_task(
         self,
         call: Call,
-        id: Annotated[str | None, Field(description="Default: the most urgent that is ready")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="Default: the most urgent ready task")] = None,  # noqa: A002
         release: Annotated[bool, Field(description="Give it back instead")] = False,
         branch: Annotated[str | None, Field(description=BRANCH)] = None,
     ) -> str:
-        """Take a task to work on it; no other agent gets the same one until it is completed or released."""
+        """Claim a task to work on it; no other agent can claim it until it is completed or released."""
         actor = await self._actor(call)
         if release:
             if id is None:
@@ -271,7 +271,7 @@ class TaskTools(BoardToolset):
         call: Call,
         anchor: Annotated[str, Field(description="go://FILE#LINE:CHAR, or FILE for all of it")],
     ) -> str:
-        """Find the tasks that are about the symbol at an anchor: what is planned or known about it."""
+        """Find the tasks about the symbol at an anchor: plans and known problems."""
         actor = await self._actor(call)
         found = await tasks_at(self._host, anchor, actor)
         self._host.board.looked_at(actor, "task", [one["id"] for one in found])
@@ -284,7 +284,7 @@ class TaskTools(BoardToolset):
         name: str,
         color: Annotated[str | None, Field(description="#rrggbb")] = None,
         after: After = None,
-        is_default: Annotated[bool, Field(description="New tasks come into it")] = False,
+        is_default: Annotated[bool, Field(description="New tasks start here")] = False,
         activities: list[Activity] | None = None,
         completes: Annotated[bool, Field(description=COMPLETES), UNLISTED] = False,
     ) -> str:
@@ -308,7 +308,7 @@ class TaskTools(BoardToolset):
     async def update_stage(
         self,
         call: Call,
-        stage: Annotated[str, Field(description="Its present name")],
+        stage: Annotated[str, Field(description="Its current name")],
         name: Annotated[str | None, Field(description="Its new name")] = None,
         color: Annotated[str | None, Field(description="#rrggbb")] = None,
         after: After = None,
@@ -317,7 +317,7 @@ class TaskTools(BoardToolset):
         completes: Annotated[bool | None, Field(description=COMPLETES), UNLISTED] = None,
         expected_revision: Annotated[Revision, UNLISTED] = None,
     ) -> str:
-        """Change a workflow stage; only what is given changes."""
+        """Change a workflow stage; only the given fields change."""
         prompts = None if activities is None else [one.model_dump() for one in activities]
         made = await self._write(
             call,
@@ -340,9 +340,9 @@ class TaskTools(BoardToolset):
         self,
         call: Call,
         stage: str,
-        move_tasks_to: Annotated[str | None, Field(description="Stage that its tasks go to")] = None,
+        move_tasks_to: Annotated[str | None, Field(description="Stage for its tasks")] = None,
     ) -> str:
-        """Delete a workflow stage; its tasks go to another."""
+        """Delete a workflow stage and move its tasks to another."""
         moved = await self._write(call, lambda at: stages.delete(at, stage, move_tasks_to))
         return as_json({"deleted": stage, "tasks_moved": moved})
 

@@ -16,7 +16,7 @@ _MOST_WAIT = 50.0  # seconds: what all clients let a call take
 
 Name = Annotated[str | None, Field(description="The name you want")]
 Token = Annotated[str | None, Field(description="From an earlier answer of this tool")]
-Task = Annotated[str | None, Field(description="The task that it is about")]
+Task = Annotated[str | None, Field(description="The task it concerns")]
 
 
 class Option(BaseModel):
@@ -41,7 +41,7 @@ class WorkspaceTools(BoardToolset):
 
     @tool(title="Name yourself", read_only=False)
     async def register_agent(self, call: Call, preferredName: Name = None, agentToken: Token = None) -> str:
-        """Register or update your display name. With your agentToken of an earlier session you are that agent again."""
+        """Register or update your display name. With an earlier session's agentToken you become that agent again."""
         participants, key = self._host.participants, call.client.key
         actor = await participants.register(key, call.client.name, preferredName, agentToken)
         return as_json({"assignedId": actor.id, "agentName": actor.name, "agentToken": participants.token(key)})
@@ -68,7 +68,7 @@ class WorkspaceTools(BoardToolset):
         taskId: Task = None,
         priority: Literal["normal", "high"] = "normal",
     ) -> str:
-        """Ask the user a question. Returns its questionId at once; get_response has the answer once there is one."""
+        """Ask the user a question. Returns its questionId immediately; get_response returns the answer."""
         choices = [one.model_dump() for one in options or []]
         made = await self._write(
             call,
@@ -83,7 +83,7 @@ class WorkspaceTools(BoardToolset):
         self,
         call: Call,
         questionId: Annotated[str, Field(description="From ask_user")],
-        wait_seconds: Annotated[float, Field(ge=0, le=_MOST_WAIT, description="Wait so long for an answer")] = 0,
+        wait_seconds: Annotated[float, Field(ge=0, le=_MOST_WAIT, description="How long to wait for an answer")] = 0,
     ) -> str:
         """Check whether a question has been answered."""
         with self._host.board.listening() as listener:  # before the look, or an answer in between would be missed
@@ -102,7 +102,7 @@ class WorkspaceTools(BoardToolset):
 
     @tool(title="All answers", read_only=True)
     async def get_responses(self, call: Call) -> str:
-        """Get all answered questions of yours."""
+        """Get all your answered questions."""
         actor = await self._actor(call)
         found = await self._host.board.read(lambda at: talk.answered(at, actor.id), actor)
         return as_json({"total": len(found), "responses": [_response(one) for one in found]})

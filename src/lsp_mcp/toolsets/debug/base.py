@@ -15,7 +15,7 @@ from lsp_mcp.toolsets.debug.answers import Answers
 from lsp_mcp.toolsets.debug.places import Places, Where
 from lsp_mcp.visible import quoted
 
-Session = Annotated[str | None, Field(description="Which, if several are live")]
+Session = Annotated[str | None, Field(description="Needed if several are live")]
 Wait = Annotated[float, Field(ge=0, le=600, description="Seconds to wait for the outcome")]
 WAIT = 30.0
 

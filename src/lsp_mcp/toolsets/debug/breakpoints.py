@@ -30,13 +30,13 @@ class BreakpointTools(DebugToolset):
         condition: str | None = None,
         hit: Annotated[int, Field(ge=0, description="Stop from this hit on")] = 0,
         log: Annotated[str | None, Field(description="Print this, with {expressions}, instead of stopping")] = None,
-        expect: Annotated[str | None, Field(description="Text that must be in the line")] = None,
-        remove: Annotated[int | None, Field(description="The id of one")] = None,
+        expect: Annotated[str | None, Field(description="Text that the line must contain")] = None,
+        remove: Annotated[int | None, Field(description="ID of a breakpoint")] = None,
         clear: Annotated[str | None, Field(description="A file, or `all`")] = None,
         session: Annotated[Session, UNLISTED] = None,
         format: FormatChoice = None,
     ) -> str:
-        """Set a breakpoint, remove some, or list all. They count for every session, now and later."""
+        """Set a breakpoint, remove some, or list all. They apply to all sessions, current and future."""
         notes = self._followed()
         changed: list[Breakpoint] = []
         if remove is not None or clear is not None:

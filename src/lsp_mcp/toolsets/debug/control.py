@@ -22,16 +22,16 @@ _STEPS = {"over": "next", "in": "stepIn", "out": "stepOut"}
 class ControlTools(DebugToolset):
     """Continuing, stepping, pausing."""
 
-    @tool(title="Let the program go on", read_only=False)
+    @tool(title="Continue the program", read_only=False)
     async def debug_continue(
         self,
         call: Call,
-        to: Annotated[str | None, Field(description="Stop at this place too, once (see debug_breakpoints)")] = None,
+        to: Annotated[str | None, Field(description="Also stop here, once (see debug_breakpoints)")] = None,
         session: Session = None,
         wait: Wait = WAIT,
         format: FormatChoice = None,
     ) -> str:
-        """Continue until the next stop or the end. Of a program that runs: wait on. A stop not yet told is told."""
+        """Continue until the next stop or the end; a running program is waited for, an unreported stop returned."""
         one = self._named(session)
         if one.over.is_set():
             return self._answers.text(call, one, self._answers.ended(one))
@@ -63,7 +63,7 @@ class ControlTools(DebugToolset):
         wait: Annotated[Wait, UNLISTED] = WAIT,
         format: FormatChoice = None,
     ) -> str:
-        """Step where the program stands; answers with the new place and what changed."""
+        """Step from the current location; returns the new one and what changed."""
         one = self._named(session)
         check_runs(one)
         for left in reversed(range(times)):
@@ -96,7 +96,7 @@ class ControlTools(DebugToolset):
         wait: Annotated[Wait, UNLISTED] = _PAUSE_LANDS,
         format: FormatChoice = None,
     ) -> str:
-        """Stop a running program where it is now."""
+        """Pause a running program."""
         one = self._named(session)
         if one.stop is None and not one.over.is_set():
             await one.wait_for(lambda: one.state != "starting", WAIT)

@@ -20,7 +20,7 @@ _STACK = 20
 class InspectTools(DebugToolset):
     """Place, stack, variables, expressions."""
 
-    @tool(title="See where the program stands", read_only=True)
+    @tool(title="Show a stopped program", read_only=True)
     async def debug_context(
         self,
         call: Call,
@@ -31,7 +31,7 @@ class InspectTools(DebugToolset):
         session: Session = None,
         format: FormatChoice = None,
     ) -> str:
-        """Place, source, stack, variables and threads of a stopped program, in one answer."""
+        """Get location, source, stack, variables and threads of a stopped program in one answer."""
         one = self._named(session)
         if one.stop is None:
             return await self._answers.outcome(call, one, 0, 0)
@@ -64,18 +64,18 @@ class InspectTools(DebugToolset):
         call: Call,
         expression: str,
         frame: Annotated[int | None, Field(ge=0, description="Index in the stack, from 0")] = None,
-        start: Annotated[int, Field(ge=0, description="First of its elements to show")] = 0,
-        count: Annotated[int, Field(ge=0, le=1000, description="How many of them")] = 20,
+        start: Annotated[int, Field(ge=0, description="First element to show")] = 0,
+        count: Annotated[int, Field(ge=0, le=1000, description="Most elements")] = 20,
         thread: Annotated[int | None, UNLISTED] = None,
         session: Session = None,
         format: FormatChoice = None,
     ) -> str:
-        """The value of an expression where the program stands, with its elements one level deep."""
+        """Evaluate an expression at the current location; shows its elements one level deep."""
         one = self._named(session)
         stop = self._standing(one, thread)
         view = await look(one, stop, frame, root=self._debug.root)
         if view.frame is None:
-            raise CallerError("the debugger does not tell where the program stands; nothing can be evaluated.")
+            raise CallerError("the debugger reports no location for the program; nothing can be evaluated.")
         rules = one.plan.adapter.variables
         asked = {"frameId": view.frame.id, "context": one.plan.adapter.context}
         got = await stop.target.ask("evaluate", {"expression": expression, **asked})
@@ -103,17 +103,17 @@ class InspectTools(DebugToolset):
     async def debug_set_variable(
         self,
         call: Call,
-        name: Annotated[str, Field(description="A variable, or an expression that can be assigned to")],
-        value: Annotated[str, Field(description="As the language writes it")],
+        name: Annotated[str, Field(description="A variable or an assignable expression")],
+        value: Annotated[str, Field(description="In the language's syntax")],
         frame: Annotated[int | None, Field(ge=0), UNLISTED] = None,
         session: Session = None,
         format: FormatChoice = None,
     ) -> str:
-        """Change a variable of the stopped program; answers with its value afterwards."""
+        """Change a variable of the stopped program; returns its new value."""
         one = self._named(session)
         stop = self._standing(one, None)
         view = await look(one, stop, frame, root=self._debug.root)
         if view.frame is None:
-            raise CallerError("the debugger does not tell where the program stands; nothing can be set.")
+            raise CallerError("the debugger reports no location for the program; nothing can be set.")
         got = await control.assign(one, stop.target, view.frame.id, name, value)
         return self._answers.text(call, one, {"name": name, "value": debugging.cut(str(got), 2000)})

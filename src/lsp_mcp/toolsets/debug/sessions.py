@@ -23,12 +23,14 @@ class SessionTools(DebugToolset):
         call: Call,
         since: Annotated[int, Field(ge=0, description="`next` of an earlier answer")] = 0,
         stream: Annotated[str | None, Field(pattern="^(stdout|stderr|debugger)$")] = None,
-        send_input: Annotated[str | None, Field(description="Ends with a line end, if the program reads lines")] = None,
+        send_input: Annotated[
+            str | None, Field(description="Text for stdin; end it with a newline if the program reads lines")
+        ] = None,
         limit: Annotated[int, Field(ge=1, le=1000), UNLISTED] = _MOST_LINES,
         session: Session = None,
         format: FormatChoice = None,
     ) -> str:
-        """The last lines that a program printed, also after its end; `stream` is stdout, stderr or debugger."""
+        """Get the last lines of a program's output, also after its end; `stream` is stdout, stderr or debugger."""
         one = self._named(session)
         if send_input is not None:
             before = one.output.count
@@ -50,7 +52,7 @@ class SessionTools(DebugToolset):
 
     @tool(title="List debug sessions", read_only=True)
     async def debug_sessions(self, call: Call, format: FormatChoice = None) -> str:
-        """Which programs are debugged, where they stand or how they ended, and their child processes."""
+        """List the debugged programs, their locations or how they ended, and their child processes."""
         shown = []
         for one in self._debug.all:
             entry: dict[str, Any] = {"session": one.name, "program": one.plan.title, "state": one.state}
@@ -70,13 +72,13 @@ class SessionTools(DebugToolset):
     async def debug_stop(
         self,
         call: Call,
-        detach: Annotated[bool, Field(description="Let the program go on without the debugger")] = False,
+        detach: Annotated[bool, Field(description="Keep the program running, without the debugger")] = False,
         restart: Annotated[bool, Field(description="Start it again, with the same breakpoints")] = False,
         session: Session = None,
         wait: Annotated[Wait, UNLISTED] = WAIT,
         format: FormatChoice = None,
     ) -> str:
-        """End a program with all that it has started; one that was attached to goes on."""
+        """End a program and everything it started; an attached program keeps running."""
         one = self._named(session)
         await one.end(detach=not one.plan.is_core and (detach or one.plan.request == "attach"))
         if not restart:

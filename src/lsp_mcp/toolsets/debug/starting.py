@@ -14,7 +14,7 @@ from lsp_mcp.errors import CallerError
 from lsp_mcp.toolsets.debug.base import WAIT, DebugToolset, Wait
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
-BreakOn = Annotated[Break, Field(description="Stop at exceptions: user: those that leave the workspace's code")]
+BreakOn = Annotated[Break, Field(description="Exceptions to stop at; user: those that leave the workspace's code")]
 
 
 class StartTools(DebugToolset):
@@ -33,9 +33,11 @@ class StartTools(DebugToolset):
         args: list[str] | None = None,
         env: dict[str, str] | None = None,
         cwd: str | None = None,
-        stdin: Annotated[str | None, Field(description="All that it reads; 'open': sent later by debug_output")] = None,
+        stdin: Annotated[
+            str | None, Field(description="The whole input; 'open': send it later with debug_output")
+        ] = None,
         breakpoints: Annotated[
-            list[str] | None, Field(description="Places (see debug_breakpoints), each may end in ` if CONDITION`")
+            list[str] | None, Field(description="Locations (see debug_breakpoints); each may end in ` if CONDITION`")
         ] = None,
         break_on_exceptions: BreakOn = "uncaught",
         stop_on_entry: bool = False,
@@ -45,8 +47,8 @@ class StartTools(DebugToolset):
     ) -> str:
         """Run a program, module, test or configuration under a debugger, until it stops or ends.
 
-        Answers with the place, source, variables and output, or `running` and what to do. Breakpoints of earlier runs
-        count too, at the lines where their code is now.
+        Returns the location, source, variables and output, or `running` with the next step. Breakpoints of earlier
+        runs still apply, at the current lines of their code.
         """
         wish = Wish(
             program=program,
@@ -84,7 +86,7 @@ class StartTools(DebugToolset):
         wait: Annotated[Wait, UNLISTED] = WAIT,
         format: FormatChoice = None,
     ) -> str:
-        """Attach to a process that runs, by pid or port, or open a core file. debug_stop lets the process go on."""
+        """Attach to a running process by pid or port, or open a core file. debug_stop leaves the process running."""
         plan = plan_attach(
             self._debug.root,
             debugger=debugger,

@@ -54,7 +54,7 @@ class ConnectionTools(NvimToolset):
 
     @tool(title="Disconnect from a Neovim", read_only=False)
     async def disconnect(self, call: Call, connection_id: Annotated[str, Field(description="From connect")]) -> str:
-        """End a connection; the Neovim goes on."""
+        """End a connection; Neovim keeps running."""
         connection = self._neovims.disconnect(connection_id)
         return as_json({"connection_id": connection_id, "target": connection.address.text, "disconnected": True})
 

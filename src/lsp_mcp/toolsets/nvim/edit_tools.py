@@ -51,7 +51,7 @@ class EditTools(NvimToolset):
     async def lsp_apply_edit(
         self,
         call: Call,
-        workspace_edit: Annotated[Object, Field(description="LSP WorkspaceEdit, as a tool gave it")],
+        workspace_edit: Annotated[Object, Field(description="LSP WorkspaceEdit returned by a tool")],
         save: Save = True,
         confirmed: Confirmed = False,
         lsp_client_name: ClientName = None,

@@ -52,7 +52,7 @@ class EditorTools(NvimToolset):
     async def navigate(
         self, call: Call, document: Document, line: Line, character: Character, connection_id: ConnectionId = None
     ) -> str:
-        """Show the person a place: open the document in the current window and put the cursor there."""
+        """Show the user a position: open the document in the current window and put the cursor there."""
         sessions = await self._sessions(connection_id)
         assert sessions.host
         connection = sessions.host.present()
@@ -102,7 +102,7 @@ class EditorTools(NvimToolset):
         end: Annotated[int, Field(description="Line after the last one; -1: to the end")] = -1,
         connection_id: ConnectionId = None,
     ) -> str:
-        """Read a document, as Neovim has it: with unsaved changes, if it has any."""
+        """Read a document as it is in Neovim, with unsaved changes."""
         sessions = await self._sessions(connection_id)
         assert sessions.host
         host = sessions.host
@@ -133,7 +133,7 @@ class EditorTools(NvimToolset):
         id: Annotated[int, Field(ge=0, le=MOST_BUFFER, description="Buffer, 0: the current one")],  # noqa: A002 (published)
         connection_id: ConnectionId = None,
     ) -> str:
-        """Get the diagnostics of a buffer, for its present text; says so if they are not known yet."""
+        """Get the diagnostics of a buffer for its current text; says so if they are not known yet."""
         return as_json(await self._diagnostics.of_buffer(call, await self._sessions(connection_id), id))
 
     @tool(title="Language clients", read_only=True)
@@ -183,7 +183,7 @@ class EditorTools(NvimToolset):
     async def exec_lua(
         self,
         call: Call,
-        code: Annotated[str, Field(description="Lua; what it returns is the answer")],
+        code: Annotated[str, Field(description="Lua code; its return value is the answer")],
         connection_id: ConnectionId = None,
     ) -> str:
         """Run Lua in Neovim."""

@@ -26,7 +26,7 @@ from lsp_mcp.toolsets.tool import Call, tool
 
 _RESOLVE = "codeActionProvider.resolveProvider"
 _METHOD_NOT_FOUND = -32601  # JSON-RPC
-Item = Annotated[Object, Field(description="From the prepare step, as it was given")]
+Item = Annotated[Object, Field(description="From the prepare step, unchanged")]
 
 
 def _at_place(title: str, method: str, description: str) -> Callable[..., Awaitable[str]]:
@@ -99,7 +99,7 @@ class QueryTools(NvimToolset):
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
-        """Get the code actions for a range, fixes of its diagnostics among them."""
+        """Get the code actions for a range, including fixes of its diagnostics."""
         asked = await self._asked(connection_id, document, lsp_client_name, "codeActionProvider")
         start = {"line": start_line, "character": start_character}
         end = {"line": end_line, "character": end_character}
@@ -122,7 +122,7 @@ class QueryTools(NvimToolset):
     async def lsp_resolve_code_action(
         self,
         call: Call,
-        code_action: Annotated[Object, Field(description="From lsp_code_actions, as it was given")],
+        code_action: Annotated[Object, Field(description="From lsp_code_actions, unchanged")],
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
@@ -136,7 +136,7 @@ class QueryTools(NvimToolset):
                 raise
         return as_json(code_action)  # nothing is missing in it
 
-    lsp_hover = _at_place("Hover", "hover", "Get what the language server says about a place.")
+    lsp_hover = _at_place("Hover", "hover", "Get the language server's hover text at a position.")
 
     @tool(title="References", read_only=True)
     async def lsp_references(
@@ -149,23 +149,23 @@ class QueryTools(NvimToolset):
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
-        """Find all uses of the symbol at a place."""
+        """Find all uses of the symbol at a position."""
         asked = await self._asked(connection_id, document, lsp_client_name, "referencesProvider")
         params = {**self._at(asked, line, character), "context": {"includeDeclaration": include_declaration}}
         return await self._answer(call, asked, "textDocument/references", params)
 
-    lsp_definition = _at_place("Definition", "definition", "Find where the symbol at a place is defined.")
+    lsp_definition = _at_place("Definition", "definition", "Find where the symbol at a position is defined.")
     lsp_type_definition = _at_place(
-        "Type definition", "typeDefinition", "Find where the type of the symbol at a place is defined."
+        "Type definition", "typeDefinition", "Find where the type of the symbol at a position is defined."
     )
     lsp_implementations = _at_place(
-        "Implementations", "implementation", "Find the implementations of the symbol at a place."
+        "Implementations", "implementation", "Find the implementations of the symbol at a position."
     )
-    lsp_declaration = _at_place("Declaration", "declaration", "Find where the symbol at a place is declared.")
+    lsp_declaration = _at_place("Declaration", "declaration", "Find where the symbol at a position is declared.")
     lsp_call_hierarchy_prepare = _at_place(
         "Prepare a call hierarchy",
         "prepareCallHierarchy",
-        "Get the call hierarchy item at a place, for incoming and outgoing calls.",
+        "Get the call hierarchy item at a position, for incoming and outgoing calls.",
     )
     lsp_call_hierarchy_incoming_calls = _of_item(
         "Incoming calls", "callHierarchy/incomingCalls", "Find who calls a call hierarchy item."
@@ -176,7 +176,7 @@ class QueryTools(NvimToolset):
     lsp_type_hierarchy_prepare = _at_place(
         "Prepare a type hierarchy",
         "prepareTypeHierarchy",
-        "Get the type hierarchy item at a place, for supertypes and subtypes.",
+        "Get the type hierarchy item at a position, for supertypes and subtypes.",
     )
     lsp_type_hierarchy_supertypes = _of_item(
         "Supertypes", "typeHierarchy/supertypes", "Find the supertypes of a type hierarchy item."
