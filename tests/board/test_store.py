@@ -178,7 +178,7 @@ def rescued(file: Path, said: str) -> Path:
     new = file.with_name(f"{file.name}.rescued")
     assert done.stdout.startswith(f"{new} has what was readable: ")
     again = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=BOUND, check=False)
-    assert (again.returncode, "is there already" in again.stderr) == (1, True)
+    assert (again.returncode, "exists already" in again.stderr) == (1, True)
     return new
 
 

@@ -164,7 +164,7 @@ def test_a_file_that_is_in_the_way_is_not_overwritten(full: Place, tmp_path: Pat
     before = texts(tmp_path)
     full.do(tasks.update, by_title(full, "Second").id, title="Renamed")
     for force in (False, True):
-        with pytest.raises(CallerError, match="not of an export"):
+        with pytest.raises(CallerError, match="not from an export"):
             full.give(tmp_path, force=force)
     assert texts(tmp_path) == before
 
@@ -229,7 +229,7 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(full: Place, tmp_path: Pa
     file = task_file(tmp_path / "out", by_title(full, "Second").id)
     file.unlink()
     file.symlink_to(tmp_path / "precious")
-    with pytest.raises(CallerError, match="not of an export"):
+    with pytest.raises(CallerError, match="not from an export"):
         full.give(tmp_path / "out", force=True)
     assert (tmp_path / "precious").read_text() == "Mine"
 

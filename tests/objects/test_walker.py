@@ -274,7 +274,7 @@ def test_a_number_below_the_base_is_refused_with_how_we_count(base: Base, params
 
 
 def test_zero_is_below_the_base_of_who_counts_from_one() -> None:
-    with pytest.raises(CallerError, match="counted from 1"):
+    with pytest.raises(CallerError, match="count from 1"):
         walker().inward({"textDocument": {"uri": HOME}, "position": at(0, 1)}, HOME)
 
 
