@@ -45,7 +45,9 @@ class Answer:
     def remarks(self) -> bool:
         """Whether it says that an anchor may mean, or was taken for, another place than it spells."""
         by_anchor = "#" in self.arguments.get("symbol_anchor", self.arguments.get("symbol", ""))
-        return by_anchor and any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
+        # A place that was handed out for two symbols is a doubt, and the text says of which of them the answer is.
+        is_named = any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
+        return by_anchor and (is_named or "has stood for two symbols" in self.status)
 
     def names(self, files: set[str]) -> bool:
         """Whether its gaps name all `files`, each itself or a folder above it; a gap without files is about all."""

@@ -669,6 +669,15 @@ def test_the_program_is_its_full_path_in_an_activated_environment(
     assert own_command() == str(installed)
 
 
+def test_the_path_of_the_program_has_no_detour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = program(tmp_path / "tool" / "lsp-mcp", "exit")
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setattr(sys, "argv", ["../tool/lsp-mcp"])
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert own_command() == str(installed)
+
+
 # --- the data --------------------------------------------------------------------------------------
 
 

@@ -117,6 +117,9 @@ func (g *graph) entry(object types.Object, owners map[types.Object]string) *entr
 	case *types.PkgName, *types.Builtin, *types.Nil:
 		return nil
 	}
+	if object == errorMethod {
+		return g.errors(errorMethod)
+	}
 	if !object.Pos().IsValid() || object.Pkg() == nil || object.Name() == "_" {
 		return nil
 	}
@@ -136,6 +139,21 @@ func (g *graph) entry(object types.Object, owners map[types.Object]string) *entr
 	}
 	g.entries[id] = e
 	return e
+}
+
+// errorMethod is `Error` of the type `error`, which no file declares.
+var errorMethod types.Object = types.Universe.Lookup("error").Type().Underlying().(*types.Interface).Method(0)
+
+// errors are the uses of errorMethod, which a server takes for those of the methods that implement it.
+func (g *graph) errors(object types.Object) *entry {
+	const id = "/universe:1:1:method"
+	if g.entries[id] == nil {
+		g.entries[id] = &entry{
+			symbol: &symbol{ID: id, Name: object.Name(), Kind: "method", Outside: true, Related: "Error/0/1"},
+			uses:   map[place]bool{}, calls: map[place]bool{}, subtypes: map[string]bool{},
+		}
+	}
+	return g.entries[id]
 }
 
 // describe says what kind of object it is, whether it is generic, and for a method what gopls may take for the same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -187,13 +188,19 @@ def own_command() -> str:
     The PATH of an activated virtual environment is this shell's alone, so there it is the full path too.
     """
     beside = Path(sys.executable).parent / PROGRAM
-    called = Path(sys.argv[0]).absolute()
+    called = _plain(Path(sys.argv[0]).absolute())
     own = next((path for path in (called, beside) if path.name == PROGRAM and path.is_file()), None)
     found = shutil.which(PROGRAM)
     if own is None:
         return found or PROGRAM
     in_venv = sys.prefix != sys.base_prefix and found and Path(found).absolute().is_relative_to(sys.prefix)
     return PROGRAM if found and Path(found).samefile(own) and not in_venv else str(own)
+
+
+def _plain(path: Path) -> Path:
+    """`path` without `..`, unless a link makes that lead elsewhere."""
+    plain = Path(os.path.normpath(path))
+    return plain if plain.exists() and plain.samefile(path) else path
 
 
 def _plan(

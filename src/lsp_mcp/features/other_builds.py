@@ -8,7 +8,6 @@ symbol there is the same for a reader if a place of it is a place of the symbol 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 
 _MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
-_MOST_OCCURRENCES = 20  # of the word in one file
+_MOST_ASKED = 20  # occurrences of the word in one file; to ask about one explains all of that symbol
 _SECONDS = 20.0  # after which the rest is not searched; who asks again is faster, since the server keeps what it loaded
 
 _MOST_KEPT = 2_000  # places in other builds
@@ -123,13 +122,15 @@ class _Search(Struct):
         except PathError:
             return False
         seen: set[_Key] = set()
-        spans = self.backend.words.occurrences(file, text, name)
-        is_whole = len(spans) <= _MOST_OCCURRENCES
-        for span in itertools.islice(spans, _MOST_OCCURRENCES):
+        is_whole, asked = True, 0
+        for span in self.backend.words.occurrences(file, text, name):
             position = position_params(file, text, span.start, self.backend.encoding)
             start = position["position"]
             if (key := (file, start["line"], start["character"])) in seen or key in self.known:
                 continue
+            if asked == _MOST_ASKED:
+                return False
+            asked += 1
             try:
                 places = await self._references(position)
             except RefusedError as error:

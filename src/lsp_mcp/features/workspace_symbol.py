@@ -53,7 +53,7 @@ async def workspace_symbols(
     name = parts[-1] if folder else ".".join(parts)
     unsearched = await backend.load(None, parts[-1])
     separator = backend.adapter.symbols.scope_separator
-    asked = separator.join(_parts(name)) if separator else name
+    asked = separator.join(parts_of(name)) if separator else name
     result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
     most, narrow = backend.adapter.symbols.workspace_symbol_cap, backend.adapter.symbols.narrow_query
     capped, alike_capped = len(result) == most, False
@@ -68,7 +68,7 @@ async def workspace_symbols(
         result = [_with_whole_name(item, separator) for item in result]
         if separator in asked and not any(is_named(str(item["name"]), name) for item in result):
             # clangd 22 knows the members of `A<int>` by that name only.
-            more = await backend.request("workspace/symbol", {"query": _parts(name)[-1]}) or []
+            more = await backend.request("workspace/symbol", {"query": parts_of(name)[-1]}) or []
             named = [_with_whole_name(item, separator) for item in more]
             result += [item for item in named if is_named(str(item["name"]), name)]
     root = backend.root
@@ -108,7 +108,7 @@ def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:
 
     Of those a namespace comes last: clangd 22 calls a using-declaration one, and the class is what is wanted.
     """
-    rules = _rules(_parts(name), _parts(query))
+    rules = _rules(parts_of(name), parts_of(query))
     rank = next(rank for rank, rule in enumerate(rules) if rule)
     return max(rank, 1), rank <= 1 and kind == "namespace", rank, len(name)
 
@@ -122,8 +122,8 @@ def is_about(name: str, query: str) -> bool:
 
     A server that matches qualified names finds everything in package `store` for `Store`.
     """
-    parts = _parts(name)
-    own = ".".join(parts[1:] if len(parts) > 1 and len(_parts(query)) == 1 else parts).casefold()
+    parts = parts_of(name)
+    own = ".".join(parts[1:] if len(parts) > 1 and len(parts_of(query)) == 1 else parts).casefold()
     letters = iter(own)
     # Only its letters: a server may give meaning to other characters, such as gopls's ^prefix.
     return all(letter in letters for letter in query.casefold() if letter.isalnum())
@@ -131,7 +131,7 @@ def is_about(name: str, query: str) -> bool:
 
 def is_named(name: str, query: str) -> bool:
     """Whether `query` is `name`, or the last of its dotted parts: `T.M` names `pkg.T.M`."""
-    return _ends(_parts(name), _parts(query))
+    return _ends(parts_of(name), parts_of(query))
 
 
 def _rules(parts: _Parts, wanted: _Parts) -> Iterator[bool]:
@@ -158,7 +158,8 @@ def _folded(parts: _Parts) -> _Parts:
 
 
 @lru_cache(1024)  # a search looks several times at each name that the server finds
-def _parts(name: str) -> _Parts:
+def parts_of(name: str) -> _Parts:
+    """`(*Box[T]).Get` and `Box<T>::Get` as `Box`, `Get`."""
     return tuple(_plain(name).replace("::", ".").split("."))
 
 
@@ -198,20 +199,20 @@ def is_called(symbol: Symbol, query: str) -> bool:
     """Whether `query` names `symbol`: by the end of its name, or by the path of its package and its name in there."""
     folder, parts = _folder_and_parts(query)
     if not folder:
-        return _ends(_parts(symbol.name), parts)
-    own = _parts(symbol.name)
+        return _ends(parts_of(symbol.name), parts)
+    own = parts_of(symbol.name)
     inside = own[1:] or own
     return _ends_path(".".join([symbol.place.container, *inside]), f"{folder}/{'.'.join(parts)}")
 
 
 def _folder_and_parts(query: str) -> tuple[str, _Parts]:
     folder, _, last = query.rpartition("/")
-    return folder, _parts(last)
+    return folder, parts_of(last)
 
 
 def _is_in_package(item: Json, folder: str, parts: _Parts) -> bool:
     """Whether the path of its package is the first of `parts` in `folder`; `v3` of `yaml.v3` may belong to that."""
-    container, own = str(item.get("containerName") or ""), _parts(str(item["name"]))
+    container, own = str(item.get("containerName") or ""), parts_of(str(item["name"]))
     return any(
         _ends_path(container, f"{folder}/{'.'.join(parts[:number])}")
         and is_about(".".join(own), ".".join(parts[number:]))

@@ -13,6 +13,7 @@ from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.features import references, workspace_symbol
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.containers import enclosed
+from lsp_mcp.features.left_out_symbols import with_left_out
 from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.roles import Role, in_role
@@ -194,7 +195,10 @@ class CodeTools(AnchorToolset):
 
         async def ask() -> tuple[workspace_symbol.Found, Use | None]:
             found = await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
-            return found, await that_may_declare(backend, words[-1], found.unsearched) if words else None
+            if not words:
+                return found, None
+            use = await that_may_declare(backend, words[-1], found.unsearched)
+            return await with_left_out(backend, found, use, name, limit, keep)
 
         answered = await answer(
             backend, ask, lambda found: Scope(use=found[1], unsearched=found[0].unsearched), report=call.report

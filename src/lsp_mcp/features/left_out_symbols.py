@@ -1,0 +1,67 @@
+"""Definitions by name in files that the server's build leaves out, from their outlines: `with_left_out`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.containers import Containers
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.workspace_symbol import Found, Keep, closeness, is_about, parts_of
+from lsp_mcp.gaps import hiding
+
+_MOST_FILES = 100  # whose outlines are asked for: a few milliseconds each
+
+
+async def with_left_out(
+    backend: Backend, found: Found, use: Use, query: str, limit: int, keep: Keep
+) -> tuple[Found, Use]:
+    """`found` for `query` with what left-out files define by that name, and `use` without the files that were read.
+
+    Only of a server that outlines a file from its text alone. A rest that was `found` and is not shown stays uncounted
+    with what is in those files, so then nothing is added.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    projects = backend.adapter.projects
+    is_plain = "/" not in query and found.total == len(found.symbols)
+    if not (is_plain and projects and projects.left_out_refusal and backend.adapter.documents.outlines_closed):
+        return found, use
+    gaps = hiding(await backend.gaps(Scope(use=use, unsearched=found.unsearched)))
+    files = sorted({file for gap in gaps if gap.about == "build" for file in gap.files if file.is_file()})
+    if not files:
+        return found, use
+    has = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
+    containers, more = Containers(backend), []
+    read: set[Path] = set()
+    for path in files[:_MOST_FILES]:
+        try:
+            declared = await containers.of(path)
+        except (PathError, RefusedError):
+            continue
+        read.add(path)
+        more += [
+            one
+            for one in _named(backend, ((f.name, f.kind, f.place) for f in declared), query)
+            if keep(one.kind, path) and (path, one.place.span.start) not in has
+        ]
+    every = sorted([*found.symbols, *more], key=lambda one: closeness(one.name, query, one.kind))
+    left = frozenset(file for gap in gaps for file in gap.files) - read
+    return replace(found, symbols=every[:limit], total=found.total + len(more)), replace(use, files=left)
+
+
+def _named(backend: Backend, declared: Iterable[tuple[str, str, Place]], query: str) -> Iterable[Symbol]:
+    """Those of `declared` whose names contain that of `query`, called as the server does: with their package."""
+    packages = backend.adapter.rename.packages
+    for name, kind, place in declared:
+        clause = re.search(packages.clause_pattern, place.text.content, re.MULTILINE) if packages else None
+        own = parts_of(name)
+        whole = ".".join([clause["name"], *own] if clause else own)
+        if parts_of(query)[-1].casefold() in own[-1].casefold() and is_about(whole, query):
+            yield Symbol(whole, kind, place)
