@@ -141,6 +141,8 @@ def test_what_a_fault_hides_of_other_systems_is_named(
         assert not await lost(ask)
         about = [("size_riscv64.go",), ("more_riscv64.go",), tuple(f"_{system}.go" for system in OTHERS)]
         for number, (method, fault, files) in enumerate(itertools.product(methods, faults, about)):
+            if (method, fault) == ("documentSymbol", a_hang):
+                continue  # it is waited for as long as the call may take
             (tmp_path / "use.go").write_text(f"{FILES['use.go']}\n// {number}\n")  # nothing is remembered
             wrapper.method, wrapper.fault, wrapper.files = method, fault, files
             try:
@@ -149,7 +151,7 @@ def test_what_a_fault_hides_of_other_systems_is_named(
             except (LspMcpError, AssertionError) as error:
                 print(number, method, fault.__name__, files, "no answer:", str(error)[:300])
 
-    asking("gopls", tmp_path, question, SessionOptions(check_seconds=0.3, request_timeout=6))
+    asking("gopls", tmp_path, question, SessionOptions(check_seconds=0.3))
     assert not silent
 
 

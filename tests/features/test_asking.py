@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -18,13 +18,9 @@ KEPT_CHANGING = ["files kept changing while this was asked; ask again when they 
 class Changing:
     """A backend whose files change as `syncs` says: a number for each time that it is asked."""
 
-    def __init__(self, *syncs: int, states: Iterable[str] = ()) -> None:
+    def __init__(self, *syncs: int) -> None:
         self._syncs: Iterator[int] = iter(syncs)
-        self._states = iter(states)
         self.log: list[str] = []
-
-    def state(self) -> str:
-        return next(self._states, "running")
 
     async def sync(self) -> int:
         self.log.append("sync")
@@ -56,16 +52,6 @@ async def test_a_question_in_a_quiet_workspace_is_asked_once() -> None:
     backend = Changing(7, 7)
     assert await ask(backend, "answer") == ("answer", [])
     assert backend.log == ["sync", "ask", "sync"]
-
-
-@bounded
-async def test_a_question_is_asked_again_when_the_server_became_ready_under_it() -> None:
-    assert await ask(Changing(1, 1, 1, states=["indexing"]), "half", "whole") == ("whole", [])
-
-
-@bounded
-async def test_a_question_is_asked_once_of_a_server_that_does_not_become_ready() -> None:
-    assert await ask(Changing(1, 1, states=["indexing", "indexing"]), "half") == ("half", [])
 
 
 @bounded

@@ -48,13 +48,10 @@ async def settled(
 ) -> Answered[Value]:
     """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
 
-    It is asked again, too, if the server became ready in between: it may have answered from half of its index.
-
     Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
     disk. So is an error that they raise.
     """
     before = await backend.sync()
-    was_ready = backend.state() == "running"
     for last in (*[False] * (_TRIES - 1), True):
         failed: CallerError | RefusedError | None = None
         try:
@@ -65,11 +62,10 @@ async def settled(
                 raise
             failed = error
         after = await backend.sync()
-        is_ready = backend.state() == "running"
-        if after == before and (was_ready or not is_ready):
+        if after == before:
             if failed is None:
                 return Answered(value, found)
             if not (isinstance(failed, RefusedError) and failed.code in (_CONTENT_MODIFIED, _SERVER_CANCELLED)):
                 raise failed
-        before, was_ready = after, is_ready
+        before = after
     return Answered(value, (_CHANGING, *found))

@@ -65,14 +65,13 @@ class Definitions:
     """Where one server says that things are defined; or, by another `request`, what it relates them to.
 
     What it said is forgotten when anything changes that it could depend on: a file that is not the place's own can
-    make its word mean something else, and so can what the server still has to read.
+    make its word mean something else.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
         self._backend = backend
         self._other_request = request
         self._generation = -1
-        self._is_early = False  # something was said before the server was ready
         self._known: dict[Site, Meaning] = {}
         self._texts: dict[Path, Text | None] = {}
         self._opened: dict[Path, Path] = {}  # one open file, by folder
@@ -92,7 +91,6 @@ class Definitions:
         if (known := self._known.get(site)) is not None:
             return known
         generation = self._generation
-        self._is_early = self._is_early or not self._is_ready()
         found = await self._ask(site)
         if generation == self._backend.generation == self._generation:
             self._known[site] = found
@@ -176,11 +174,7 @@ class Definitions:
         return self._texts[path]
 
     def _forget_if_changed(self) -> None:
-        if self._generation != self._backend.generation or (self._is_early and self._is_ready()):
+        if self._generation != self._backend.generation:
             self._generation = self._backend.generation
-            self._is_early = False
             self._known.clear()
             self._texts.clear()
-
-    def _is_ready(self) -> bool:
-        return self._backend.state() == "running"

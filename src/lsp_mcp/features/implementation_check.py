@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
-from lsp_mcp.features.check_gaps import added, without
+from lsp_mcp.features.check_gaps import added, unlisted, without
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.identity import sites_of
@@ -61,7 +61,7 @@ async def checked_implementations(
     elif not is_interface and above:
         more, gaps = await search.above(seconds)
         found = replace(found, above=[*found.above, *more])
-    return found, [*gaps, *added(backend, [one.symbol.place for one in more])]
+    return found, [*gaps, *search.unlisted, *added(backend, [one.symbol.place for one in more])]
 
 
 class _Search:
@@ -74,6 +74,7 @@ class _Search:
         self._symbol = found.symbol
         self._unsearched = unsearched
         self._containers = Containers(backend)
+        self.unlisted: list[Gap] = []  # files with the names may not be known yet
 
     async def is_interface(self) -> bool:
         if self._symbol.kind != "method":
@@ -129,7 +130,9 @@ class _Search:
 
     async def _files(self, name: str) -> Sequence[Path]:
         backend = self._backend
-        return (await backend.words.files_with(name, seconds=backend.check_seconds)).files
+        having = await backend.words.files_with(name, seconds=backend.check_seconds)
+        self.unlisted = unlisted(having) or self.unlisted
+        return having.files
 
     async def _doubted(self, name: str) -> list[Path]:
         """The files with `name` of which something speaks against the answer."""

@@ -66,7 +66,7 @@ async def uses_in_other_builds(
     if not (identifier := text.identifier_at(point)):
         return other
     name = text.slice(identifier)
-    if not await backend.left_out(path, Use(name)):
+    if not (having := await backend.left_out(path, Use(name))):
         return other
     known = {_key(location): location for location in found}
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
@@ -75,8 +75,10 @@ async def uses_in_other_builds(
     search = _Search(backend, other, known, projects.left_out_refusal)
     try:
         async with asyncio.timeout(_SECONDS if seconds is None else seconds):
-            use = await outside_use(backend, path, point, name)
-            await search.all(path, name, await backend.left_out(path, use) if use else [])
+            if use := await outside_use(backend, path, point, name):
+                await search.all(path, name, await backend.left_out(path, use))
+            elif all(file == path for file, _, _ in known):
+                other.searched.update(having)  # nobody else can mean it
     except TimeoutError:
         return other
     if stamp[0] == backend.generation and backend.state() == "running":
