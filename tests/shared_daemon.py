@@ -91,6 +91,9 @@ class Played:
         self._stream.write(json.dumps(message).encode() + b"\n")
         self._stream.flush()
 
+    def reads_no_more(self) -> None:
+        self._connection.shutdown(socket.SHUT_RD)
+
     def close(self) -> None:
         self._stream.close()
         self._connection.close()

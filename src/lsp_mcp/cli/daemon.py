@@ -97,6 +97,8 @@ def _print(one: Told) -> None:
         shown.print(f"  {server['name']}: process {server['pid']}, {server['rss'] / _MIB:.0f} MiB")
     for name in about["at_rest"]:
         shown.print(f"  {name}: ended, starts with the next question")
+    for address in about.get("neovims", ()):
+        shown.print(f"  Neovim: {address}")
     asked = f"{count(about['calls'], 'call')} running" if about["calls"] else f"last asked {_ago(about['unused'])}"
     shown.print(
         f"  {asked}; memory limit for the language servers of all daemons: {about['memory_limit'] / _MIB:.0f} MiB"

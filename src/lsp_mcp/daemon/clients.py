@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -17,6 +20,7 @@ import click
 from lsp_mcp import __version__
 from lsp_mcp.backend import Report
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.sessions.use import Use
 
 if TYPE_CHECKING:
     import psutil
@@ -28,6 +32,26 @@ _HELLO_TIMEOUT = 10.0  # seconds for a door to say what it wants
 _QUEUED = 100  # lines of a batch that are read ahead
 _RESTARTED = "lsp-mcp restarted: what an earlier answer said of files that changed since then may be told again"
 Json = dict[str, Any]
+Answer = Callable[[Json], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Door:
+    """What a door says of its client."""
+
+    pid: int
+    """Its own process."""
+    around: Mapping[str, str]
+    """The variables that name the Neovim around it."""
+    resumed: bool
+    """Whether another daemon served the client before."""
+    kept: Json
+    """What that one wanted this one to know."""
+
+    @classmethod
+    def of(cls, hello: Json) -> Door:
+        """The door that said `hello`, which may be of an older version."""
+        return cls(hello.get("pid", 0), hello.get("around", {}), bool(hello.get("resumed")), hello.get("kept", {}))
 
 
 class Session(Protocol):
@@ -44,10 +68,15 @@ class Session(Protocol):
 class Serving(Protocol):
     """What a daemon has for its clients."""
 
-    def session(self, flags: Sequence[str], greeting: str) -> Session:
+    def met(self, door: Door) -> None:
+        """This task serves the client of `door`."""
+
+    def session(self, flags: Sequence[str], door: Door, greeting: str) -> Session:
         """A session for a client with these flags; its first answer says `greeting` too."""
 
-    def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
+    def batch(
+        self, flags: Sequence[str], *, terminal: bool
+    ) -> AbstractAsyncContextManager[Callable[[str], Awaitable[Json | None]]]:
         """What answers lines of questions, one after the other, with the same; None if there is nothing to answer."""
 
     def about(self) -> Json:
@@ -69,7 +98,10 @@ class Clients:
         self._stop = stop
         self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
         self._doors: dict[asyncio.Task[Any], Json] = {}
+        self._sessions: set[asyncio.StreamWriter] = set()  # to the clients that have one
+        self._retired = False
         self._left = asyncio.Event()
+        self.shells = Use()  # calls and batches from the shell, whose doors do not go on with another daemon
         self._since = time.time()
         self._used = asyncio.get_running_loop().time()  # when the last client left
 
@@ -93,6 +125,19 @@ class Clients:
                 if not self._tasks:
                     return
 
+    def retire(self) -> None:
+        """Serve what clients have sent until now, but nothing after it."""
+        self._retired = True
+        for writer in self._sessions:
+            # What arrived can still be read. The door's next message fails, so it knows that nobody has begun with it.
+            with contextlib.suppress(OSError):
+                writer.get_extra_info("socket").shutdown(socket.SHUT_RD)
+
+    async def ended(self) -> None:
+        """Return when nobody is served any more."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks))
+
     def end(self) -> None:
         """Let go of every client: their doors find another daemon, and ask it what has no answer yet."""
         for task, writer in self._tasks.items():
@@ -108,10 +153,13 @@ class Clients:
             await self._introduced(task, reader, writer)
         except (OSError, TimeoutError, ValueError) as error:
             log.info("a connection ended: %s", error or type(error).__name__)
+        except asyncio.CancelledError:
+            pass  # by `end`; asyncio would call that a failure of this task
         except Exception:
             log.exception("a session failed")
         finally:
             del self._tasks[task]
+            self._sessions.discard(writer)
             if self._doors.pop(task, None):
                 self._used = asyncio.get_running_loop().time()
             self._left.set()
@@ -138,41 +186,23 @@ class Clients:
         if hello.get("served") != self._served:
             await answer({"refused": "the daemon of that name serves something else"})
             return
+        if self._retired:
+            return  # the door looks for another daemon
         self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
-        flags = hello.get("flags", ())
-        if hello.get("batch"):
-            await answer({"serves": __version__})
-            ask = self._serving.batch(flags, terminal=bool(hello.get("terminal")))
-            questions: asyncio.Queue[str | None] = asyncio.Queue(_QUEUED)
-
-            async def answer_all() -> None:
-                while (question := await questions.get()) is not None:
-                    if outcome := await ask(question):
-                        await answer(outcome)
-                await answer({"ended": True})
-
-            async def listen() -> None:
-                while line := await reader.readline():
-                    await questions.put(json.loads(line).get("question"))
-
-            await _while_connected(answer_all(), listen())
-            return
-        if words := hello.get("call"):
-            await answer({"serves": __version__})
-
-            async def report(_: float, __: float | None, message: str) -> None:
-                await answer({"progress": message})
-
-            async def call() -> None:
-                await answer(await self._serving.call(flags, words, report, terminal=bool(hello.get("terminal"))))
-
-            await _while_connected(call(), reader.read(1))  # a door says nothing more
+        door = Door.of(hello)
+        self._serving.met(door)
+        if hello.get("batch") or hello.get("call"):
+            with self.shells.call():
+                await answer({"serves": __version__})
+                serve = self._batch if hello.get("batch") else self._call
+                await serve(hello, reader, answer)
             return
         try:
-            session = self._serving.session(flags, _RESTARTED if hello.get("resumed") else "")
+            session = self._serving.session(hello.get("flags", ()), door, _RESTARTED if door.resumed else "")
         except (LspMcpError, click.ClickException) as error:
             await answer({"refused": str(error)})
             return
+        self._sessions.add(writer)
         await answer({"serves": __version__, "pid": os.getpid(), "writing": list(session.writing)})
 
         async def write(data: bytes) -> None:
@@ -183,6 +213,32 @@ class Clients:
                 raise BrokenPipeError from None
 
         await session.run(reader.readline, write)
+
+    async def _batch(self, hello: Json, reader: asyncio.StreamReader, answer: Answer) -> None:
+        questions: asyncio.Queue[str | None] = asyncio.Queue(_QUEUED)
+
+        async def answer_all() -> None:
+            async with self._serving.batch(hello.get("flags", ()), terminal=bool(hello.get("terminal"))) as ask:
+                while (question := await questions.get()) is not None:
+                    if outcome := await ask(question):
+                        await answer(outcome)
+            await answer({"ended": True})
+
+        async def listen() -> None:
+            while line := await reader.readline():
+                await questions.put(json.loads(line).get("question"))
+
+        await _while_connected(answer_all(), listen())
+
+    async def _call(self, hello: Json, reader: asyncio.StreamReader, answer: Answer) -> None:
+        async def report(_: float, __: float | None, message: str) -> None:
+            await answer({"progress": message})
+
+        async def call() -> None:
+            flags, terminal = hello.get("flags", ()), bool(hello.get("terminal"))
+            await answer(await self._serving.call(flags, hello["call"], report, terminal=terminal))
+
+        await _while_connected(call(), reader.read(1))  # a door says nothing more
 
     def _about(self) -> Json:
         import psutil

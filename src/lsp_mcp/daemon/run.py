@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import os
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,10 @@ import click
 
 from lsp_mcp.backend import Json, Report
 from lsp_mcp.cli.options import ServerFlags, server_flags
-from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Session, refuse
+from lsp_mcp.daemon.clientele import Clientele
+from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Door, Session, refuse
 from lsp_mcp.daemon.memory import Memory, default_limit
+from lsp_mcp.daemon.neovims import NeovimClientele
 from lsp_mcp.door.asked import Asked, relevant
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
 from lsp_mcp.errors import CallerError, LspMcpError
@@ -81,23 +85,32 @@ def parsed(words: Sequence[str]) -> ServerFlags:
 class _Serving:
     """What runs, for clients each with flags of its own."""
 
-    def __init__(self, running: Running, words: Sequence[str], limit: int, resting: Resting) -> None:
+    def __init__(
+        self, running: Running, clientele: Clientele, words: Sequence[str], limit: int, resting: Resting
+    ) -> None:
         self._running = running
+        self._clientele = clientele
         self._limit = limit
         self._resting = resting
         self._words = words
-        self._shell = running.for_client(is_shell=True)  # its calls come as so many clients: each is told what is new
         self._shell_tools: dict[tuple[str, ...], Here] = {}  # by the flags of calls
 
-    def session(self, flags: Sequence[str], greeting: str) -> Session:
+    def met(self, door: Door) -> None:
+        """See `Serving.met`."""
+        self._clientele.met(door)
+
+    def session(self, flags: Sequence[str], door: Door, greeting: str) -> Session:
         """See `Serving.session`."""
         from lsp_mcp.server.client_session import ClientSession
         from lsp_mcp.server.offer import Served, offer_of
 
         given = parsed([*self._words, *flags])
-        running = self._running.for_client()
-        served = Served(running, given.settings(), given.form, given.response_format)
-        return ClientSession(offer_of(served, greeting=greeting, at_once=_AT_ONCE), SDK)
+
+        def session_of(running: Running) -> Session:
+            served = Served(running, given.settings(), given.form, given.response_format)
+            return ClientSession(offer_of(served, greeting=greeting, at_once=_AT_ONCE), SDK)
+
+        return self._clientele.session(door, session_of)
 
     def about(self) -> Json:
         """See `Serving.about`."""
@@ -108,6 +121,7 @@ class _Serving:
             "unused": 0.0 if code.use.calls else min((now - one.used for one in code.servers), default=0.0),
             "at_rest": [one.name for one in code.servers if one.is_at_rest],
             "memory_limit": self._limit,
+            **self._clientele.about,
         }
 
     async def rest(self) -> bool:
@@ -120,37 +134,43 @@ class _Serving:
 
         name, *arguments = words
         try:
-            here = self._here(flags)
-            asked = ToolCall(here.flags, name, arguments, as_json="--json" in flags, terminal=terminal)
-            return asdict(await asked.outcome(here, report))
+            async with self._clientele.shell(name) as running:
+                here = self._here(running, flags)
+                asked = ToolCall(here.flags, name, arguments, as_json="--json" in flags, terminal=terminal)
+                return asdict(await asked.outcome(here, report))
         except (LspMcpError, click.ClickException) as error:
             return _failed(error)
 
-    def batch(self, flags: Sequence[str], *, terminal: bool) -> Callable[[str], Awaitable[Json | None]]:
+    @asynccontextmanager
+    async def batch(
+        self, flags: Sequence[str], *, terminal: bool
+    ) -> AsyncIterator[Callable[[str], Awaitable[Json | None]]]:
         """See `Serving.batch`."""
         from lsp_mcp.cli.batch import answered, silent
         from lsp_mcp.cli.call import Here
 
-        running = self._running.for_client(is_shell=True)
         here: Here | None = None
+        async with self._clientele.batch() as running:
 
-        async def ask(question: str) -> Json | None:
-            nonlocal here
-            try:
-                here = here or Here(running, self._given(flags))
-                outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
-                return asdict(outcome) if outcome else None
-            except (LspMcpError, click.ClickException) as error:
-                return _failed(error)
+            async def ask(question: str) -> Json | None:
+                nonlocal here
+                try:
+                    here = here or Here(running, self._given(flags))
+                    outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
+                    return asdict(outcome) if outcome else None
+                except (LspMcpError, click.ClickException) as error:
+                    return _failed(error)
 
-        return ask
+            yield ask
 
-    def _here(self, flags: Sequence[str]) -> Here:
-        """For calls with these `flags`, as the last ones had them."""
+    def _here(self, running: Running, flags: Sequence[str]) -> Here:
+        """For calls with these `flags` to what is `running`, as the last ones had them."""
         from lsp_mcp.cli.call import Here
 
         key = tuple(flags)
-        found = self._shell_tools.pop(key, None) or Here(self._shell, self._given(flags))
+        found = self._shell_tools.pop(key, None)
+        if found is None or found.running is not running:
+            found = Here(running, self._given(flags))
         self._shell_tools[key] = found
         if len(self._shell_tools) > _MOST_SHELLS:
             del self._shell_tools[next(iter(self._shell_tools))]
@@ -173,7 +193,8 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    running.begin()
+    clientele = NeovimClientele(running) if running.neovims else Clientele(running)
+    clientele.begin()
     # The servers load while the tools are imported; the SDK is, once it is needed. This module imports nothing that
     # starting a server does not need, since the first answer waits for that longest.
     with importing():
@@ -183,30 +204,57 @@ async def _serve(
     resting = Resting(running.code, flags.idle_timeout)
     memory = Memory(place.home, limit, running.code.use, resting.rest)
     lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
-    clients = Clients(served, _Serving(running, words, limit, resting), stop)
+    clients = Clients(served, _Serving(running, clientele, words, limit, resting), stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
-    while not stopping.done():
-        idle = asyncio.create_task(clients.idle(lambda: flags.idle_timeout if place.is_found() else 0))
-        await asyncio.wait([idle, stopping], return_when=asyncio.FIRST_COMPLETED)
+    over = asyncio.create_task(_over(clientele, clients))
+
+    def stays() -> float:
+        return flags.idle_timeout if place.is_found() and clientele.is_wanted else 0
+
+    while not stopping.done() and not over.done():
+        idle = asyncio.create_task(clients.idle(stays))
+        await asyncio.wait([idle, over, stopping], return_when=asyncio.FIRST_COMPLETED)
         idle.cancel()
         # A client that came just now keeps us, and others must go on finding us.
-        if stopping.done() or (not clients.connected and place.leave()):
+        if idle.done() and not clients.connected and place.leave():
             break
     if stopping.done():
         place.leave()
+    elif over.done():
+        await asyncio.to_thread(place.leave, waits=True)
     server.close()
+    if over.done():
+        clients.retire()
+        await clients.shells.over()
+        with contextlib.suppress(TimeoutError):  # then it is cut off
+            async with asyncio.timeout(stdio.END_TIMEOUT):
+                await clients.ended()
     try:
         # A client that hears of our end looks at its files then.
         async with asyncio.timeout(stdio.END_TIMEOUT):
-            await running.code.last_edits()
+            await clientele.last_edits()
     except TimeoutError:
         log.warning("an edit is still in progress")
     clients.end()
+    try:
+        async with asyncio.timeout(stdio.END_TIMEOUT):
+            await clientele.close()
+            await clients.ended()
+    except TimeoutError:
+        log.warning("a session did not end in time")
     for one in lending:
         one.cancel()
     await stdio.end(running)
     os._exit(0)
+
+
+async def _over(clientele: Clientele, clients: Clients) -> None:
+    """Return when there is nothing more to work with, and no door needs this daemon to go on."""
+    await clientele.over()
+    while clients.shells.calls:
+        await clients.shells.over()
+        await clientele.over()
 
 
 class _Place:
@@ -224,9 +272,9 @@ class _Place:
         there = self._there()
         return bool(there and self._socket and is_same(there, self._socket))
 
-    def leave(self) -> bool:
+    def leave(self, *, waits: bool = False) -> bool:
         """See `withdraw`."""
-        return not self.home or withdraw(self.home, self._name, self._socket)
+        return not self.home or withdraw(self.home, self._name, self._socket, waits=waits)
 
     def _there(self) -> os.stat_result | None:
         try:

@@ -18,12 +18,13 @@ OF_A_CLIENT = frozenset(
 SWITCHES = frozenset(
     {"--shared", "--no-shared", "--shared-index", "--allow-protected-edits", "--allow-exec-lua", "--json", "--batch"}
 )
-# What follows one connection is served alone; and a program that is debugged ends with the session that started it.
-_BACKENDS_ALONE = {"nvim", "dap"}
-_TOOLSETS_SHARED = {"code", "lsp", "clangd", "clangd-more"}  # those over language servers
+_NVIM = "nvim"
+# A program that is debugged ends with the session that started it.
+_BACKENDS_ALONE = {"dap"}
+_TOOLSETS_SHARED = {"code", "lsp", "clangd", "clangd-more", "nvim", "lua"}  # those over language servers and Neovims
 OF_WHAT_RUNS = frozenset(
     {
-        *("--backend", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
+        *("--backend", "--socket", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
         *("--compile-commands", "--store", "--shared-index", "--allow-protected-edits", "--log-level"),
     }
 )
@@ -38,6 +39,9 @@ _OF_A_TERMINAL = frozenset(
         *("JOURNAL_STREAM", "LSP_MCP_TOKEN", "NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "PROMPT_COMMAND"),
     }
 )
+# What a Neovim sets for the programs that run in its terminal. Its own language servers do not see those.
+_OF_A_NEOVIM = frozenset({"VIM", "VIMRUNTIME", "MYVIMRC", "NVIM_LOG_FILE"})
+_WHERE_NEOVIM_IS = ("NVIM", "NVIM_LISTEN_ADDRESS")
 _LIMITS = ("Umask:", "CapEff:", "NoNewPrivs:", "Seccomp:")  # Landlock comes with NoNewPrivs
 _OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_", "WT_", "KONSOLE_", "GNOME_TERMINAL_")
 _OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
@@ -65,7 +69,9 @@ class Asked:
         self.shape = tuple(shape)
         self.client = tuple(client)
         self.root = root
-        self.environment = dict(environment)
+        self.is_of_neovim = is_of_neovim(shape)
+        hidden = _OF_A_NEOVIM if self.is_of_neovim else ()
+        self.environment = {name: value for name, value in environment.items() if name not in hidden}
         self.call = tuple(call)
         self.named = named
         self.batch = batch
@@ -87,7 +93,8 @@ class Asked:
 def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
     """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them.
 
-    `listening`: for clients that connect to this process, and not on stdio.
+    `listening`: for clients that connect to this process, and not on stdio. Those of a Neovim are told of changes,
+    which is not forwarded.
 
     Raises:
         OSError: the working folder is gone.
@@ -118,15 +125,36 @@ def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
         elif flag in OF_A_CLIENT or (flag == "--json" and rest):
             client += [flag] if flag in SWITCHES else [flag, value]
         elif flag in OF_WHAT_RUNS or flag.endswith("-path"):
-            is_path = os.sep in value or flag == "--compile-commands"
-            whole = os.path.abspath(os.path.expanduser(value)) if is_path else value
+            whole = _absolute(value) if _is_path(flag, value) else value
             shape += [flag] if flag in SWITCHES else [flag, whole]
         else:
             return None  # the command line says what is wrong with it
-    if not shared:
+    if not shared or (listening and is_of_neovim(shape)):
         return None
     root = os.path.realpath(named or ".")
     return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
+
+
+def _is_path(flag: str, value: str) -> bool:
+    if flag == "--socket":  # else HOST:PORT, as `nvim.address.parse_address` has it
+        return value.startswith("~") or "/" in value or os.path.lexists(value)
+    return os.sep in value or flag == "--compile-commands"
+
+
+def _absolute(path: str) -> str:
+    whole = os.path.expanduser(path)
+    return os.path.realpath(whole) if ".." in whole.split(os.sep) else os.path.abspath(whole)
+
+
+def is_of_neovim(shape: Sequence[str]) -> bool:
+    """Whether the flags `shape` ask for the language servers of a Neovim."""
+    flags = list(zip(shape, (*shape[1:], ""), strict=True))
+    return ("--backend", _NVIM) in flags or any(flag == "--socket" for flag, _ in flags)
+
+
+def where_neovim_is(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that name a Neovim to the programs that it runs."""
+    return {name: environment[name] for name in _WHERE_NEOVIM_IS if name in environment}
 
 
 def parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:

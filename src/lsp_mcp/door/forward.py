@@ -75,6 +75,7 @@ class Forwarding:
         self._unsent: list[bytes] = []  # what the next daemon is to refuse
         self._introduction: list[bytes] = []  # `initialize`, and that it was received
         self._answered: dict[str, Json] = {}  # requests by id whose answer the client has already
+        self._kept: Json = {}  # what the last daemon wants the next one to know of this session
         self._was_served = False
         self._deaths = 0
         self._changing = threading.Condition()  # holds for all of the above
@@ -132,7 +133,10 @@ class Forwarding:
         try:
             line.send(message)  # not under the lock: it may wait until answers are read
         except OSError:
-            pass  # the other thread sees its end, and asks the next one
+            # The other thread sees its end, and asks the next one. What did not arrive whole nobody has begun with.
+            with self._changing:
+                if self._line in (None, line):  # else it was asked of the next one just now
+                    self._sent -= {key for key, (pending, _) in self._pending.items() if pending == message}
 
     def _note(self, message: bytes, *, is_sent: bool) -> bool:
         """Remember the requests of `message`; False if it must reach a daemon and nothing in it is remembered."""
@@ -194,6 +198,9 @@ class Forwarding:
         except ValueError:
             yield message
             return
+        if isinstance(found, dict) and "keep" in found and "jsonrpc" not in found:
+            self._kept = found["keep"]
+            return
         with self._changing:
             self._deaths = 0
             for one in found if isinstance(found, list) else [found]:
@@ -220,7 +227,7 @@ class Forwarding:
                 if line is None:
                     if not self._is_wanted():
                         return None
-                    line = Line(self._asked, resumed=self._was_served)
+                    line = Line(self._asked, resumed=self._was_served, kept=self._kept)
                 line.agree()
             except RefusedError as error:
                 self._refuse(str(error))
@@ -238,10 +245,13 @@ class Forwarding:
             if self._ended:
                 return False
             self._deaths += 1
+            gives_up = self._deaths > _MOST_DEATHS
             for key, (_, request) in list(self._pending.items()):
-                if key in self._sent and (self._deaths > _MOST_DEATHS or self._changes_something(request)):
+                if gives_up or (key in self._sent and self._changes_something(request)):
                     self._tell(_unknown_outcome(request))
                     del self._pending[key]
+            if gives_up:
+                self._deaths = 0
             self._sent &= self._pending.keys()
         return True
 
@@ -251,7 +261,6 @@ class Forwarding:
             if self._ended:
                 return False
             again = dict.fromkeys(message for message, _ in self._pending.values())
-            self._sent.update(self._pending)
             if self._introduction:
                 first = json.loads(self._introduction[0])
                 key = json.dumps(first.get("id"))
@@ -260,6 +269,7 @@ class Forwarding:
             try:
                 for message in (*self._introduction, *(one for one in again if one not in self._introduction)):
                     line.send(message)
+                    self._sent |= {key for key, (pending, _) in self._pending.items() if pending == message}
                 for message in self._unsent:
                     line.send(message)
             except OSError:
@@ -284,7 +294,11 @@ class Forwarding:
     def _changes_something(self, request: Json) -> bool:
         params = request.get("params")
         name = params.get("name") if isinstance(params, dict) else None
-        return request.get("method") == "tools/call" and (name in self._writing or name is None)
+        if request.get("method") != "tools/call":
+            return False
+        if not isinstance(name, str) or name in self._writing:
+            return True
+        return any(one.endswith("*") and name.startswith(one[:-1]) for one in self._writing)
 
 
 def _unknown_outcome(request: Json) -> Json:

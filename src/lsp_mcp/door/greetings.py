@@ -24,11 +24,14 @@ class Greetings:
 
     Of the same version and installation, for the same workspace root and the same flags. What a daemon offers follows
     from these and from which languages lie in the root, so a copy that was used is compared with the daemon's answer.
+    The tools of a Neovim have no copy.
     """
 
     def __init__(self, asked: Asked) -> None:
         """Read what is kept, if anything can be read."""
         own = sorted(f"{name}={value}" for name, value in asked.environment.items() if name.startswith(_OURS))
+        # What a Neovim offers depends on whether it runs and on what its user has registered.
+        self._without_arguments = ("server/discover",) if asked.is_of_neovim else ("tools/list", "server/discover")
         self._of = "\0".join([*asked.program, asked.root, str(asked.named), *asked.shape, "", *asked.client, "", *own])
         data = self._of.encode("utf-8", "surrogateescape")
         self._folder = os.path.join(cache_folder(), "greetings")
@@ -83,7 +86,7 @@ class Greetings:
             named = isinstance(who, dict) and isinstance(who.get("name"), str) and isinstance(who.get("version"), str)
             if named and isinstance(params.get("capabilities"), dict):
                 version = params.get("protocolVersion")
-        elif method in ("tools/list", "server/discover") and params.keys() <= {"_meta"}:
+        elif method in self._without_arguments and params.keys() <= {"_meta"}:
             of_request = isinstance(meta.get(f"{_META}clientCapabilities"), dict)
             version = meta.get(f"{_META}protocolVersion") if of_request else self._version
         return f"{method} {version}" if version and isinstance(version, str) else ""

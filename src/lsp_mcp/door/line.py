@@ -9,7 +9,7 @@ import socket
 import sys
 from typing import Any
 
-from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.asked import Asked, where_neovim_is
 from lsp_mcp.door.place import connect
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
@@ -29,10 +29,10 @@ class RefusedError(Exception):
 class Line:
     """A connection to a daemon that has been asked to serve, and does so once it has agreed."""
 
-    def __init__(self, asked: Asked, *, resumed: bool = False, starts: bool = True) -> None:
+    def __init__(self, asked: Asked, *, resumed: bool = False, kept: Json | None = None, starts: bool = True) -> None:
         """Connect, starting a daemon if there is none, unless not `starts`.
 
-        `resumed`: the client was served by another one before.
+        `resumed`: the client was served by another one before, which wanted `kept` to be told to this one.
 
         Raises:
             RefusedError: that is not possible.
@@ -45,12 +45,15 @@ class Line:
             "terminal": sys.stdout.isatty(),
             "pid": os.getpid(),
             "resumed": resumed,
+            "kept": kept or {},
+            "around": where_neovim_is(os.environ),
         }
         self._asked = asked
         self._starts = starts
         self._hello = json.dumps(hello).encode() + b"\n"
         self._has_agreed = False
-        self.writing: frozenset[str] = frozenset()  # the tools that change something, once it has agreed
+        # The tools that may change something, once it has agreed; `x*` is all whose names begin with `x`.
+        self.writing: frozenset[str] = frozenset()
         self._connect()
 
     def _connect(self) -> None:

@@ -173,15 +173,16 @@ def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
             os.close(number)
 
 
-def withdraw(home: str, name: str, ours: os.stat_result | None) -> bool:
+def withdraw(home: str, name: str, ours: os.stat_result | None, *, waits: bool = False) -> bool:
     """Make sure that nobody finds the daemon called `name`, whose socket is `ours`, any more.
 
-    False while a door is starting one and so may be coming. Its log stays, and those of the last daemons that ended.
+    False while a door is starting one and so may be coming, unless this `waits` for it. Its log stays, and those of the
+    last daemons that ended.
     """
     try:
         descriptor = None
         while descriptor is None:
-            descriptor = lock_file(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = lock_file(os.path.join(home, f"{name}.lock"), fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, ConfigError, LspMcpError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.address import Address, check_socket, parse_address
 from lsp_mcp.nvim.connection import LEAVE_TIMEOUT, NvimConnection
 from lsp_mcp.nvim.discovery import alive, discover
 from lsp_mcp.visible import quoted
+
+log = logging.getLogger(__name__)
 
 _CLOSE_TIMEOUT = LEAVE_TIMEOUT + 0.5  # seconds
 HOW_TO_START = "start one with: nvim --listen ~/.cache/nvim/lsp-mcp.sock"
@@ -98,6 +102,30 @@ class NvimConnections:
             raise CallerError(f"several Neovims are connected; pass connection_id. {self._listed()}")
         reasons = "".join(f" ({reason})" for reason in self._ended.values())
         raise UnavailableError(f"no Neovim is connected{reasons}; call get_targets, then connect.")
+
+    @property
+    def kept(self) -> Json:
+        """What `restore` needs: the connected Neovims, and why others are not there any more."""
+        connected = [{"target": one.address.text, "pid": one.pid} for one in self.connected]
+        return {"connected": connected, "ended": dict(self._ended)}
+
+    async def restore(self, kept: Json) -> None:
+        """Connect to the Neovims of `kept`, to those that still run; nobody else may have connected yet."""
+        self._ended |= kept["ended"]
+        for one in kept["connected"]:
+            address = parse_address(one["target"])
+            reason = f"Neovim at {address.text} is gone"
+            try:
+                connection = await self.connect(address)
+            except LspMcpError as error:
+                log.info("%s", error)
+            else:
+                if connection.pid == one["pid"]:
+                    continue
+                # Another Neovim by the same address: who wants it connects to it.
+                connection.close()
+                self._gone(connection, reason)
+            self._ended[address.connection_id] = reason
 
     async def close(self) -> None:
         """End all connections, within 2 s: each Neovim closes the documents that we have open."""

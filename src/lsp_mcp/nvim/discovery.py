@@ -13,7 +13,8 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_mcp.errors import CallerError
@@ -28,6 +29,18 @@ _NEOVIMS_OWN = re.compile(r"nvim\..+", re.DOTALL)  # nvim.USER, a folder
 _IN_NEOVIMS_OWN = re.compile(r".+\.[0-9]+\.[0-9]+", re.DOTALL)
 _ANY = re.compile(".*", re.DOTALL)
 _PID_IN_NAME = re.compile(r"nvim\.([0-9]+)\.[0-9]+|nvim-mcp\..*\.([0-9]+)\.sock", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Seeker:
+    """The process for which Neovims are looked for: some of them run around it."""
+
+    pid: int
+    environ: Mapping[str, str]
+
+
+seeker: ContextVar[Seeker | None] = ContextVar("seeker", default=None)
+"""Whose Neovims `discover` looks for if it is not this process, as in a daemon that serves others."""
 
 
 async def alive(address: Address, timeout: float = 0.5) -> bool:
@@ -45,16 +58,18 @@ async def alive(address: Address, timeout: float = 0.5) -> bool:
     return True
 
 
-def discover(environ: Mapping[str, str] = os.environ, *, proc: Path = PROC) -> list[Address]:
+def discover(environ: Mapping[str, str] | None = None, *, proc: Path = PROC) -> list[Address]:
     """Where Neovims of this user may listen on this machine, each place once; nothing is connected to.
 
-    First the Neovims that this process runs inside, nearest first, then `$NVIM_LISTEN_ADDRESS`, then the rest: sockets
-    by path, then TCP. Sockets that only their name gives away may be stale, see `alive`.
+    First the Neovims that this process (or the `seeker`) runs inside, nearest first, then `$NVIM_LISTEN_ADDRESS`, then
+    the rest: sockets by path, then TCP. Sockets that only their name gives away may be stale, see `alive`.
 
     `environ` says where runtime folders are, beside the usual ones. Without `proc` (where Linux tells of processes)
     only the environment and the usual folders are looked at, and `pid` comes from the name of a socket. Takes some
     milliseconds with hundreds of processes: call it in a thread. Processes that end during the call are left out.
     """
+    inner = seeker.get() or Seeker(os.getpid(), os.environ)
+    environ = inner.environ if environ is None else environ
     neovims = processes.socket_owners(proc)
     tcp = processes.tcp_listeners(proc)
     listening = [*processes.unix_listening(proc, neovims), *processes.tcp_listening(tcp, neovims)]
@@ -62,7 +77,7 @@ def discover(environ: Mapping[str, str] = os.environ, *, proc: Path = PROC) -> l
     inside, wanted = _texts(environ)
     enclosing = _named(inside, tcp)
     hinted = _named(wanted, tcp)
-    for pid in processes.ancestors(proc):
+    for pid in processes.ancestors(proc, inner.pid):
         enclosing += [address for address in listening if address.pid == pid]
         inside, wanted = _texts(processes.environment(proc, pid))
         enclosing += _named(inside, tcp)

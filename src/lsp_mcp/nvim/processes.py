@@ -77,9 +77,8 @@ def tcp_listening(tcp: Mapping[HostAndPort, int] | None, neovims: Mapping[int, i
             yield tcp_address(address, pid)
 
 
-def ancestors(proc: Path) -> Iterator[int]:
-    """The ids of our parent, its parent and so on, nearest first."""
-    pid = os.getpid()
+def ancestors(proc: Path, pid: int) -> Iterator[int]:
+    """The ids of the parent of process `pid`, its parent and so on, nearest first."""
     for _ in range(_GENERATIONS):
         try:
             # "123 (any name) S PARENT …"

@@ -48,6 +48,10 @@ class Offered(Protocol):
 class More(Protocol):
     """Tools of another program, which may change at any time."""
 
+    @property
+    def prefix(self) -> str:
+        """What their names begin with."""
+
     async def tools(self) -> Sequence[Offered]:
         """Those that there are now."""
 
@@ -85,8 +89,9 @@ class ToolCalls:
 
     @property
     def writing(self) -> list[str]:
-        """The names of those that change something; `more` are not among them."""
-        return [tool.name for tool in self._tools if not tool.read_only]
+        """The names of those that may change something; `x*` is all whose names begin with `x`."""
+        of_others = [f"{self._more.prefix}*"] if self._more else []
+        return [*(tool.name for tool in self._tools if not tool.read_only), *of_others]
 
     def listed(self) -> list[Json]:
         """MCP's `Tool`s, without `more`."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter, Language, adapter_names, load_adapter, shipped_adapters
+from lsp_mcp.backend import Json
 from lsp_mcp.errors import CallerError, LspMcpError, UnavailableError
 from lsp_mcp.events import Event
 from lsp_mcp.lsp.editor.launcher import runs
@@ -41,11 +42,15 @@ class Neovims:
         socket: str | None = None,
         *,
         allow_protected_edits: bool = False,
+        kept: Json | None = None,
     ) -> None:
+        """`kept` is what another one's `kept` was, whose session goes on here."""
         self.changed = Event()  # a connection came or went, or the tools of one are others
         self.connections = NvimConnections(self.changed.happened)
+        self._adapters = adapters
         self._options = options
         self._socket = socket
+        self._kept = kept
         self._allow_protected_edits = allow_protected_edits
         self._code_host = NvimHost(self._connect_code)
         self.code = Sessions(
@@ -60,6 +65,30 @@ class Neovims:
         self._connecting = asyncio.Lock()
         self._joined: tuple[NvimConnection, int] | None = None
         self._beginning: asyncio.Task[None] | None = None
+
+    def for_client(self, kept: Json | None = None) -> Neovims:
+        """Those of one client of several: none is connected yet, and its choice, anchors and news are its own.
+
+        Each client has connections of its own, as if it had this program for itself. One edit comes after the other.
+        """
+        own = Neovims(
+            self.code.workspace,
+            self._adapters,
+            self._options,
+            self._socket,
+            allow_protected_edits=self._allow_protected_edits,
+            kept=kept,
+        )
+        own.code.use, own.code.editing = self.code.use, self.code.editing
+        return own
+
+    @property
+    def kept(self) -> Json:
+        """What a session's next `Neovims` needs to go on with its Neovims."""
+        connection = self._code_host.connection
+        is_used = connection is not None and not connection.gone
+        used = connection.address.text if connection and is_used else None
+        return {**self.connections.kept, "used": used, "connects": self._code_host.connects}
 
     def begin(self) -> None:
         """Connect in the background, so that the first question waits less."""
@@ -122,7 +151,7 @@ class Neovims:
         Raises:
             CallerError, UnavailableError: see `NvimConnections.get`.
         """
-        if connection_id is None and not self.connections.connected and self._code_host.connection is None:
+        if connection_id is None and not self.connections.connected and self._code_host.connects:
             await self._connect_code()
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
@@ -208,11 +237,22 @@ class Neovims:
 
     async def _begin(self) -> None:
         try:
+            await self._restore()
             await self._code_host.ready()
         except LspMcpError as error:
             log.info("%s", error)
             return
         self.code.begin()
+
+    async def _restore(self) -> None:
+        kept, self._kept = self._kept, None
+        if not kept:
+            return
+        await self.connections.restore(kept)
+        for connection in self.connections.connected:
+            if connection.address.text == kept["used"]:
+                await self._work_through(connection)
+        self._code_host.connects = kept["connects"]
 
     async def _connect_code(self) -> None:
         async with self._connecting:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
+from lsp_mcp.backend import Json
 from lsp_mcp.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -42,9 +43,20 @@ class Running(Struct, frozen=True):
         """Start in the background what the first question would wait for. Needs a running loop."""
         (self.neovims or self.code).begin()
 
-    def for_client(self, *, is_shell: bool = False) -> Running:
-        """The same for one client of several: what it was told and handed out is its own. See `Sessions.for_client`."""
+    def for_client(self, *, is_shell: bool = False, kept: Json | None = None) -> Running:
+        """The same for one client of several: what it was told and handed out is its own. See `Sessions.for_client`.
+
+        So are its Neovims; `kept` is what those of its session said when another process had it.
+        """
+        if self.neovims:
+            own = self.neovims.for_client(kept)
+            return Running(own.code, own, self.parts, self.debug)
         return Running(self.code.for_client(is_shell=is_shell), self.neovims, self.parts, self.debug)
+
+    async def close_client(self) -> None:
+        """End what is a client's own, after `for_client`; idempotent."""
+        if self.neovims:
+            await self.neovims.close()
 
     async def begun(self) -> None:
         """Wait until what is offered no longer depends on what `begin` has started."""

@@ -46,6 +46,8 @@ class LuaTool(Struct, frozen=True):
 class LuaTools:
     """The tools of one of `neovims`: of that which the code tools work through, else of the only one."""
 
+    prefix = PREFIX
+
     def __init__(self, neovims: Neovims) -> None:
         self._neovims = neovims
         self._last: list[LuaTool] = []
@@ -74,6 +76,10 @@ class LuaTools:
             CallerError: there is none, or its own error, such as of arguments that don't fit.
             UnavailableError: there is no Neovim, it is busy, or has no such plugin.
         """
+        with self._neovims.code.use.call():
+            return await self._call(call, name, arguments)
+
+    async def _call(self, call: Call, name: str, arguments: Json) -> str:
         connection = await self._neovims.connection()
         if not name.startswith(PREFIX):
             raise await self._unknown(name)
