@@ -107,7 +107,11 @@ async def test_a_prompt_that_blocks_nothing_is_left_to_its_user_and_calls_work_o
         await works(at)
         at.nv.type(keys)
         await at.nv.shows(drawn)
-        mode = await at.nv.mode()
+        mode, view = await at.nv.mode(), await at.nv.view()
+        if mode["mode"] == "r?":
+            message = await at.refused("navigate", document=of("use.go"), line=1, character=1)
+            assert "is waiting at a question: answer it there" in message
+            assert await at.nv.view() == view
         for tool, arguments in (
             ("read", {"document": of("lib.go")}),
             ("lsp_references", {"document": of("lib.go"), "line": 4, "character": 6}),
@@ -172,6 +176,7 @@ async def test_a_swap_file_question_at_the_start_is_named_not_taken_for_a_missin
                     ("wait_for_lsp_ready", {}),
                     ("lsp_workspace_symbols", {"query": "Target"}),
                     ("find_symbol_references_by_anchor", {"symbol_anchor": GO.anchor}),
+                    ("navigate", {"document": of("use.go"), "line": 1, "character": 1}),
                 ):
                     message = await at.refused(tool, **arguments)
                     assert "is waiting at a question: answer it there, then ask again" in message, (tool, message)

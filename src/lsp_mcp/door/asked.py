@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import zlib
 from collections.abc import Mapping, Sequence
@@ -148,8 +149,7 @@ def _absolute(path: str) -> str:
 
 def is_of_neovim(shape: Sequence[str]) -> bool:
     """Whether the flags `shape` ask for the language servers of a Neovim."""
-    flags = list(zip(shape, (*shape[1:], ""), strict=True))
-    return ("--backend", _NVIM) in flags or any(flag == "--socket" for flag, _ in flags)
+    return "--socket" in shape or ("--backend", _NVIM) in itertools.pairwise(shape)
 
 
 def where_neovim_is(environment: Mapping[str, str]) -> dict[str, str]:

@@ -129,7 +129,7 @@ class LuaModule:
             return None
         if not isinstance(mode, dict) or not (mode.get("blocking") or str(mode.get("mode")) in ("r", "rm", "r?")):
             return None
-        return _WAITS.get(str(mode.get("mode")), "for a key to be pressed there")
+        return waits(str(mode.get("mode")))
 
     def on_work(self, name: str | None) -> None:
         """Our Lua is busy with the file called `name` from now on; None: with none any more."""
@@ -143,6 +143,11 @@ class LuaModule:
             raise SilentError(await self.held_up(error, "It may be busy.")) from None
         except RefusedError as error:
             raise RefusedError(plain_error(str(error)), error.code) from None
+
+
+def waits(mode: str) -> str:
+    """What a Neovim waits at that waits in `mode`, with what a person can do."""
+    return _WAITS.get(mode, "for a key to be pressed there")
 
 
 def plain_error(message: str) -> str:

@@ -84,8 +84,13 @@ local function window_for(buffer)
 end
 
 --- Show a buffer, or a file, with the cursor at a line from 0 and a byte in it from 0: in the current window, or the last
---- one that shows files. Who types into a terminal goes on doing so.
+--- one that shows files. Who types into a terminal goes on doing so. While a question is asked (confirm(), a swap file),
+--- which keeps no request out, nothing is shown: nobody would see it before the answer.
 function M.navigate(number, name, row, byte)
+  local mode = vim.api.nvim_get_mode().mode
+  if vim.startswith(mode, 'r') then
+    return { waiting = mode }
+  end
   local buffer = M.given(number) or vim.fn.bufadd(name)
   local shortmess = vim.o.shortmess
   vim.opt.shortmess:append('A') -- no question about a swap file

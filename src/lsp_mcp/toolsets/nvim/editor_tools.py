@@ -11,6 +11,7 @@ from pydantic import Field
 from lsp_mcp.backend import Scope
 from lsp_mcp.errors import CallerError, PathError, RefusedError, UnavailableError
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.nvim.lua_module import waits
 from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, PositionEncoding, Text, numbers_point, point_numbers
@@ -69,6 +70,8 @@ class EditorTools(NvimToolset):
         text.point_offset(point, self._base)
         at = text.point_position(point, _BYTES)
         shown = await connection.lua.change("navigate", number, name, at["line"], at["character"])
+        if mode := shown.get("waiting"):
+            raise UnavailableError(f"{connection.name} is waiting {waits(mode)}, then ask again.")
         return as_json({"success": True, "buffer_name": shown["name"], "line": shown["line"]})
 
     @tool(title="Where the cursor is", read_only=True)
