@@ -46,6 +46,11 @@ class NvimConnections:
         """Those that are connected now."""
         return list(self._connections.values())
 
+    @property
+    def had_any(self) -> bool:
+        """Whether one was connected that is not any more."""
+        return bool(self._ended)
+
     async def connect(self, address: Address) -> NvimConnection:
         """The connection to `address`: the present one, or a new one.
 

@@ -152,7 +152,11 @@ class Neovims:
             CallerError, UnavailableError: see `NvimConnections.get`.
         """
         if connection_id is None and not self.connections.connected and self._code_host.connects:
-            await self._connect_code()
+            try:
+                await self._connect_code()
+            except LspMcpError:
+                if not self.connections.had_any:
+                    raise  # else the error below says what has ended
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
             return self.code
