@@ -172,10 +172,11 @@ class Backend(Protocol):
             UnavailableError: the server is missing or dies while it starts.
         """
 
-    async def sync(self) -> int:
+    async def sync(self, *, text_only: bool = False) -> int:
         """Tell the server about all changes on disk until now; returns a counter of changes.
 
-        If it is the same before and after a question, nothing changed while the question was answered.
+        If it is the same before and after a question, nothing changed while the question was answered. `text_only`: the
+        question is about the text of one document, so what the server may have missed before we came can wait.
         """
 
     @property

@@ -374,6 +374,17 @@ async def test_a_new_package_is_seen_at_once_and_gone_at_once(tmp_path: Path) ->
             await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
 
 
+COUNT_READINGS = """
+_G.readings = 0
+local rpc = vim.lsp.get_clients({ name = 'gopls' })[1].rpc
+local notify = rpc.notify
+rpc.notify = function(method, params)
+  if method == 'workspace/didChangeWorkspaceFolders' then _G.readings = _G.readings + 1 end
+  return notify(method, params)
+end
+"""
+
+
 @bounded
 async def test_a_package_that_was_created_before_we_came_is_seen(tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)
@@ -382,8 +393,13 @@ async def test_a_package_that_was_created_before_we_came_is_seen(tmp_path: Path)
         async with beside(tmp_path, nv, ["gopls"]) as at:
             await all_say(at, GO, everything(GO, GO.uses("use.go", 1)))
         write(tmp_path / "new/new.go", 'package new\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
+        await nv.lua(COUNT_READINGS)
         async with beside(tmp_path, nv, ["gopls"]) as at:
+            # The text of one document is known without it.
+            await at.call("lsp_formatting", document=of("lib.go"))
+            assert await nv.lua("return _G.readings") == 0
             await all_say(at, GO, everything(GO, GO.uses("use.go", 1), [("new/new.go", 5)]))
+            assert await nv.lua("return _G.readings") == 1
 
 
 @bounded

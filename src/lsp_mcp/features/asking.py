@@ -26,11 +26,17 @@ class Answered(Struct, Generic[Value], frozen=True):
 
 
 async def answer(
-    backend: Backend, ask: Callable[[], Awaitable[Value]], scope: Callable[[Value], Scope], *, report: Report | None
+    backend: Backend,
+    ask: Callable[[], Awaitable[Value]],
+    scope: Callable[[Value], Scope],
+    *,
+    report: Report | None,
+    text_only: bool = False,
 ) -> Answered[Value]:
     """The answer of `ask` and what it may lack, given the `scope` of what it depends on.
 
-    With `report`, which is told of progress, the backend is waited for until it is ready.
+    With `report`, which is told of progress, the backend is waited for until it is ready. `text_only`: see
+    `Backend.sync`.
 
     Raises:
         UnavailableError: the backend is missing, or dies while it starts.
@@ -38,20 +44,22 @@ async def answer(
     """
     if report:
         await backend.ready(report)
-    return await settled(backend, ask, lambda value: backend.gaps(scope(value)))
+    return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only)
 
 
 async def settled(
     backend: Backend,
     ask: Callable[[], Awaitable[Value]],
     gaps: Callable[[Value], Awaitable[Sequence[Gap]]] | None = None,
+    *,
+    text_only: bool = False,
 ) -> Answered[Value]:
     """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
 
     Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
     disk. So is an error that they raise.
     """
-    before = await backend.sync()
+    before = await backend.sync(text_only=text_only)
     for last in (*[False] * (_TRIES - 1), True):
         failed: CallerError | RefusedError | None = None
         try:
@@ -61,7 +69,7 @@ async def settled(
             if last:
                 raise
             failed = error
-        after = await backend.sync()
+        after = await backend.sync(text_only=text_only)
         if after == before:
             if failed is None:
                 return Answered(value, found)

@@ -74,17 +74,17 @@ class Freshness:
         self._changed: set[Path] = set()  # files, for who checks them
         self._host_seen = 0  # the generation of its buffers that the server is known to have
 
-    async def sync(self) -> int:
+    async def sync(self, *, text_only: bool = False) -> int:
         """See `Backend.sync`."""
         # Nobody may ask before what another caller's changes made the server load is loaded.
         with phase(lambda: f"{self._adapter.name}: processing changes"):
-            return await self._sync()
+            return await self._sync(text_only=text_only)
 
-    async def _sync(self) -> int:
+    async def _sync(self, *, text_only: bool) -> int:
         async with self._syncing:
             connection = await self._lifetime.live()
             connection = await self._announce(connection)
-            replaced = await self._reload(connection)
+            replaced = await self._reload(connection, text_only=text_only)
             await self._count(replaced=replaced)
         return self.generation
 
@@ -162,9 +162,10 @@ class Freshness:
             deleted=changes.deleted | leading_out,
         )
 
-    async def _reload(self, connection: Connection) -> bool:
+    async def _reload(self, connection: Connection, *, text_only: bool) -> bool:
         """Have everything read again that the server does not read by being told; whether it was replaced."""
-        if isinstance(connection, HostedConnection) and not connection.has_seen_all:
+        if isinstance(connection, HostedConnection) and not connection.has_seen_all and not text_only:
+            # An editor may not have told its server of files that came before us: seconds, once for each session.
             if connection.client and connection.client.root:
                 await self._reloading.reload_all(connection.client.root)
             connection.has_seen_all = True

@@ -254,9 +254,9 @@ class Session:
 
     # --- what it has -------------------------------------------------------------------------------
 
-    async def sync(self) -> int:
+    async def sync(self, *, text_only: bool = False) -> int:
         """See `Backend.sync`."""
-        return await self._freshness.sync()
+        return await self._freshness.sync(text_only=text_only)
 
     @property
     def generation(self) -> int:

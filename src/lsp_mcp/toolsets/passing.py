@@ -171,7 +171,7 @@ class Passing:
             return Scope(reach, path, Use(word) if word and anywhere else None, unsearched)
 
         try:
-            answered = await answer(backend, ask, scope, report=call.report)
+            answered = await answer(backend, ask, scope, report=call.report, text_only=reach == "text")
         except RefusedError as error:
             raise RefusedError(f"{backend.name} refuses {method}: {error}", error.code) from None
         sent = answered.value
