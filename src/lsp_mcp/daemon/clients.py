@@ -12,10 +12,10 @@ import struct
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+from msgspec import Struct
 
 from lsp_mcp import __version__
 from lsp_mcp.backend import Report
@@ -35,8 +35,7 @@ Json = dict[str, Any]
 Answer = Callable[[Json], Awaitable[None]]
 
 
-@dataclass(frozen=True)
-class Door:
+class Door(Struct, frozen=True):
     """What a door says of its client."""
 
     pid: int
