@@ -35,7 +35,7 @@ require('mcp-tools').register({ name = 'late', description = 'Late.', execute = 
 
 
 class Editors:
-    """Neovims for a test that is no coroutine."""
+    """Neovims for a test that is not a coroutine."""
 
     def __init__(self, portal: BlockingPortal) -> None:
         self._portal = portal
