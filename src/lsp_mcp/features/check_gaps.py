@@ -54,7 +54,7 @@ def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
     return [gap for gap in gaps if files.isdisjoint(gap.files)]
 
 
-def lines_of(places: Iterable[Place], *, except_in: Collection[Path]) -> dict[Path, frozenset[int]]:
+def lines_of(places: Iterable[Place], *, except_in: Collection[Path] = ()) -> dict[Path, frozenset[int]]:
     """The lines of `places` by file, without the files in `except_in`."""
     found: dict[Path, set[int]] = {}
     for place in places:

@@ -181,7 +181,7 @@ class WordCheck:
         files, within = await seeing(backend, claim, symbol, words.files)
         doubted = covered(hiding(await self._gaps(claim, files)), files)
         found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
-        return [*await self._gaps(claim, {place.path for place in found}), *gaps]
+        return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
 
     async def close(self) -> None:
         """Ask nothing any more."""
