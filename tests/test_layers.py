@@ -49,7 +49,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"workspace_words"},
         {"visibility", "kept_index"},
         {"packages", "qualified", "saved"},
-        {"index", "lexing"},
+        {"index", "lexing", "scopes"},
     ],
     "toolsets": [
         {"offered"},

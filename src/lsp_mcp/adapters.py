@@ -335,6 +335,8 @@ class WordCheck(Data, frozen=True):
     member_pattern: str = ""
     member_operators: frozenset[str] = frozenset()  # operators that only members can follow
     kind_pattern: str = ""  # text directly before a word of a separate name space
+    # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
+    longer_names: dict[str, str] = {}
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
     grouped: bool = False  # the references of a method include those of all methods that must share its name
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.

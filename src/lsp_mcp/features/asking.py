@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Report, Scope
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.refusals import gaps_of, noting, without_told
 from lsp_mcp.gaps import Gap
 
 Value = TypeVar("Value")
@@ -57,14 +58,16 @@ async def settled(
     """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
 
     Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
-    disk. So is an error that they raise.
+    disk. So is an error that they raise. A file that the server refused to answer about on the way is a gap, too.
     """
     before = await backend.sync(text_only=text_only)
     for last in (*[False] * (_TRIES - 1), True):
         failed: CallerError | RefusedError | None = None
         try:
-            value = await ask()
+            with noting() as noted:
+                value = await ask()
             found = tuple(await gaps(value)) if gaps else ()
+            found = (*without_told(gaps_of(backend, noted), found), *found)
         except (CallerError, RefusedError) as error:
             if last:
                 raise

@@ -12,6 +12,7 @@ from collections import defaultdict
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.symbols import SCOPES, kind_name
 from lsp_mcp.uris import uri_path
 
@@ -84,7 +85,8 @@ async def _outline(backend: Backend, uri: str) -> list[Json]:
     try:
         await backend.open(uri_path(uri))
         top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
-    except (PathError, RefusedError):
+    except (PathError, RefusedError) as error:
+        note(uri_path(uri), error)
         return []  # the use itself is a place, too
     found: list[Json] = []
     level = [symbol for symbol in top if "selectionRange" in symbol]

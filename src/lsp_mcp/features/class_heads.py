@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Hierarchy, Language
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.scopes import blanked
 
 _INNERMOST = re.compile(r"<[^<>]*>")
 
@@ -33,7 +34,7 @@ class ClassHeads:
         """What `text` says about the type with one of `names`."""
         if not any(name in text.content for name in names):
             return Bases()
-        code = _code(text, language)
+        code = blanked(text.content, language)
         heads = {
             text.offset_point(match.start("name"))
             for match in self._class.finditer(code)
@@ -54,7 +55,7 @@ class ClassHeads:
 
         With each that is a list of bases, where the name of the type that has them stands.
         """
-        code = _code(text, language)
+        code = blanked(text.content, language)
         heads = self._class.finditer(code)
         found = [(text.offsets_span(*one.span("bases")), text.offset_point(one.start("name"))) for one in heads]
         others = [match.span("arguments") for match in (self._maker.finditer(code) if self._maker else ())]
@@ -62,20 +63,8 @@ class ClassHeads:
         return [*found, *((text.offsets_span(*span), None) for span in others)]
 
 
-def _code(text: Text, language: Language | None) -> str:
-    """`text` with comments and strings replaced by white space."""
-    lexing = language.lexing if language else None
-    no_code = f"{lexing.comment}|{lexing.string}" if lexing else "(?!)"
-    return re.sub(no_code, _blank, text.content, flags=re.MULTILINE)
-
-
 def _last_words(listed: str) -> set[str]:
     """Of each part of `listed`, which commas separate, the last word outside type arguments: the type's own name."""
     while (shorter := _INNERMOST.sub(" ", listed)) != listed:
         listed = shorter
     return {words[-1] for part in listed.split(",") if (words := re.findall(r"\w+", part))}
-
-
-def _blank(match: re.Match[str]) -> str:
-    """White space of the same length, so that offsets stay the same."""
-    return re.sub(r"[^\n]", " ", match[0])

@@ -12,6 +12,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.symbols import FUNCTIONS, SCOPES, kind_name
 from lsp_mcp.remembered import Remembered, RememberedOf
 from lsp_mcp.text import Point, Span, Text
@@ -116,7 +117,8 @@ class Containers:
         """As `of`; nothing of a file that its server has no outline of, as of one that a build makes."""
         try:
             return await self.of(path)
-        except (PathError, RefusedError):
+        except (PathError, RefusedError) as error:
+            note(path, error)
             self._files[path] = []
             return []
 

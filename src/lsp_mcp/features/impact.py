@@ -19,6 +19,7 @@ from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, droppe
 from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.symbols import FUNCTIONS, Symbol
 from lsp_mcp.gaps import Gap
@@ -247,6 +248,7 @@ class _Impact:
         """The methods through which this one may be called."""
         try:
             found = await implementations(self._backend, path, point, below=False)
-        except RefusedError:
+        except RefusedError as error:
+            note(path, error)
             return []
         return [one.symbol for one in found.above]

@@ -12,13 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
 from lsp_mcp.features.outdated_relations import mistrust_outdated
 from lsp_mcp.features.places import Locator, Place, position_params
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
+from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
@@ -94,17 +95,11 @@ class _Search:
             there = await find(self._backend, path, point)
             for file, start in there:
                 self._own.add((file, start))
-                one = next((one for one in await self._known(file) if one.place.span.start == start), None)
+                one = next((one for one in await self._containers.known(file) if one.place.span.start == start), None)
                 if one and one.kind in TYPES:
                     return one
                 found = one if one and one.owner and not (found and found.owner) else found or one
         return found
-
-    async def _known(self, file: Path) -> list[Container]:
-        try:
-            return await self._containers.of(file)
-        except (PathError, RefusedError):
-            return []
 
     # --- types -------------------------------------------------------------------------------------
 
@@ -131,7 +126,7 @@ class _Search:
         above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
         # What a hierarchy has no word for, such as an alias or an instance, may be an implementation all the same.
         upwards = self._goes_up and symbol.kind != _INTERFACE
-        more = [Implementation(one) for one in await self._asked(path, point)]
+        more = [Implementation(one) for one in await self._asked(path, point, "type")]
         if upwards and self._above:
             above += more
         elif not upwards and self._below:
@@ -152,7 +147,7 @@ class _Search:
         symbol = Symbol(declared.name, declared.kind, declared.place)
         owner = await self._owner(declared)
         upwards = self._goes_up and not (owner and owner.kind == _INTERFACE)
-        asked = await self._asked(declared.place.path, declared.place.span.start)
+        asked = await self._methods_below(declared.place)
         below: list[Implementation] = []
         above: list[Implementation] = []
         if upwards:
@@ -177,7 +172,7 @@ class _Search:
                     self._unasked += 1
                     continue
                 asked += 1
-                for next_ in await self._asked(one.place.path, one.place.span.start):
+                for next_ in await self._methods_asked(one.place):
                     if next_.place not in seen:
                         seen.add(next_.place)
                         beyond.append(next_)
@@ -195,9 +190,9 @@ class _Search:
         own = declared.place.text.slice(declared.place.span)
         found = []
         for one in await self._flat(tree.found):
-            for member in await self._known(one.symbol.place.path):
+            for member in await self._containers.known(one.symbol.place.path):
                 if member.owner and member.owner == one.symbol.name and _last(member) == own:
-                    below = await self._all_below(await self._asked(member.place.path, member.place.span.start))
+                    below = await self._all_below(await self._methods_asked(member.place))
                     if any((other.symbol.place.path, other.symbol.place.span.start) in self._own for other in below):
                         found.append(Implementation(Symbol(member.name, member.kind, member.place)))
         return found
@@ -206,7 +201,7 @@ class _Search:
         """The type that declares the method."""
         if not declared.owner:
             return None
-        types = [one for one in await self._known(declared.place.path) if one.kind in TYPES]
+        types = [one for one in await self._containers.known(declared.place.path) if one.kind in TYPES]
         return next((one for one in types if one.name == declared.owner), None)
 
     # --- both --------------------------------------------------------------------------------------
@@ -215,8 +210,20 @@ class _Search:
     def _goes_up(self) -> bool:
         return self._backend.adapter.symbols.implementation_goes_up
 
-    async def _asked(self, path: Path, point: Point) -> list[Symbol]:
-        """What textDocument/implementation gives for `point`, as it is declared."""
+    async def _methods_below(self, place: Place) -> list[Symbol]:
+        """The methods directly below the one at `place`, of which the server may first have to read some."""
+        subtypes, path = Subtypes(self._backend), place.path
+        text = await self._backend.open(path)
+        params = position_params(path, text, place.span.start, self._backend.encoding)
+        await subtypes.before("textDocument/implementation", params)
+        self._gaps += subtypes.gaps()
+        return await self._methods_asked(place)
+
+    async def _methods_asked(self, place: Place) -> list[Symbol]:
+        return await self._asked(place.path, place.span.start, "method")
+
+    async def _asked(self, path: Path, point: Point, kind: str) -> list[Symbol]:
+        """What textDocument/implementation gives for `point`; what no outline has is of that `kind`."""
         if not self._backend.capabilities.get("implementationProvider"):
             return []
         text = await self._backend.open(path)
@@ -229,16 +236,16 @@ class _Search:
             if place is None:
                 self._dropped += 1
             else:
-                found.append(await self._symbol(place))
+                found.append(await self._symbol(place, kind))
         return found
 
-    async def _symbol(self, place: Place) -> Symbol:
+    async def _symbol(self, place: Place, kind: str) -> Symbol:
         declared = await self._containers.at(place)
         if declared:
             return Symbol(declared.name, declared.kind, declared.place)
         around = await self._containers.around(place.path, place.span.start)
         name = place.text.slice(place.span)
-        return Symbol(f"{around.name}.{name}" if around else name, "type" if around is None else "local", place)
+        return Symbol(f"{around.name}.{name}" if around else name, kind if around is None else "local", place)
 
 
 async def _itself(_: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:

@@ -16,6 +16,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.places import Locator, Place, position_params
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.text import Point
@@ -50,7 +51,8 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
             return None
         file, start = places[0]
         outline = await document_symbols(backend, file)
-    except RefusedError:
+    except RefusedError as error:
+        note(path, error)
         return None
     member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
     for symbol, owner in _with_owner(outline):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +17,7 @@ from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap, hiding
-from lsp_mcp.text import Point, Span
+from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.visibility import is_used, only_uses
 
 _READ_AT_ONCE = 8  # files
@@ -99,6 +100,7 @@ async def occurrences(
     If there are more than `most`, only the first, and those in `doubted` files; and which files were not read.
     """
     has = set(claim.sites)
+    rest = await _rest_of_name(backend, claim)
     found: list[Place] = []
     unread: list[Path] = []
     for number, path in enumerate(files):
@@ -112,10 +114,40 @@ async def occurrences(
                 span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
             ]
             spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
+            spans = [span for span in spans if rest.may_follow(text, span)]
             found += filter(claim.counts, [Place(path, span, text) for span in spans])
     if within:
         found = [place for place in found if within[1].start <= place.span.start < within[1].end]
     return found, unread
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The rest of a name behind its first word, as `==` behind `operator`; None if the word is the whole name."""
+
+    pattern: re.Pattern[str] | None = None
+    spelled: str | None = None
+
+    def may_follow(self, text: Text, span: Span) -> bool:
+        """Whether the word at `span` can begin this name."""
+        if self.pattern is None or self.spelled is None:
+            return True
+        found = self.pattern.match(text.content, text.point_offset(span.end))
+        return found is None or _squeezed(found[0]) == self.spelled
+
+
+async def _rest_of_name(backend: Backend, claim: Claim) -> _Rest:
+    pattern = backend.adapter.word_check.longer_names.get(claim.name)
+    text = await text_or_none(backend, claim.at[0]) if pattern else None
+    if not (pattern and text):
+        return _Rest()
+    compiled = re.compile(pattern)
+    found = compiled.match(text.content, text.point_offset(claim.at[1]) + len(claim.name))
+    return _Rest(compiled, _squeezed(found[0]) if found else None)
+
+
+def _squeezed(spelled: str) -> str:
+    return re.sub(r"\s+", "", spelled)
 
 
 async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:

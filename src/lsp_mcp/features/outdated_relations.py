@@ -13,6 +13,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.containers import TYPES, Containers
 from lsp_mcp.features.places import position_params
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.text import Point
@@ -33,8 +34,9 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
         params = position_params(path, text, point, backend.encoding)
         try:
             found = locations(await backend.request(_IMPLEMENTATION, params))
-        except RefusedError:
-            return  # nothing can implement it
+        except RefusedError as error:
+            note(path, error)
+            return
         await mistrust_outdated(backend, path, point, found)
 
 
@@ -81,8 +83,8 @@ class _Relations:
                     text = await self._backend.open(path)
                     at = position_params(path, text, one.place.span.start, self._backend.encoding)
                     return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
-                except (PathError, RefusedError):
-                    continue
+                except (PathError, RefusedError) as error:
+                    note(path, error)
         return []
 
     async def is_below(self, above: list[Json], below: list[Json]) -> bool:

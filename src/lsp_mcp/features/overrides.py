@@ -11,8 +11,9 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.implementations import Implementations, implementations
 from lsp_mcp.features.places import position_params
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.gaps import Gap, news
+from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
 from lsp_mcp.waiting import within
 
@@ -45,15 +46,16 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
             return Overrides()
         async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
             found: Implementations = await implementations(backend, path, point)
-    except RefusedError:
-        return Overrides()  # it is not a method after all
+    except RefusedError as error:
+        note(path, error)
+        return Overrides()
     except TimeoutError:
-        return Overrides(gaps=(news("overrides", _NOT_IN_TIME),))
+        return Overrides(gaps=(Gap("not_searched", _NOT_IN_TIME),))
     gaps = found.gaps
     if found.unasked:
         gaps = (*gaps, Gap("capped", f"overrides of {found.unasked:,} methods not asked for"))
     return Overrides(
         tuple(one.symbol for one in found.above if one.symbol.kind == "method"),
-        tuple(one.symbol for one in found.below if one.symbol.kind == "method"),
+        tuple(one.symbol for one in found.below),
         gaps,
     )

@@ -16,6 +16,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.class_heads import Bases, ClassHeads
 from lsp_mcp.features.places import last_word, text_or_none
+from lsp_mcp.features.refusals import note
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point
@@ -132,8 +133,9 @@ class Subtypes:
                 at = {key: value for key, value in params.items() if key in ("textDocument", "position")}
                 items = await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
             await self.below(items, _DOWN[method] or int(params.get("resolve") or 0))
-        except RefusedError:
-            return  # it refuses what was asked for in its own words
+        except RefusedError as error:
+            if "textDocument" in params:
+                note(uri_path(params["textDocument"]["uri"]), error)
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -210,8 +212,9 @@ class Subtypes:
         try:
             text = await self._backend.open(path)
             types = await self._types(path, text.point_position(point, self._backend.encoding))
-        except (PathError, RefusedError):
-            return []  # a gap of the file says so
+        except (PathError, RefusedError) as error:
+            note(path, error)
+            return []
         return [one for one in types if await self._is_below(item, one)]
 
     async def _types(self, path: Path, position: Json) -> list[Json]:
@@ -228,7 +231,8 @@ class Subtypes:
         try:
             await self._backend.open(path)
             types = await self._types(path, {"line": line, "character": character})
-        except (PathError, RefusedError):
+        except (PathError, RefusedError) as error:
+            note(path, error)
             return
         same = [one for one in types if self.identity(one) == self.identity(known)]
         if same and not any([await self._is_below(item, one) for one in same]):

@@ -2,11 +2,12 @@
 
 In code that the preprocessor leaves out, and in arguments that a macro drops, a server knows nothing. What a word means
 everywhere else in the same function, spelled the same way (`n`, `state->n`), it means there, too; so it does in the
-declaration that a parameter of a template belongs to.
+declaration that a parameter of a template belongs to. What a function or class around it declares there, it means that.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection, Sequence
 
@@ -20,6 +21,7 @@ from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.scopes import declared_around
 
 _BEFORE = 200  # characters before a word that are looked at
 _MOST = 100  # other occurrences in a function that are asked about
@@ -64,6 +66,8 @@ async def explained_by_function(
             others.append(place)
             continue
         known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
+        if len(known) != 1 and await _is_declared_there(backend, place, spelling, symbol):
+            known = {False}
         (unknown if len(known) != 1 else theirs if True in known else others).append(place)
     return ByFunction(tuple(theirs), tuple(others), tuple(unknown))
 
@@ -111,6 +115,18 @@ async def _beside(
                 if not symbol.is_meant_by(other) and await _is_overload(containers, symbol, other):
                     return set()
     return known
+
+
+async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
+    """Whether a function or class around `place` declares its word, and that is surely not the symbol.
+
+    A class of the name that the symbol's own has may be the same for another system, and so may any local be.
+    """
+    if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
+        return False
+    language = backend.adapter.language_of(place.path)
+    found = await asyncio.to_thread(declared_around, place.text, place.span, language)
+    return found is not None and found.owner not in (symbol.owner or None, symbol.name)
 
 
 async def _is_overload(containers: Containers, symbol: Identity, other: Symbol) -> bool:

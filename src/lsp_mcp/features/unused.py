@@ -16,6 +16,7 @@ from lsp_mcp.features.impact import is_exported, is_test
 from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
+from lsp_mcp.features.refusals import note
 from lsp_mcp.waiting import phase
 
 _AT_ONCE = 8  # symbols asked about
@@ -111,6 +112,7 @@ async def _users(backend: Backend, one: Container) -> list[Place] | None:
         return uses
     try:
         above = await implementations(backend, one.place.path, one.place.span.start, below=False)
-    except RefusedError:
+    except RefusedError as error:
+        note(own, error)
         return uses
     return None if above.above else uses

@@ -108,7 +108,8 @@ class CodeTools(AnchorToolset):
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
-            return await references.references(*at), await overrides(*at)
+            family = await overrides(*at)  # first: what a server reads to find all of these has uses, too
+            return await references.references(*at), family
 
         root = self._sessions.workspace.root
         check = PlacesCheck[tuple[references.References, Overrides]](

@@ -17,6 +17,7 @@ from lsp_mcp.features.check_gaps import added
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.refusals import without_told
 from lsp_mcp.features.word_check import Checked, WordCheck
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point
@@ -150,7 +151,7 @@ class Questions:
         target, value, gaps = answered.value
         self._targets.hand_out_readable(places(value))
         await self.tell_tasks(call, target.path, target.identifier.start, target.name)
-        return SymbolAnswer(target, value, (*answered.gaps, *gaps, *target.resolved))
+        return SymbolAnswer(target, value, (*without_told(answered.gaps, gaps), *gaps, *target.resolved))
 
     async def refused(self, target: SymbolTarget, error: RefusedError) -> RefusedError:
         """The server's refusal with what it was about, and why it may know too little."""

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
+PARSE_ERROR = -32700
 _CHUNK = 256 * 1024  # bytes per read
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18})')
 
@@ -194,7 +195,7 @@ class Peer:
         found = _ID.search(body)
         waiter = self._waiters.get(int(found[1])) if found else None
         if waiter and not waiter.done():
-            waiter.set_exception(RefusedError(f"{self.name} sent an answer that is not JSON: {error}"))
+            waiter.set_exception(RefusedError(f"{self.name} sent an answer that is not JSON: {error}", PARSE_ERROR))
 
 
 def _decoded(body: bytes) -> Any:

@@ -1,0 +1,57 @@
+"""Questions about files that a server answered with an error while an answer was put together: `noting`.
+
+Such an answer is made without what the server would have said, so it may lack something: each file becomes a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.gaps import Gap, hiding
+
+_REFUSED = "refused"  # what such a gap is about
+_noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[dict[Path, str]]:
+    """The files that were noted in this block, each with what the server said."""
+    noted: dict[Path, str] = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def note(path: Path, error: Exception) -> None:
+    """Note that an answer does without what the server would say of `path`, if `error` is the server's own.
+
+    Not everything can be asked about: that there is nothing to say is an answer.
+    """
+    noted = _noted.get()
+    if noted is not None and isinstance(error, RefusedError) and error.code:
+        noted.setdefault(path, str(error))
+
+
+def gaps_of(backend: Backend, noted: dict[Path, str]) -> list[Gap]:
+    """A gap for each of `noted` that is in the workspace."""
+    return [
+        Gap(
+            "not_read", f"{backend.name} did not answer about {path.relative_to(backend.root)}: {error}", (path,),
+            about=_REFUSED,
+        )
+        for path, error in sorted(noted.items())
+        if path.is_relative_to(backend.root)
+    ]  # fmt: skip
+
+
+def without_told(gaps: Sequence[Gap], others: Sequence[Gap]) -> list[Gap]:
+    """`gaps` without those of files that were noted, of which one of `others` says what is wrong with them."""
+    told = {file for gap in hiding(others) for file in gap.files}
+    return [gap for gap in gaps if gap.about != _REFUSED or told.isdisjoint(gap.files)]
