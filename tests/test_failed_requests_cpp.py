@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -161,8 +162,8 @@ def _asked(
             await anew(name, arguments)  # clangd names a definition, not a declaration, once it has read the file
             whole = await anew(name, arguments)
             assert "error" not in whole, whole
-            wanted = dict.fromkeys(method for method in requests.seen if not methods or method in methods)
-            for method, number in [(one, number) for one in wanted for number in range(min(requests.seen.count(one), most))]:
+            asked = Counter(method for method in requests.seen if not methods or method in methods)
+            for method, number in [(one, number) for one in asked for number in range(min(asked[one], most))]:
                 requests.failing = method, number
                 answer = await anew(name, arguments)
                 requests.failing = None

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.bounded import bounded
+from lsp_mcp.adapters import load_adapter
 from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.occurrences import Claim, covered, occurrences
 from lsp_mcp.gaps import Gap
@@ -26,6 +27,7 @@ class Everywhere:
 
     def __init__(self) -> None:
         self.read: list[Path] = []
+        self.adapter = load_adapter("gopls")
         self.words = SimpleNamespace(occurrences=lambda _, text, name: text.words(name), that_can_mean=self._all)
 
     async def text(self, path: Path) -> Text:

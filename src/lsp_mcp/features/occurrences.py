@@ -121,8 +121,7 @@ async def occurrences(
     return found, unread
 
 
-@dataclass(frozen=True)
-class _Rest:
+class _Rest(Struct, frozen=True):
     """The rest of a name behind its first word, as `==` behind `operator`; None if the word is the whole name."""
 
     pattern: re.Pattern[str] | None = None

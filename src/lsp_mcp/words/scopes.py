@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
@@ -43,8 +44,7 @@ _BLOCK = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """Where a word is declared: in the class of that name, or, if that is "", in a function."""
 
     owner: str = ""
