@@ -148,7 +148,7 @@ def _asked(
     changes = 0
 
     async def question(ask: Ask) -> None:
-        async def anew(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        async def asked_again(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             nonlocal changes
             changes += 1  # nothing that was said before is known
             (root / "tick.cpp").write_text(f"int tick{changes};\n")
@@ -159,13 +159,15 @@ def _asked(
                 return {"error": str(error)}
 
         for name, arguments in QUESTIONS:
-            await anew(name, arguments)  # clangd names a definition, not a declaration, once it has read the file
-            whole = await anew(name, arguments)
+            await asked_again(
+                name, arguments
+            )  # clangd names a definition, not a declaration, once it has read the file
+            whole = await asked_again(name, arguments)
             assert "error" not in whole, whole
             asked = Counter(method for method in requests.seen if not methods or method in methods)
             for method, number in [(one, number) for one in asked for number in range(min(asked[one], most))]:
                 requests.failing = method, number
-                answer = await anew(name, arguments)
+                answer = await asked_again(name, arguments)
                 requests.failing = None
                 status = answer.get("status", "error")
                 is_told = status != whole["status"] and not status.startswith("complete")
