@@ -182,3 +182,39 @@ def test_other_systems_of_a_module_that_is_asked_about_from_another_one_count(tm
         assert answer["status"].startswith("complete")
 
     asking("gopls", tmp_path, question)
+
+
+@pytest.mark.parametrize("refused", [1, 100])
+def test_a_new_package_that_the_server_wants_to_be_asked_about_again_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int
+) -> None:
+    skip_without("gopls")
+    written(tmp_path)
+    wrapper = Faults(monkeypatch)
+    left = refused
+
+    async def changed_for_a_while() -> Any:
+        nonlocal left
+        left -= 1
+        if not left:
+            wrapper.method = ""
+        raise RefusedError("content modified", -32801)
+
+    async def question(ask: Ask) -> None:
+        at = {"textDocument": {"uri": (tmp_path / "use.go").as_uri()}, "position": {"line": 3, "character": 20}}
+        params = {**at, "context": {"includeDeclaration": True}}
+
+        async def uses() -> str:
+            return str(await ask("lsp_request", method="textDocument/references", params=params))
+
+        assert "sub/use.go" in await uses()
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new" / "new.go").write_text(FILES["sub/use.go"])
+        wrapper.method, wrapper.fault, wrapper.files = "documentLink", changed_for_a_while, ("new.go",)
+        if refused > 1:
+            with pytest.raises(RefusedError, match="content modified"):
+                await uses()
+            wrapper.method = ""
+        assert "new/new.go" in await uses()
+
+    asking("gopls", tmp_path, question)

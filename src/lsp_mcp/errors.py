@@ -68,6 +68,14 @@ class RefusedError(LspMcpError):
         super().__init__(message)
         self.code = code
 
+    @property
+    def asks_again(self) -> bool:
+        """Whether the server itself says that it should be asked again: what it looked at has changed."""
+        return self.code in _ASK_AGAIN
+
+
+_ASK_AGAIN = (-32801, -32802)  # LSP 3.17, `LSPErrorCodes`: ContentModified, ServerCancelled
+
 
 class EditError(LspMcpError):
     """An edit was not applied. All files are as they were before."""

@@ -14,8 +14,6 @@ from lsp_mcp.gaps import Gap
 
 Value = TypeVar("Value")
 _TRIES = 4  # a workspace that changes during each of them is being generated or checked out right now
-# LSP 3.17, `LSPErrorCodes`: the server itself says that it should be asked again.
-_CONTENT_MODIFIED, _SERVER_CANCELLED = -32801, -32802
 _CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
 
 
@@ -76,7 +74,7 @@ async def settled(
         if after == before:
             if failed is None:
                 return Answered(value, found)
-            if not (isinstance(failed, RefusedError) and failed.code in (_CONTENT_MODIFIED, _SERVER_CANCELLED)):
+            if not (isinstance(failed, RefusedError) and failed.asks_again):
                 raise failed
         before = after
     return Answered(value, (_CHANGING, *found))

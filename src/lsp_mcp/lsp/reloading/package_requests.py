@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.adapters import Adapter, Changes
 from lsp_mcp.backend import Json, Scope
 from lsp_mcp.disk.files import is_backdated
-from lsp_mcp.errors import LspMcpError, PathError, SilentError, UnavailableError
+from lsp_mcp.errors import LspMcpError, PathError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
 from lsp_mcp.lsp.life.connection import Connection
@@ -26,6 +27,7 @@ from lsp_mcp.workspace import Workspace
 log = logging.getLogger(__name__)
 
 _KEPT = 4  # documents that stay open when a server is replaced
+_TRIES = 4  # of a request that the server itself wants to be asked again
 
 
 class PackageRequests:
@@ -180,14 +182,27 @@ class PackageRequests:
             await self._ask(connection, rules.settle_request, [rules.settle_params])
 
     async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> None:
-        requests = (connection.request(method, one, timeout=within(self._timeout)) for one in params)
+        requests = (self._answer(connection, method, one) for one in params)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started again.
             # One that did not answer has not loaded it, and must be asked again before anything else.
-            if isinstance(outcome, LspMcpError) and not isinstance(outcome, SilentError):
+            is_unanswered = isinstance(outcome, SilentError) or (
+                isinstance(outcome, RefusedError) and outcome.asks_again
+            )
+            if isinstance(outcome, LspMcpError) and not is_unanswered:
                 log.debug("%s: %s: %s", self._adapter.name, method, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
+
+    async def _answer(self, connection: Connection, method: str, params: Json) -> Any:
+        """The answer to one request, asked again while the server says that something has changed under it."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await connection.request(method, params, timeout=within(self._timeout))
+            except RefusedError as error:
+                if not error.asks_again:
+                    raise
+        return await connection.request(method, params, timeout=within(self._timeout))
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """See `Reloading.reload_all`."""
