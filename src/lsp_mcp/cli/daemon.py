@@ -28,7 +28,7 @@ class Told:
 
 def show(*, as_json: bool) -> None:
     """Print this user's daemons: root, version, start, clients, and language servers with their memory."""
-    found = _asked("status")
+    found = _request_all("status")
     if as_json:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
         return
@@ -40,16 +40,16 @@ def show(*, as_json: bool) -> None:
 
 def roots() -> list[str]:
     """The workspace roots of the running daemons."""
-    return [one.about["root"] for one in _asked("status")]
+    return [one.about["root"] for one in _request_all("status")]
 
 
 def stop(root: str | None, *, as_json: bool) -> None:
     """Stop the daemons, or the one for `root`; open sessions start another with their next call."""
     wanted = str(Path(root).resolve()) if root else None
-    stopped = [one for one in _asked("status") if wanted in (None, one.about["root"])]
+    stopped = [one for one in _request_all("status") if wanted in (None, one.about["root"])]
     with working("stopping daemons"):
         for one in stopped:
-            _asked("stop", one.log.stem)
+            _request_all("stop", one.log.stem)
     if as_json:
         click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
         return
@@ -68,7 +68,7 @@ def logs(*, as_json: bool) -> None:
         click.echo(f"{click.style(path, bold=True)}\n{visible_lines(text)}\n")
 
 
-def _asked(what: str, name: str | None = None) -> list[Told]:
+def _request_all(what: str, name: str | None = None) -> list[Told]:
     home = folder()
     if home is None:
         return []

@@ -221,9 +221,9 @@ class DebugSession:
     def printed(self, category: str, text: str) -> None:
         """See `Host`. What a program prints in a terminal of ours is heard there."""
         if not self._terminals or category not in ("stdout", "stderr"):
-            self._heard(category, text)
+            self._on_output(category, text)
 
-    def _heard(self, category: str, text: str) -> None:
+    def _on_output(self, category: str, text: str) -> None:
         self.output.add(category, text)
         self.changed()
 
@@ -254,7 +254,7 @@ class DebugSession:
                 env=arguments.get("env") or {},
                 text=self.plan.stdin,
                 is_open=self.plan.open_input,
-                on_output=self._heard,
+                on_output=self._on_output,
             )
         except RefusedError as error:
             reply(None, str(error))

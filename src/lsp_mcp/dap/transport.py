@@ -128,7 +128,7 @@ class Connection:
             case "event":
                 self._guarded(message, lambda: self._on_event(str(message.get("event")), _body(message)))
             case "request":
-                self._asked(message)
+                self._answer_request(message)
 
     def _answered(self, message: Json) -> None:
         waiter = self._waiters.pop(message.get("request_seq", 0), None)
@@ -140,7 +140,7 @@ class Connection:
             waiter.set_exception(RefusedError(_reason(message)))
             waiter.exception()
 
-    def _asked(self, message: Json) -> None:
+    def _answer_request(self, message: Json) -> None:
         head = {"type": "response", "request_seq": message.get("seq"), "command": message.get("command")}
 
         def reply(body: Json | None, problem: str | None = None) -> None:

@@ -83,7 +83,7 @@ def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
 def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
     """The errors that the edited file has and had not before anything changed."""
     file = next((arguments[key] for key in _EDITED if isinstance(arguments.get(key), str)), "")
-    asked = _asked(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
+    asked = _question(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
     if asked is None:
         return ""
     try:
@@ -122,7 +122,7 @@ def _hint(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> st
     name = searched_symbol(str(event.get("tool_name")), arguments)
     if not name or not isinstance(session, str):
         return ""
-    asked = _asked(event, flags)
+    asked = _question(event, flags)
     if asked is None or not is_listening(asked) or not _is_first(session):
         return ""
     return _HINT.format(name=name)
@@ -142,7 +142,7 @@ def _is_first(session: str) -> bool:
     return True
 
 
-def _asked(event: Mapping[str, Any], words: Sequence[str]) -> Asked | None:
+def _question(event: Mapping[str, Any], words: Sequence[str]) -> Asked | None:
     """What `words` ask for, in the folder of the event unless they name another."""
     folder = event.get("cwd")
     is_named = any(word.startswith("--workspace-root") for word in words)

@@ -31,9 +31,9 @@ Told = Callable[[str, list[Any]], None]
 class Channel:
     """One connection. `ended` completes with the reason when either side ends it."""
 
-    def __init__(self, address: Address, told: Told) -> None:
+    def __init__(self, address: Address, on_message: Told) -> None:
         self.address = address
-        self._told = told
+        self._on_message = on_message
         self._loop = asyncio.get_running_loop()
         self._connected: asyncio.Future[None] = self._loop.create_future()
         self.ended: asyncio.Future[str] = self._loop.create_future()
@@ -135,11 +135,11 @@ class Channel:
         try:
             self._session = tcp_session(*address.tcp) if address.tcp else socket_session(str(address.path))
         except Exception as error:  # noqa: BLE001 (asyncio's and the system's, of all kinds)
-            self._call(self._end, UnavailableError(f"{address.text} takes no connection: {_words(error)}"), "")
+            self._call(self._end, UnavailableError(f"{address.text} takes no connection: {_describe_error(error)}"), "")
             return
         reason = f"the connection to Neovim at {address.text} was closed"
         try:
-            self._session.run(self._asked, self._notified, lambda: self._call(self._is_connected))
+            self._session.run(self._on_request, self._on_notification, lambda: self._call(self._is_connected))
         except Exception as error:  # noqa: BLE001 (how pynvim says that the connection is over)
             log.debug("%s: %r", address.text, error)
             reason = f"Neovim at {address.text} is gone"
@@ -155,15 +155,15 @@ class Channel:
         try:
             result = session.request(method, *args)
         except Exception as error:  # noqa: BLE001 (pynvim raises bare exceptions for Neovim's own)
-            self._call(self._settle, answer, None, RefusedError(_words(error)))
+            self._call(self._settle, answer, None, RefusedError(_describe_error(error)))
         else:
             self._call(self._settle, answer, result, None)
 
-    def _asked(self, name: str, args: list[Any]) -> None:
+    def _on_request(self, name: str, args: list[Any]) -> None:
         raise RefusedError(f"lsp-mcp answers no requests ({name})")
 
-    def _notified(self, name: str, args: list[Any]) -> None:
-        self._call(self._told, name, args)
+    def _on_notification(self, name: str, args: list[Any]) -> None:
+        self._call(self._on_message, name, args)
 
 
 def _stop(session: Session, last: tuple[Any, ...] = ()) -> None:
@@ -174,7 +174,7 @@ def _stop(session: Session, last: tuple[Any, ...] = ()) -> None:
         session.stop()
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)  # asyncio's own message is not readable
     return str(error) or type(error).__name__

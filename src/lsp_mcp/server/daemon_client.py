@@ -84,7 +84,7 @@ class DaemonClient:
     def write(self, message: bytes) -> None:
         """See `Client.write`."""
         try:
-            self._loop.call_soon_threadsafe(self._heard, message)
+            self._loop.call_soon_threadsafe(self._on_message, message)
         except RuntimeError:
             raise BrokenPipeError from None  # the loop has ended
 
@@ -105,7 +105,7 @@ class DaemonClient:
     def _say(self, message: Json) -> None:
         self._lines.put(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    def _heard(self, line: bytes) -> None:
+    def _on_message(self, line: bytes) -> None:
         message = json.loads(line)
         if answer := self._answers.pop(message.get("id"), None):
             if not answer.done():  # it was cancelled just now

@@ -48,7 +48,7 @@ class CallTools(AnchorToolset):
             return await self._path(call, symbol, to, depth or _LONGEST_WAY)
 
         async def ask(target: SymbolTarget) -> tuple[Tree, Symbol | None, Overrides]:
-            tree = await _told(
+            tree = await _with_hint(
                 call_tree(
                     target.backend,
                     target.path,
@@ -102,7 +102,7 @@ class CallTools(AnchorToolset):
                 )
             end = await self._targets.target(handle)
             start, goal = ((one.path, one.identifier.start) for one in (target, end))
-            way = await _told(call_path(target.backend, start, goal, depth, _MOST_SEEN))
+            way = await _with_hint(call_path(target.backend, start, goal, depth, _MOST_SEEN))
             turned = not way.nodes
             if turned and not way.left_out:
                 back = await call_path(target.backend, goal, start, depth, _MOST_SEEN)
@@ -130,7 +130,7 @@ class CallTools(AnchorToolset):
         return self._render(call, CallPath(message=message, arguments=call.arguments, gaps=gaps, nodes=way.nodes))
 
 
-async def _told(asked: Awaitable[Value]) -> Value:
+async def _with_hint(asked: Awaitable[Value]) -> Value:
     """The answer to `asked`; a refusal also names the tools for symbols that are not functions."""
     try:
         return await asked

@@ -78,15 +78,15 @@ class Passed(Struct, frozen=True, dict=True):
     @property
     def status(self) -> str:
         """`complete`, or why not; and what else there is to say."""
-        return status(*self._told)
+        return status(*self._reported)
 
     @property
     def fields(self) -> Json:
         """`status` and `gaps`, as every JSON answer has them."""
-        return {"status": self.status, "gaps": gap_objects(self._told[0], self.display_path)}
+        return {"status": self.status, "gaps": gap_objects(self._reported[0], self.display_path)}
 
     @cached_property
-    def _told(self) -> tuple[Sequence[Gap], Collection[Gap]]:
+    def _reported(self) -> tuple[Sequence[Gap], Collection[Gap]]:
         return self.tell(self.gaps)
 
 

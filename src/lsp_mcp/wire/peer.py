@@ -153,7 +153,7 @@ class Peer:
         if "method" not in message:
             self._answer(message)
         elif "id" in message:
-            self._asked(message)
+            self._answer_request(message)
         else:
             self._guard(self._on_notification, message)
 
@@ -171,7 +171,7 @@ class Peer:
         else:
             waiter.set_result(message.get("result"))
 
-    def _asked(self, message: dict[str, Any]) -> None:
+    def _answer_request(self, message: dict[str, Any]) -> None:
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         try:
             reply["result"] = self._on_request(str(message["method"]), message.get("params"))

@@ -35,13 +35,13 @@ def parsed(text: str) -> tuple[dict[str, Any], str]:
     try:
         found = yaml.load("\n".join(["", *lines[1:end]]), _Texts) or {}  # noqa: S506 (it makes no objects)
     except (yaml.YAMLError, RecursionError) as error:
-        raise CallerError(f"its values are not YAML: {_told(error)}") from None
+        raise CallerError(f"its values are not YAML: {_describe_error(error)}") from None
     if not isinstance(found, dict):
         raise CallerError("its values are not of the form `name: value`")
     return found, "\n".join(lines[end + 1 :]).strip("\n")
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """What is wrong, and where: the mark of an error says that in its own words, counted from 1."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
         return f"{error.problem},{str(error.problem_mark).partition(',')[2]}"

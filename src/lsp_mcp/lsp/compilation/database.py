@@ -35,7 +35,8 @@ class Database(Struct, frozen=True):
     def forced(self, options: Collection[str]) -> dict[Path, list[str]]:
         """The files that commands include by one of `options`, by source file."""
         found = {
-            path: [f for c in commands for f in _values(_words(c), options)] for path, commands in self.commands.items()
+            path: [f for c in commands for f in _values(_arguments(c), options)]
+            for path, commands in self.commands.items()
         }
         return {path: files for path, files in found.items() if files}
 
@@ -160,7 +161,7 @@ def _renamed(entry: dict[str, Any], folder: Path, root: Path, real: Callable[[Pa
     return renamed
 
 
-def _words(command: dict[str, Any]) -> list[str]:
+def _arguments(command: dict[str, Any]) -> list[str]:
     """The words of a command, without what only says that the next is for the compiler; none if no shell takes it."""
     try:
         words = command["arguments"] if "arguments" in command else shlex.split(str(command.get("command", "")))

@@ -158,7 +158,7 @@ class Reopening:
             todo = {*mine, *self._units.due, *self._errors} - self._units.found.keys()
             units = {path for path in todo if self._units.is_unit(path) and self._build.holds(path)}
             units = self._counted(units, inside)
-            headers = {path for path in mine - units if self._build.holds(path)} - self._told
+            headers = {path for path in mine - units if self._build.holds(path)} - self._with_diagnostics
             await self._read(headers, {path for path in headers if path in self._documents})
             unread = self._unread & {*mine, *await self._build.affected(changed, inside)}
             if units:
@@ -182,7 +182,7 @@ class Reopening:
         return {path for path in paths if path in inside or path in self._checked}
 
     @property
-    def _told(self) -> set[Path]:
+    def _with_diagnostics(self) -> set[Path]:
         """The files of whose present texts it has said all that is wrong."""
         connection = self._lifetime.connection
         raw = connection.notifications.diagnostics.raw if connection else {}

@@ -127,7 +127,7 @@ class UnitErrors:
         rules, was_open = self._adapter.diagnostics, path in self._documents
         text = self._documents.present(path)
         unit = await self._unit(path, text, apart=apart)
-        told = await self._told(path, unit.shown if unit else text, connection)
+        told = await self._diagnostics_of(path, unit.shown if unit else text, connection)
         if told is None:
             return None
         restore = unit and (unit.moves or was_open) and not self._documents.is_editors(path)
@@ -158,7 +158,7 @@ class UnitErrors:
             return None
         return await self._build.files.whole_unit(path, text, language, rules.whole_prefix, apart=apart)
 
-    async def _told(self, path: Path, text: Text, connection: Connection) -> list[Any] | None:
+    async def _diagnostics_of(self, path: Path, text: Text, connection: Connection) -> list[Any] | None:
         """What the server says of `text` as that of `path`; None if it ended."""
         documents, diagnostics = self._documents, connection.notifications.diagnostics
         if documents.is_editors(path):

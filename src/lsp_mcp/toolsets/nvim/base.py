@@ -111,7 +111,7 @@ class NvimToolset(Toolset):
         assert sessions.host
         return sessions.host
 
-    async def _asked(
+    async def _target(
         self, connection_id: str | None, document: DocumentId, client: str | None, provider: str = ""
     ) -> Asked:
         sessions = await self._sessions(connection_id)

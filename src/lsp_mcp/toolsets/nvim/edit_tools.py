@@ -83,7 +83,7 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Rename a symbol: returns the workspace edit for lsp_apply_edit, or applies it with apply_edits."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "renameProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "renameProvider")
         at = self._at(asked, line, character)
         checked_params("textDocument/rename", {**at, "newName": new_name})
         session = asked.session
@@ -119,7 +119,7 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Format a document: returns the text edits, or applies them with apply_edits."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "documentFormattingProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "documentFormattingProvider")
         params = {"textDocument": {"uri": asked.uri}, "options": await self._options(asked, options)}
         return await self._edited(call, asked, "textDocument/formatting", params, apply=apply_edits, save=save)
 
@@ -139,7 +139,7 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Format a range: returns the text edits, or applies them with apply_edits."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "documentRangeFormattingProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "documentRangeFormattingProvider")
         range_ = {
             "start": {"line": start_line, "character": start_character},
             "end": {"line": end_line, "character": end_character},
@@ -163,7 +163,7 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Sort and organize imports; applies the edits, or returns them with apply_edits=false."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "codeActionProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
         passing = Passing(asked.sessions, self._base)
 
         async def params() -> Json:

@@ -43,7 +43,7 @@ def _at_place(title: str, method: str, description: str) -> Callable[..., Awaita
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
-        asked = await self._asked(connection_id, document, lsp_client_name, provider)
+        asked = await self._target(connection_id, document, lsp_client_name, provider)
         return await self._answer(call, asked, f"textDocument/{method}", self._at(asked, line, character))
 
     ask.__doc__ = description
@@ -84,7 +84,7 @@ class QueryTools(NvimToolset):
         self, call: Call, document: Document, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
     ) -> str:
         """Get the symbols in a document."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "documentSymbolProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "documentSymbolProvider")
         return await self._answer(call, asked, "textDocument/documentSymbol", {"textDocument": {"uri": asked.uri}})
 
     @tool(title="Code actions for a range", read_only=True)
@@ -100,7 +100,7 @@ class QueryTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Get the code actions for a range, including fixes of its diagnostics."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "codeActionProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
         start = {"line": start_line, "character": start_character}
         end = {"line": end_line, "character": end_character}
         diagnosed = True
@@ -150,7 +150,7 @@ class QueryTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Find all uses of the symbol at a position."""
-        asked = await self._asked(connection_id, document, lsp_client_name, "referencesProvider")
+        asked = await self._target(connection_id, document, lsp_client_name, "referencesProvider")
         params = {**self._at(asked, line, character), "context": {"includeDeclaration": include_declaration}}
         return await self._answer(call, asked, "textDocument/references", params)
 
