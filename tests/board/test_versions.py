@@ -149,7 +149,7 @@ def test_a_text_that_an_older_release_cut_is_not_made_up(world: World) -> None:
     assert "is not known: an older lsp-mcp kept only the beginning of texts" in world.refused(
         versions.revert, "task", id_, 1
     )
-    assert f"{id_} has no revision 9; there are: 1 to 3" in world.refused(versions.revert, "task", id_, 9)
+    assert f"{id_} has no revision 9; available: 1 to 3" in world.refused(versions.revert, "task", id_, 9)
 
 
 def test_what_nobody_changed_or_knows_cannot_be_taken_back(world: World) -> None:

@@ -338,7 +338,7 @@ async def test_bad_requests_name_the_cure_and_start_nothing(root: Path) -> None:
         ({"program": ORDERS, "module": "x"}, "one of program"),
         ({"config": "My conf"}, "no .vscode/launch.json in the workspace root"),
         ({"program": ORDERS, "cwd": "nowhere"}, "cwd nowhere is not a folder"),
-        ({"program": ORDERS, "breakpoints": [f"{ORDERS}:9999"]}, "has no line 9,999"),
+        ({"program": ORDERS, "breakpoints": [f"{ORDERS}:9999"]}, "there is no line 9,999"),
         ({"program": ORDERS, "breakpoints": [f"{ORDERS}:in order:"]}, "2 lines of python/orders.py have the text"),
         ({"program": ORDERS, "debugger": "nosuch"}, "unknown debugger 'nosuch'; available: .*debugpy"),
     ]
@@ -346,7 +346,7 @@ async def test_bad_requests_name_the_cure_and_start_nothing(root: Path) -> None:
         for arguments, message in wrong:
             with pytest.raises(LspMcpError, match=message):
                 await d.start(**arguments)
-        with pytest.raises(CallerError, match="begin with debug_start"):
+        with pytest.raises(CallerError, match="start one with debug_start"):
             await d.continue_()
         assert d.debug.all == []
 

@@ -49,5 +49,5 @@ def test_a_first_element_that_is_too_long_leaves_nothing() -> None:
 
 @pytest.mark.parametrize("result", ["x" * 100_001, {"data": [1] * 100_000}, {"items": {"a": "x" * 100_001}}])
 def test_what_has_no_first_elements_is_refused_with_its_size(result: Any) -> None:
-    with pytest.raises(RefusedError, match=f"the answer has {size(result):,} characters, too many to read; ask about"):
+    with pytest.raises(RefusedError, match=f"the answer has {size(result):,} characters, too many; ask about"):
         fitted(result)
