@@ -128,7 +128,7 @@ def test_what_comes_back_fits_the_board_of_now(world: World) -> None:
     world.write(library.delete_standard, "style")
     world.write(library.create_standard, "style", "b")
     assert world.read(library.get_standard, "style")["revision"] == 3
-    assert "style has not been changed since it was created" in world.refused(versions.revert, "standard", "style")
+    assert "style has not changed since it was created" in world.refused(versions.revert, "standard", "style")
     assert "revision 1 was of another style, which was deleted" in world.refused(
         versions.revert, "standard", "style", 1
     )
@@ -153,7 +153,7 @@ def test_a_text_that_an_older_release_cut_is_not_made_up(world: World) -> None:
 
 
 def test_what_nobody_changed_or_knows_cannot_be_taken_back(world: World) -> None:
-    assert "has not been changed since it was created" in world.refused(versions.revert, "task", world.task())
+    assert "has not changed since it was created" in world.refused(versions.revert, "task", world.task())
     assert "unknown task" in world.refused(versions.revert, "task", "t-00000")
     world.write(library.create_standard, "old", "a")
     world.store.write(lambda at: at.connection.execute(tables.history.delete()))  # of board version 0001
