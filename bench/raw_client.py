@@ -23,7 +23,8 @@ _CHUNK = 1 << 20  # bytes per read
 
 
 class RawClient:
-    """A started language server; it is offered and configured as lsp-mcp does it, so that both ask the same.
+    """A started language server; it is offered and configured as lsp-mcp does it, so that both ask the same, but for
+    `program_env`: it runs its programs as it does for anybody.
 
     A server that keeps an index of what is in a compilation database does so in `cache`, as under lsp-mcp.
 

@@ -10,6 +10,7 @@
     │   └── ConfigError          a flag, an adapter or a configuration file that cannot be used
     ├── RefusedError             the other program answered with an error: its own message, and its code
     ├── EditError                an edit that was not applied; nothing on disk changed
+    │   └── OutdatedEditError    the server made it of another text than it has now: ask it again
     └── UnavailableError         the other program is missing, dead or silent: which one, its last words
         ├── MissingProgramError  it is not installed; the message names the command that installs it
         ├── DiedError            it exited; carries the exit status and the end of its stderr
@@ -79,6 +80,10 @@ _ASK_AGAIN = (-32801, -32802)  # LSP 3.17, `LSPErrorCodes`: ContentModified, Ser
 
 class EditError(LspMcpError):
     """An edit was not applied. All files are as they were before."""
+
+
+class OutdatedEditError(EditError):
+    """The server made an edit of a text that it was told another version of since, by a restart for example."""
 
 
 class UnavailableError(LspMcpError):

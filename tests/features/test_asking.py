@@ -9,7 +9,7 @@ import pytest
 
 from fakes.bounded import bounded
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import CallerError, DiedError, PathError, RefusedError
+from lsp_mcp.errors import CallerError, DiedError, EditError, OutdatedEditError, PathError, RefusedError
 from lsp_mcp.features.asking import settled
 
 KEPT_CHANGING = ["files kept changing while this was asked; ask again when they have settled"]
@@ -101,3 +101,12 @@ async def test_the_death_of_a_server_is_told_at_once() -> None:
     with pytest.raises(DiedError):
         await ask(backend, DiedError("fake died twice"))
     assert backend.log == ["sync", "ask"]
+
+
+@bounded
+async def test_an_edit_of_a_text_that_the_server_has_another_version_of_is_asked_for_again() -> None:
+    assert await ask(Changing(1, 1, 1), OutdatedEditError("a.go changed"), "edit") == ("edit", [])
+    with pytest.raises(OutdatedEditError, match=r"a\.go changed"):
+        await ask(Changing(1, 1, 1, 1), *[OutdatedEditError("a.go changed")] * 4)
+    with pytest.raises(EditError, match="overlap"):
+        await ask(Changing(1, 1), EditError("two edits overlap"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from lsp_mcp.errors import EditError, PathError
+from lsp_mcp.errors import EditError, OutdatedEditError, PathError
 from lsp_mcp.text import BOM, Json, PositionEncoding, Span, Text
 from lsp_mcp.uris import uri_path
 
@@ -189,7 +189,7 @@ def _file_change(
     origin, text = _trace(operation.path, steps)
     # gopls sends 0 for a file that is not open.
     if origin and operation.version and operation.version != version(origin):
-        raise EditError(
+        raise OutdatedEditError(
             f"{operation.path} changed since the server made this edit (for version {operation.version}). "
             "Nothing was changed; ask again."
         )

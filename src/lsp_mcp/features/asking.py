@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Report, Scope
-from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError
 from lsp_mcp.features.refusals import gaps_of, noting, without_told
 from lsp_mcp.gaps import Gap
 
@@ -55,18 +55,21 @@ async def settled(
 ) -> Answered[Value]:
     """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
 
+    It is asked again, too, if the server made an edit of a text of which it was told another version since, as a server
+    that was started again is.
+
     Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
     disk. So is an error that they raise. A file that the server refused to answer about on the way is a gap, too.
     """
     before = await backend.sync(text_only=text_only)
     for last in (*[False] * (_TRIES - 1), True):
-        failed: CallerError | RefusedError | None = None
+        failed: CallerError | RefusedError | OutdatedEditError | None = None
         try:
             with noting() as noted:
                 value = await ask()
             found = tuple(await gaps(value)) if gaps else ()
             found = (*without_told(gaps_of(backend, noted), found), *found)
-        except (CallerError, RefusedError) as error:
+        except (CallerError, RefusedError, OutdatedEditError) as error:
             if last:
                 raise
             failed = error
@@ -74,7 +77,7 @@ async def settled(
         if after == before:
             if failed is None:
                 return Answered(value, found)
-            if not (isinstance(failed, RefusedError) and failed.asks_again):
+            if not (isinstance(failed, OutdatedEditError) or (isinstance(failed, RefusedError) and failed.asks_again)):
                 raise failed
         before = after
     return Answered(value, (_CHANGING, *found))
