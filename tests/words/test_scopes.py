@@ -24,6 +24,8 @@ CPP = next(one for one in load_adapter("clangd").languages if one.id == "cpp")
         ("template <class T, int n = -1> class A : B { A(): @size(0) {} unsigned char size; };", Declared("A")),
         ("struct A { void f() { this->@size = 1; } private: int size; };", Declared("A")),
         ("struct A { int @size() const; };", Declared("A")),
+        ("struct A { A &operator=(T *t) { if (t) { @size = 1; } else { size = 2; } } int size; };", Declared("A")),
+        ("struct A { bool operator()(int size) const { return @size; } };", LOCAL),
         ("struct A { struct B { int size; }; int f() { return @size; } };", None),
         ("struct A : B { int f() { return @size; } };", None),
         ("struct A { int f() { return @size; }\n#ifdef X\n int size;\n#endif\n};", None),

@@ -31,7 +31,7 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(r"\s*(?:[;,=(\[{]|:(?!:)|\Z)")
 _FUNCTION = re.compile(
-    r"(?P<name>[^=()]*)\((?P<parameters>(?:[^()]|\([^()]*\))*)\)\s*(?:(?:const|noexcept|override|final|volatile|&&?)\s*)*"
+    r"(?P<name>[^=()]*(?:\boperator\s*(?:\(\s*\)|[-+*/%^&|~!=<>,\[\]]{1,3})\s*)?)\((?P<parameters>(?:[^()]|\([^()]*\))*)\)\s*(?:(?:const|noexcept|override|final|volatile|&&?)\s*)*"
     r"(?:->[\w:<>,\s&*]+|:(?!:).*)?",
     re.DOTALL,
 )
