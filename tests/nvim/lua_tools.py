@@ -192,15 +192,21 @@ def texts(result: CallToolResult) -> list[str]:
 
 
 @asynccontextmanager
-async def on_stdio(nv: Neovim, root: Path, mode: str, *arguments: str) -> AsyncIterator[Face]:
-    """`lsp-mcp --toolset lua` as a process, and its client."""
+async def on_stdio(
+    nv: Neovim, root: Path, mode: str, *arguments: str, runtime: Path | None = None
+) -> AsyncIterator[Face]:
+    """`lsp-mcp --toolset lua` as a process, and its client.
+
+    With a `runtime` folder it is the door of a daemon there, which ends with its Neovim.
+    """
+    shared = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(runtime)} if runtime else {}
     parameters = StdioServerParameters(
         command=PROGRAM,
         args=[
             *("--backend", "nvim", "--socket", nv.socket, "--workspace-root", str(root), "--log-level", "error"),
             *(arguments or ("--toolset", "lua")),
         ],
-        env={**os.environ, **GO_ENV},
+        env={**os.environ, **GO_ENV, **shared},
     )
     async with _hearing(nv, parameters, mode) as face:
         yield face

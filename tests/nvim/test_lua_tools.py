@@ -39,6 +39,7 @@ from nvim.neovims import neovim, skip_without_nvim
 skip_without_nvim()
 
 CODE = {"find_symbol_references_by_anchor", "lsp_hover", "connect", "read"}
+# With "stdio auto" it is a daemon that answers.
 FACES = ["stdio legacy", "stdio auto", "http legacy", "http auto", "sse legacy"]
 SHOWN = """
 tool('shown', function(args) return args end, {
@@ -94,7 +95,8 @@ async def face_of(kind: str, folder: Path) -> AsyncIterator[Face]:
     async with AsyncExitStack() as stack:
         nv = await stack.enter_async_context(with_tools(folder, SHOWN))
         if transport == "stdio":
-            client = on_stdio(nv, folder, mode)
+            (runtime := folder / "run").mkdir(mode=0o700)
+            client = on_stdio(nv, folder, mode, runtime=runtime if mode == "auto" else None)
         else:
             serving = await stack.enter_async_context(bridge(nv, folder))
             client = on_sse(nv, serving.port) if transport == "sse" else on_http(nv, serving.port, mode)
