@@ -49,5 +49,7 @@ if [ -d .tools/luacheck ] && command -v nvim >/dev/null; then
 else
   not_checked "Lua (Luacheck)"
 fi
+# Both have to be compiled (minutes): CI gets them with cargo, `make check` takes them from PATH.
 if command -v selene >/dev/null; then (cd scripts/selene && selene --quiet ../../lua ../../plugin) || status=1; fi
+if command -v emmylua_check >/dev/null; then emmylua_check -c scripts/emmylua/emmyrc.json lua || status=1; fi
 exit $status
