@@ -120,13 +120,16 @@ async def _beside(
 async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
     """Whether a function or class around `place` declares its word, and that is surely not the symbol.
 
-    A class of the name that the symbol's own has may be the same for another system, and so may any local be.
+    A class of the name that the symbol's own has may be the same for another system, and so may any local be. The method
+    of another class may override the symbol, or be overridden by it.
     """
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
     language = backend.adapter.language_of(place.path)
     found = await asyncio.to_thread(declared_around, place.text, place.span, language)
-    return found is not None and found.owner not in (symbol.owner or None, symbol.name)
+    if found is None or (found.owner and symbol.role == "member" and symbol.overrides):
+        return False
+    return found.owner not in (symbol.owner or None, symbol.name)
 
 
 async def _is_overload(containers: Containers, symbol: Identity, other: Symbol) -> bool:
