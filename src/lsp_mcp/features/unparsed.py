@@ -120,8 +120,8 @@ async def _beside(
 async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
     """Whether a function or class around `place` declares its word, and that is surely not the symbol.
 
-    A class of the name that the symbol's own has may be the same for another system, and so may any local be. The method
-    of another class may override the symbol, or be overridden by it.
+    A class of the name that the symbol's own has may be the same for another system, and so may any local be.
+    A method of another class may override the symbol, or be overridden by it.
     """
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
