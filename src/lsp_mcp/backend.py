@@ -172,11 +172,12 @@ class Backend(Protocol):
             UnavailableError: the server is missing or dies while it starts.
         """
 
-    async def sync(self, *, text_only: bool = False) -> int:
+    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """Tell the server about all changes on disk until now; returns a counter of changes.
 
         If it is the same before and after a question, nothing changed while the question was answered. `text_only`: the
-        question is about the text of one document, so what the server may have missed before we came can wait.
+        question is about the text of one document, so what the server may have missed before we came can wait. With
+        `to_check` only `check` may be called after it: what that looks at anyway is not read first.
         """
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -31,11 +32,12 @@ async def answer(
     *,
     report: Report | None,
     text_only: bool = False,
+    to_check: bool = False,
 ) -> Answered[Value]:
     """The answer of `ask` and what it may lack, given the `scope` of what it depends on.
 
-    With `report`, which is told of progress, the backend is waited for until it is ready. `text_only`: see
-    `Backend.sync`.
+    With `report`, which is told of progress, the backend is waited for until it is ready. `text_only` and
+    `to_check`: see `Backend.sync`.
 
     Raises:
         UnavailableError: the backend is missing, or dies while it starts.
@@ -43,7 +45,8 @@ async def answer(
     """
     if report:
         await backend.ready(report)
-    return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only)
+
+    return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only, to_check=to_check)
 
 
 async def settled(
@@ -52,6 +55,7 @@ async def settled(
     gaps: Callable[[Value], Awaitable[Sequence[Gap]]] | None = None,
     *,
     text_only: bool = False,
+    to_check: bool = False,
 ) -> Answered[Value]:
     """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
 
@@ -61,7 +65,8 @@ async def settled(
     Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
     disk. So is an error that they raise. A file that the server refused to answer about on the way is a gap, too.
     """
-    before = await backend.sync(text_only=text_only)
+    sync = partial(backend.sync, text_only=text_only, to_check=to_check)
+    before = await sync()
     for last in (*[False] * (_TRIES - 1), True):
         failed: CallerError | RefusedError | OutdatedEditError | None = None
         try:
@@ -73,7 +78,7 @@ async def settled(
             if last:
                 raise
             failed = error
-        after = await backend.sync(text_only=text_only)
+        after = await sync()
         if after == before:
             if failed is None:
                 return Answered(value, found)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Checked, Json
-from lsp_mcp.errors import PathError
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.problems import SEVERITIES, Kind, Known, Problem, Severity, known_lines
+from lsp_mcp.objects.elsewhere import elsewhere, one_line
 from lsp_mcp.text import Text
-from lsp_mcp.uris import uri_path
 
 
 async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] | None = None) -> list[Problem]:
@@ -53,15 +51,6 @@ def _lines(backend: Backend, checked: Checked) -> Iterator[tuple[Kind, int]]:
 
 def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
     """File, range and message; for a problem in an included file, those in that file."""
-    first, _, rest = str(diagnostic.get("message", "")).strip().partition("\n")
-    message = ": ".join(filter(None, (" ".join(part.split()) for part in (first, rest))))
-    pattern = backend.adapter.diagnostics.elsewhere_pattern
-    related = diagnostic.get("relatedInformation") or []
-    if pattern and related and (match := re.match(pattern, message)):
-        location = related[0]["location"]
-        try:
-            rest = message[match.end() :]
-            return uri_path(location["uri"]), location["range"], rest[:1].upper() + rest[1:]
-        except PathError:
-            pass  # no file: then where it is included
-    return path, diagnostic["range"], message
+    # What is in no file is where it is included.
+    other = elsewhere(diagnostic, backend.adapter.diagnostics.elsewhere_pattern)
+    return other or (path, diagnostic["range"], one_line(diagnostic))

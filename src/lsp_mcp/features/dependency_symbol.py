@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.package_clause import package_clause
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import is_named
 
@@ -25,39 +28,90 @@ _MOST_FILES = 400  # whose outlines are asked for
 async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str) -> list[Symbol]:
     """The symbols called `name` in `files`, with the name of their package before their own, in the order of files.
 
+    The package is called as its clause says, or as its folder is; what is before the last slash ends its folder's path.
+
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    folder, _, last = name.rpartition("/")
+    above, _, last = name.rpartition("/")
     words = re.findall(r"\w+", last)
-    if not words:
-        return []
-    having = await asyncio.to_thread(_having, list(files), words[-1].encode())
+    having = await asyncio.to_thread(_having, backend.adapter, list(files), words) if words else []
     found = []
-    for path in having[:_MOST_FILES]:
-        try:
-            outline = await document_symbols(backend, path, opened=False)
-        except (PathError, RefusedError):
-            continue  # gone since it was listed, or no file of this server's
-        package = path.parent.name.partition("@")[0]
-        if not folder or _is_below(path, folder):
-            found += [symbol for symbol in _walk(outline, package) if is_named(symbol.name, last)]
+    for one in [one for one in having if one.is_below(above)][:_MOST_FILES]:
+        for symbol in await _symbols(backend, one.path):
+            names = (f"{package}.{symbol.name}" for package in one.packages)
+            if spelled := next((name for name in names if is_named(name, last)), None):
+                found.append(replace(symbol, name=spelled))
     return found
 
 
-def _having(files: list[Path], word: bytes) -> list[Path]:
-    whole = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
-    return [path for path in files if word in (content := content_or_nothing(path)) and whole.search(content)]
+async def symbols_of_package(backend: Backend, files: Iterable[Path], name: str) -> list[Symbol]:
+    """The symbols in those of `files` that are of the package in which `name` should be, as its first part says."""
+    package, _, rest = name.rpartition("/")[2].partition(".")
+    words = re.findall(r"\w+", package)
+    having = await asyncio.to_thread(_having, backend.adapter, list(files), words) if words and rest else []
+    ours = [one for one in having if package in one.packages][:_MOST_FILES]
+    return [
+        replace(symbol, name=f"{package}.{symbol.name}") for one in ours for symbol in await _symbols(backend, one.path)
+    ]
+
+
+class _File(Struct, frozen=True):
+    """A file, the path by which its `folder` is imported, and what its package is called."""
+
+    path: Path
+    folder: str
+    packages: tuple[str, ...]
+
+    def is_below(self, above: str) -> bool:
+        parent = self.folder.rpartition("/")[0]
+        return not above or parent == above or parent.endswith(f"/{above}")
+
+
+def _having(adapter: Adapter, files: list[Path], words: list[str]) -> list[_File]:
+    """Those of `files` that have the last of `words` as one, and the others there or in their path."""
+    *others, last = words
+    whole = re.compile(rb"(?<!\w)" + re.escape(last.encode()) + rb"(?!\w)")
+    having, folders = [], dict[Path, str]()
+    for path in files:
+        content = content_or_nothing(path)
+        if last.encode() not in content or not whole.search(content):
+            continue
+        if path.parent not in folders:
+            folders[path.parent] = _import_path(adapter, path.parent)
+        folder = folders[path.parent]
+        if all(word in folder or word.encode() in content for word in others):
+            clause = package_clause(adapter, path, content.decode("utf-8", "replace"))
+            called = folder.rpartition("/")[2]
+            having.append(_File(path, folder, (clause["name"], called) if clause else (called,)))
+    return having
+
+
+async def _symbols(backend: Backend, path: Path) -> list[Symbol]:
+    try:
+        return list(_walk(await document_symbols(backend, path, opened=False), ""))
+    except (PathError, RefusedError):
+        return []  # gone since it was listed, or no file of this server's
+
+
+def _import_path(adapter: Adapter, folder: Path) -> str:
+    """The path that imports of `folder` end with: without the version in its name, with its capital letters."""
+    path, rules, packages = folder.as_posix(), adapter.visibility, adapter.rename.packages
+    if rules and rules.version_mark and rules.version_mark in path:
+        path = re.sub(rf"{re.escape(rules.version_mark)}[^/]*", "", path)
+    elif packages:  # the folder may be called otherwise
+        for above in (folder, *folder.parents):
+            content = content_or_nothing(above / packages.module_file).decode("utf-8", "replace")
+            if found := re.search(packages.module_pattern, content, re.M):
+                return f"{found['path']}/{folder.relative_to(above).as_posix()}".removesuffix("/.")
+    if rules and rules.capital_mark:
+        path = re.sub(rf"{re.escape(rules.capital_mark)}([a-z])", lambda found: found[1].upper(), path)
+    return path
 
 
 def _walk(symbols: Iterable[Symbol], owner: str) -> Iterator[Symbol]:
     for symbol in symbols:
         last = symbol.name.rpartition(").")[2] if ")." in symbol.name else symbol.name
-        whole = f"{owner}.{last}"
+        whole = f"{owner}.{last}" if owner else last
         yield replace(symbol, name=whole)
         yield from _walk(symbol.children, whole)
-
-
-def _is_below(path: Path, folder: str) -> bool:
-    plain = re.sub(r"@[^/]*", "", path.parent.parent.as_posix())
-    return plain == folder or plain.endswith(f"/{folder}")

@@ -13,8 +13,9 @@ from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.edit_plans import plan_of
+from lsp_mcp.features.package_clause import package_clause
 from lsp_mcp.features.source_files import source_files
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
 
@@ -63,8 +64,8 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
             text = await backend.text(path)
         except PathError:
             continue
-        if found := _clause(backend, packages, path, text):
-            return PackageMove(path, text.offset_point(found), _path_of(packages, old, new))
+        if clause := package_clause(backend.adapter, path, text.content):
+            return PackageMove(path, text.offset_point(clause.start("name")), _path_of(packages, old, new))
     return None
 
 
@@ -76,16 +77,6 @@ def _answers(backend: Backend, kind: str) -> bool:
         one.get("scheme", "file") == "file" and (one.get("pattern") or {}).get("matches", kind) == kind
         for one in filters
     )
-
-
-def _clause(backend: Backend, packages: Packages, path: Path, text: Text) -> int | None:
-    """The offset of the package's name in its clause."""
-    language = backend.adapter.language_of(path)
-    content = text.content
-    if language and language.lexing:
-        content = re.sub(language.lexing.comment, lambda found: re.sub(r"\S", " ", found[0]), content, flags=re.M)
-    found = re.search(packages.clause_pattern, content, re.M)
-    return found.start("name") if found else None
 
 
 def _path_of(packages: Packages, old: Path, new: Path) -> str:

@@ -140,7 +140,8 @@ class Checking:
         found = dict(self._found(connection))
         if self._adapter.compilation:
             # Another question may have opened a file that nobody compiles.
-            found = {path: raw for path, raw in found.items() if path in looked.covers}
+            counted = set(looked.covers).difference(looked.outdated)
+            found = {path: raw for path, raw in found.items() if path in counted}
         for path in found.keys() & {*looked.units, *looked.parts}:
             found[path] = [one for one in found[path] if one.get("severity", _ERROR) != _ERROR]
         for path, errors in looked.units.items():

@@ -53,6 +53,7 @@ class Freshness:
         reloading: Reloading,
     ) -> None:
         self.generation = 0
+        self._disturbances = 0  # how much of it is because the server was shown other texts to check them
         self._adapter = adapter
         self._workspace = workspace
         self._feed = feed
@@ -74,19 +75,20 @@ class Freshness:
         self._changed: set[Path] = set()  # files, for who checks them
         self._host_seen = 0  # the generation of its buffers that the server is known to have
 
-    async def sync(self, *, text_only: bool = False) -> int:
+    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
         # Nobody may ask before what another caller's changes made the server load is loaded.
         with phase(lambda: f"{self._adapter.name}: processing changes"):
-            return await self._sync(text_only=text_only)
+            return await self._sync(text_only=text_only, to_check=to_check)
 
-    async def _sync(self, *, text_only: bool) -> int:
+    async def _sync(self, *, text_only: bool, to_check: bool) -> int:
         async with self._syncing:
             connection = await self._lifetime.live()
             connection = await self._announce(connection)
-            replaced = await self._reload(connection, text_only=text_only)
+            replaced = await self._reload(connection, text_only=text_only, to_check=to_check)
             await self._count(replaced=replaced)
-        return self.generation
+        # Checks come one after the other, and one that disturbs is right itself.
+        return self.generation - (self._disturbances if to_check else 0)
 
     @asynccontextmanager
     async def exclusively(self) -> AsyncIterator[None]:
@@ -102,6 +104,7 @@ class Freshness:
         async with self._syncing:
             looked = await self._reloading.look_at(changed)
             self.generation += looked.disturbed
+            self._disturbances += looked.disturbed
         return looked
 
     def take_changed(self) -> set[Path]:
@@ -162,7 +165,7 @@ class Freshness:
             deleted=changes.deleted | leading_out,
         )
 
-    async def _reload(self, connection: Connection, *, text_only: bool) -> bool:
+    async def _reload(self, connection: Connection, *, text_only: bool, to_check: bool) -> bool:
         """Have everything read again that the server does not read by being told; whether it was replaced."""
         if isinstance(connection, HostedConnection) and not connection.has_seen_all and not text_only:
             # An editor may not have told its server of files that came before us: seconds, once for each session.
@@ -170,7 +173,7 @@ class Freshness:
                 await self._reloading.reload_all(connection.client.root)
             connection.has_seen_all = True
         with phase(lambda: f"{self._adapter.name}: reading changed files"):
-            replaced = await self._reloading.load(self._to_load)
+            replaced = await self._reloading.load(self._to_load, to_check=to_check)
             await self._reloading.buffers_changed(self._to_read)
             if await self._projects.join():
                 await self._reloading.reload_all(self._workspace.root, settings=True)

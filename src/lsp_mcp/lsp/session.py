@@ -254,9 +254,9 @@ class Session:
 
     # --- what it has -------------------------------------------------------------------------------
 
-    async def sync(self, *, text_only: bool = False) -> int:
+    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
-        return await self._freshness.sync(text_only=text_only)
+        return await self._freshness.sync(text_only=text_only, to_check=to_check)
 
     @property
     def generation(self) -> int:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
 from lsp_mcp.features.asking import settled
-from lsp_mcp.features.dependency_symbol import dependency_symbols
+from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_package
 from lsp_mcp.features.overloads import with_parameters
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.signatures import split_signature
@@ -146,6 +146,17 @@ class Names:
                 continue  # the question is about the workspace, which has none
         return found
 
+    async def _of_packages(self, name: str) -> list[Symbol] | None:
+        """What those dependencies have in which `name` should be; None if no dependencies were searched."""
+        found: list[Symbol] | None = None
+        for backend in self._sessions.backends:
+            try:
+                if files := await self._sessions.dependency_files(backend):
+                    found = [*(found or ()), *await symbols_of_package(backend, files, name_for(backend, name))]
+            except LspMcpError:
+                continue  # the question is about the workspace, which has none
+        return found
+
     async def _search(self, backend: Backend, name: str) -> Found:
         return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
 
@@ -164,11 +175,13 @@ class Names:
             if len(part) > 1 and part != name:
                 for backend in backends:
                     similar += (await self._search(backend, part)).symbols
-        near = nearest(name, (symbol for symbol in similar if symbol.kind != "constructor"))
+        elsewhere = await self._of_packages(name) if _QUALIFIED.search(name) else None
+        near = nearest(name, (s for s in (*similar, *(elsewhere or ())) if s.kind != "constructor"))
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
-        said = f"no symbol in the workspace is named {quoted(name)}{why}."
+        searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
+        said = f"no symbol in {searched} is named {quoted(name)}{why}."
         if near:
             said += f" Similar:{self._listed(near, _LIKE)}"
         hints = [] if near else await self.hints(name)

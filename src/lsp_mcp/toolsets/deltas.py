@@ -34,7 +34,7 @@ async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answe
         checked = await backend.check(also)
         return await problems(backend, checked), checked
 
-    return await answer(backend, ask, lambda _: Scope(), report=call.report)
+    return await answer(backend, ask, lambda _: Scope(), report=call.report, to_check=True)
 
 
 def remembered(

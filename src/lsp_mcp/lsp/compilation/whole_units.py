@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,11 @@ class WholeUnit:
     def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
         """What the server `told` of the shown text, as if of the text itself."""
         return [self._text.diagnostic(one, path_uri(self._path), encoding) for one in told]
+
+    def hidden_by(self, broken: Iterable[Path]) -> set[Path]:
+        """The files that stay hidden at least, while there are errors in the files `broken`."""
+        ours = (self._includes.reached([file]) - (self.apart - {file}) for file in broken if file in self.apart)
+        return set().union(*ours)
 
     def hidden(self, told: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
         """The files that may have errors behind those that it `told` of the shown text, one for each include."""

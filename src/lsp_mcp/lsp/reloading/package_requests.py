@@ -59,7 +59,7 @@ class PackageRequests:
     def started(self) -> None:
         """A new server reads all packages itself."""
 
-    async def load(self, changed: Collection[Path]) -> bool:
+    async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
         """See `Reloading.load`: what the server was told of is nothing new, but what it may have an old text of is."""
         rules = self._adapter.changes
         touched = [path for path in changed if self._adapter.language_of(path)]

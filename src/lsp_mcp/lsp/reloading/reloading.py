@@ -28,7 +28,8 @@ class Looked(Struct, frozen=True):
     `unread` are files that it did not read in time. `units` are the errors of files that were looked at with all that
     they include; of the `parts`, which are compiled only so, the diagnostics of documents do not count. `untold` files
     have errors of which nobody knows, or may have: those of `hidden` because of what is wrong elsewhere. `disturbed`:
-    the server had other texts in the meantime. Of `undated` files it has not said of which text its diagnostics are.
+    the server had other texts in the meantime. Of `undated` files it has not said of which text its diagnostics are,
+    and those of `outdated` documents are of their text of before.
     """
 
     covers: Collection[Path]
@@ -39,6 +40,7 @@ class Looked(Struct, frozen=True):
     hidden: Collection[Path] = ()
     disturbed: bool = False
     undated: Collection[Path] = ()
+    outdated: Collection[Path] = ()
 
 
 class Reloading(Protocol):
@@ -47,10 +49,10 @@ class Reloading(Protocol):
     def started(self) -> None:
         """Note that there is a new server, which knows only its index."""
 
-    async def load(self, changed: Collection[Path]) -> bool:
+    async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
         """Have the changed files taken in; whether the server knows more now than when it was told of them.
 
-        `changed` are all since the last call that was not cancelled.
+        `changed` are all since the last call that was not cancelled. See `Backend.sync` for `to_check`.
         """
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:

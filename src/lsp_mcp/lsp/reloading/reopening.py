@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.lsp.reloading.background_reading import BackgroundReading
 from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
 from lsp_mcp.lsp.reloading.unit_errors import UnitErrors
+from lsp_mcp.objects.elsewhere import elsewhere, one_line
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
@@ -62,6 +63,8 @@ class Reopening:
         self._units = UnitErrors(adapter, adapter.compilation, build, documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._checked: set[Path] = set()  # files that were looked at because they changed or a caller named them
+        self._later: set[Path] = set()  # files that it reads before the next question, and need not to be checked
+        self._alone: set[Path] = set()  # headers that it has read only to be checked
         self._unread: set[Path] = set()  # files that it did not read in time
         self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
         self._retried: set[Path] = set()  # those that it was given another chance to read
@@ -75,37 +78,52 @@ class Reopening:
         self._units.forget()
         self._has_read.clear()
         self._reread.clear()
+        self._later.clear()
+        self._alone.clear()
         self._unread.clear()
         self._retried.clear()
 
-    async def load(self, changed: Collection[Path]) -> bool:
-        """Have everything read again that the changed files make different; whether the server was replaced."""
+    async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
+        """Have everything read again that the changed files make different; whether the server knows more then.
+
+        To check it is enough that compiled files are looked at (`UnitErrors`), which takes as long as to read them.
+        """
         if await self._build.database_changed(changed) or self._mistrusted:
             await self._renew()
             return True
         self._retried.difference_update(changed)
         again = self._unread - self._retried
-        if not changed and not again:
+        if not changed and not again and (to_check or not self._later):
             return False
         affected = await self._build.affected(changed, {*self._has_read, *self._documents}) | again
+        self._units.read(affected)
+        put_off = bool(self._later)
+        affected |= self._later
         # What the index says of a file that is gone, as that a function is defined there, stays in it.
         gone = any(not self._build.holds(path) for path in affected)
-        if gone or len(affected) > self._adapter.changes.load_most or self._build.is_configured_by(changed):
+        too_many = len(affected) > self._adapter.changes.load_most and not to_check
+        if gone or too_many or self._build.is_configured_by(changed):
             await self._renew()
             return True
-        self._units.read(affected)
-        unreadable = await self._read(affected, await self._already_sent(changed))
         self._retried |= again
+        if to_check:
+            self._later = affected
+            return False
+        unreadable = await self._read(affected, await self._already_sent(changed))
         self._reread |= affected
+        affected |= self._alone
+        self._later.clear()
+        self._alone.clear()
         if unreadable:  # as text; the server reads bytes
             await self._renew()
             return True
         # Alone, such a header means less than where it is included; the index of those files is right about it.
-        if await self._build.are_headers([path for path in affected if path in self._errors]):
+        alone = self._errors.keys() & affected - self._told_where_included(affected)
+        if await self._build.are_headers(alone):
             await self._renew()
             self._units.read(affected)  # few; which of them failed the index may not have said yet
             return True
-        return False
+        return put_off
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """Nothing: its index says what it has read, and what is not so is seen when it is prepared."""
@@ -158,8 +176,12 @@ class Reopening:
             todo = {*mine, *self._units.due, *self._errors} - self._units.found.keys()
             units = {path for path in todo if self._units.is_unit(path) and self._build.holds(path)}
             units = self._counted(units, inside)
-            headers = {path for path in mine - units if self._build.holds(path)} - self._with_diagnostics
+            parts = {path for path in self._later if not self._units.is_unit(path)}
+            later = {path for path in parts if path in self._checked or path in self._documents}
+            headers = {path for path in (mine - units) | later if self._build.holds(path)} - self._with_diagnostics
             await self._read(headers, {path for path in headers if path in self._documents})
+            self._later -= headers
+            self._alone |= headers
             unread = self._unread & {*mine, *await self._build.affected(changed, inside)}
             if units:
                 connection = await self._lifetime.live()
@@ -175,6 +197,7 @@ class Reopening:
             untold={*await self._build.files.included_by(failing), *self._units.hidden},
             hidden=self._units.hidden,
             disturbed=bool(units),
+            outdated=frozenset(path for path in self._later if not self._units.is_unit(path)),
         )
 
     def _counted(self, paths: Iterable[Path], inside: Collection[Path]) -> set[Path]:
@@ -184,9 +207,24 @@ class Reopening:
     @property
     def _with_diagnostics(self) -> set[Path]:
         """The files of whose present texts it has said all that is wrong."""
+        return {path for path in self._has_read - self._later if path in self._said}
+
+    def _told_where_included(self, paths: Collection[Path]) -> set[Path]:
+        """The files whose errors are told of one of `paths` too, which includes them."""
+        pattern = self._adapter.diagnostics.elsewhere_pattern
+        told = filter(None, (elsewhere(one, pattern) for path in paths for one in self._said.get(path, ())))
+        return {
+            path
+            for path, range_, message in told
+            if any(
+                (one["range"]["start"], one_line(one)) == (range_["start"], message) for one in self._said.get(path, ())
+            )
+        }
+
+    @property
+    def _said(self) -> Mapping[Path, list[Any]]:
         connection = self._lifetime.connection
-        raw = connection.notifications.diagnostics.raw if connection else {}
-        return {path for path in self._has_read if path in raw}
+        return connection.notifications.diagnostics.raw if connection else {}
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.errors import PathError
@@ -18,8 +19,8 @@ from lsp_mcp.lsp.compilation.whole_units import WholeUnit
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.reading import read_again, read_told
+from lsp_mcp.objects.elsewhere import elsewhere
 from lsp_mcp.text import Text
-from lsp_mcp.uris import uri_path
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,9 @@ class UnitErrors:
                 with connection.waited_for():
                     await asyncio.gather(*map(look, sorted(units)))
                     while path := self._hiding_most():
-                        if not await self._look(path, connection, apart=True):
+                        if not await self._helps(path):
+                            self.found[path] = replace(self.found[path], apart=True)
+                        elif not await self._look(path, connection, apart=True):
                             break
         except TimeoutError:
             log.warning("%s did not look at %d files in time", self._adapter.name, len(waiting))
@@ -106,6 +109,12 @@ class UnitErrors:
         hiding = {path: len(found.hidden & hidden) for path, found in self.found.items() if not found.apart}
         most = max(hiding, key=lambda path: hiding[path], default=None)
         return most if most and hiding[most] else None
+
+    async def _helps(self, path: Path) -> bool:
+        """Whether the server tells more of the includes of `path` if they are apart."""
+        found, unit = self.found[path], await self._unit(path, self._documents.present(path), apart=True)
+        hidden = found.hidden & self.hidden
+        return bool(unit and (hidden - unit.hidden_by(found.files)))
 
     async def _look(self, path: Path, connection: Connection, *, apart: bool) -> bool:
         """Have the server look at `path`; whether it has."""
@@ -145,7 +154,8 @@ class UnitErrors:
             errors = unit.diagnostics(errors, connection.encoding)
         if stopped:
             hidden, clear = set(await self._build.files.included_by([path])), set()
-        files = frozenset(map(self._file(path), errors))
+        pattern = rules.elsewhere_pattern
+        files = frozenset(other.path if (other := elsewhere(one, pattern)) else path for one in errors)
         # Where it stopped counting, more includes make it tell no more.
         return Found(errors, files, frozenset(hidden), frozenset(clear), apart or bool(stopped))
 
@@ -173,17 +183,3 @@ class UnitErrors:
             if not await diagnostics.of(path, documents.open_to_read(path, text)):
                 return None
         return list(diagnostics.raw.get(path, []))
-
-    def _file(self, unit: Path) -> Any:
-        pattern = self._adapter.diagnostics.elsewhere_pattern
-
-        def file(error: Any) -> Path:
-            related = error.get("relatedInformation")
-            if pattern and related and re.match(pattern, str(error.get("message", ""))):
-                try:
-                    return uri_path(related[0]["location"]["uri"])
-                except PathError:
-                    pass  # no file
-            return unit
-
-        return file
