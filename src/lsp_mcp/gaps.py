@@ -29,7 +29,7 @@ GapKind = Literal[
     "added",  # the server itself had left these places out
     "resolved",  # an anchor moved, or a name was taken for this anchor
     "overrides",  # a method is one of several that calls may lead to
-    "elsewhere",  # where else the name that was not found occurs
+    "elsewhere",  # where else a name occurs that was not found, or is renamed
     "applied",  # something about an edit that was made
     "setup",  # something about how files are watched or compiled
 ]

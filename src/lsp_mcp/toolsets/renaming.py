@@ -16,14 +16,17 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.problems import Problem
 from lsp_mcp.features.rename_by_text import ByText, changed_by_text
 from lsp_mcp.features.rename_errors import can_be_tried, errors_made
+from lsp_mcp.features.string_mentions import string_mentions
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.toolsets.questions import Check, PlacesCheck, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.waiting import phase
 
 _UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # what the text may speak for instead
 _PLACES = 5  # of changes by text listed for each file
+_STRINGS = 3  # files listed with strings that have the name
+_LINES = 3  # of each
 _ERRORS = 3  # listed that a rename makes
 _DOUBTS = 5  # places listed that a rename may get wrong
 
@@ -131,11 +134,9 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     target, renaming = answered.target, answered.value
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
-    return Renamed(
-        target,
-        renaming.plan,
-        [*answered.gaps, *_doubts(targets, renaming.doubts), *([renaming.told] if renaming.told else [])],
-    )
+    strings = _strings_gaps(targets, await string_mentions(target.backend, target.name))
+    told = [renaming.told] if renaming.told else []
+    return Renamed(target, renaming.plan, [*answered.gaps, *_doubts(targets, renaming.doubts), *told, *strings])
 
 
 def told_of_text(changed: ByText) -> str:
@@ -164,6 +165,20 @@ def _by_file(places: Sequence[Place], targets: Targets) -> str:
         more = [f"and {len(starts) - _PLACES:,} more"] if len(starts) > _PLACES else []
         listed.append(" ".join([targets.anchor(path, None), *starts[:_PLACES], *more]))
     return ", ".join(listed)
+
+
+def _strings_gaps(targets: Targets, places: Sequence[Place]) -> list[Gap]:
+    """The news that strings have the name, which stays there."""
+    if not places:
+        return []
+    show = targets.sessions.workspace.display_path
+    first = []
+    for path, group in groupby(places, key=lambda place: place.path):
+        lines = list(dict.fromkeys(place.span.start.line for place in group))
+        first.append(f"{show(path)}:{','.join(map(str, lines[:_LINES]))}")
+    name = places[0].text.slice(places[0].span)
+    text = f"not renamed: {name} in {count(len(places), 'string')} ({first_few(first, _STRINGS)})"
+    return [news("elsewhere", text, files=tuple(dict.fromkeys(place.path for place in places)))]
 
 
 def _doubts(targets: Targets, doubts: Sequence[rename.Doubt]) -> list[Gap]:

@@ -56,6 +56,27 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
     return Occurrences(spans, frozenset(span for span, region in zip(spans, macros, strict=True) if region))
 
 
+def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
+    """Where a string of `text` has `word` as what something is looked up by: all of the string, or behind a dot.
+
+    As in `getattr(x, "word")` and the template `{{.word}}`; not in prose.
+    """
+    rules = language.lexing if language else None
+    if rules is None or word not in text.content:
+        return []
+    found = [match.span() for match in _whole(word).finditer(text.content)]
+    regions = _regions(_compiled(f"(?P<comment>{rules.comment})|{rules.string}"), text.content, found)
+    named = []
+    for place, region in zip(found, regions, strict=True):
+        if region is None or region["comment"] is not None:
+            continue
+        start, end = place
+        before, behind = region[0][: start - region.start()], region[0][end - region.start() :]
+        if before.endswith(".") or not re.search(r"\w", before + behind):
+            named.append(text.offsets_span(*place))
+    return named
+
+
 def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
     """The name of the macro whose definition `span` is in; None if it is in none."""
     rules = language.lexing if language else None
