@@ -22,7 +22,7 @@ class Changing:
         self._syncs: Iterator[int] = iter(syncs)
         self.log: list[str] = []
 
-    async def sync(self, *, text_only: bool = False) -> int:
+    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         self.log.append("sync")
         return next(self._syncs)
 

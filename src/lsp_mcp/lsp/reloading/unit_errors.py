@@ -76,7 +76,7 @@ class UnitErrors:
     def hidden(self) -> set[Path]:
         """The files that may have errors other than those that are told."""
         known = {file for found in self.found.values() for file in found.files}
-        # An error in a library comes of what is before it, as of a missing brace: a header may have some in one file only then.
+        # An error in a library comes of what is before it, such as a missing brace; those of a header may do so, too.
         if all(map(self._build.holds, known)):
             known.update(file for found in self.found.values() for file in found.clear)
         return {file for found in self.found.values() for file in found.hidden} - known
