@@ -38,6 +38,7 @@ class Claim(Struct, frozen=True):
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
     # Files that the build leaves out, and that it takes in all the same; None: it does not look at other builds.
     searched: frozenset[Path] | None = None
+    family: Collection[Site] = ()  # where other symbols are declared whose places belong to the answer, too
     counts: Callable[[Place], bool] = lambda place: True
     in_macros: bool = True
 

@@ -16,6 +16,7 @@ from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.features.outdated_relations import mistrust_related
+from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.places import Place, position_params
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
@@ -46,6 +47,7 @@ class Renaming(Struct, frozen=True):
     doubts: tuple[Doubt, ...] = ()
     searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
     told: Gap | None = None  # what is lost with the old name
+    family: Overrides = Overrides()  # methods that must keep sharing its name
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
         """The same with `new_name` at `places` too, which the plan does not touch.
@@ -63,6 +65,12 @@ class Renaming(Struct, frozen=True):
         # A server's edit may go on to rename a file: until then it has its old name.
         doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
         return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
+
+    @property
+    def family_sites(self) -> frozenset[Site]:
+        """Where the methods of its family are declared and defined."""
+        methods = (*self.family.above, *self.family.below)
+        return frozenset((one.place.path, one.place.span.start) for one in methods)
 
     @property
     def sites(self) -> frozenset[Site]:
@@ -89,6 +97,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         PathError, UnavailableError: see `Backend.open` and `Backend.request`.
     """
     text = await backend.open(path)
+    family = await overrides(backend, path, identifier.start)  # first: the server reads what has them for this
     at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
         raise RefusedError(f"{backend.name} cannot rename")
@@ -108,10 +117,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
     told = news("applied", f"{renamed.owner} is not a {lost} without {renamed.name}") if renamed and lost else None
     if not backend.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched, told)
+        return Renaming(plan, tuple(strangers), searched, told, family)
     missed = await _missed(backend, path, identifier, plan)
     clashes = await _clashes(backend, path, identifier, text.slice(identifier), new_name)
-    return Renaming(plan, (*strangers, *missed, *clashes), searched, told)
+    return Renaming(plan, (*strangers, *missed, *clashes), searched, told, family)
 
 
 async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:

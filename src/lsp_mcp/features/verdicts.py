@@ -62,6 +62,8 @@ class Judge:
                 (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
             elif await self._is_grouped(sites_of(meaning) & sites) or self._is_alias(place, meaning, symbol):
                 missing.append(place)
+            elif not sites_of(meaning).isdisjoint(claim.family):
+                missing.append(place)
             elif misread(meaning, claim.name, self._backend.adapter.word_check):
                 unknown.append(place)
             else:

@@ -44,6 +44,10 @@ def _unknown(_: object) -> None:
     return None
 
 
+def _none(_: object) -> Collection[Site]:
+    return ()
+
+
 class Check(Protocol[Value]):
     """How an answer is compared with the text."""
 
@@ -61,20 +65,23 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
     """The check of an answer that consists of places of the symbol: see `features.word_check`.
 
     `sites` are the places that it has, `joined` the same answer with those that are `missing` in it.
-    `searched` are files that it takes in though the build leaves them out; None: it takes in none.
+    `searched` are files that it takes in though the build leaves them out; None: it takes in none. `family` is where
+    symbols are declared whose places it takes in as well.
     """
 
     sites: Callable[[Value], Collection[Site]]
     joined: Callable[[Value, Checked], Value]
     thorough: bool = False
     searched: Callable[[Value], frozenset[Path] | None] = _unknown
+    family: Callable[[Value], Collection[Site]] = _none
 
     async def __call__(
         self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
     ) -> tuple[Value, Sequence[Gap]]:
         """See `Check`."""
         at = target.path, target.identifier.start
-        claim = Claim(target.name, at, self.sites(value), target.unsearched, self.searched(value))
+        family = self.family(value)
+        claim = Claim(target.name, at, self.sites(value), target.unsearched, self.searched(value), family)
         checked = await word_check.check(claim, seconds, thorough=self.thorough)
         if checked.missing:
             value = self.joined(value, checked)

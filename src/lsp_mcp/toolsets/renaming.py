@@ -129,6 +129,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
         ),
         thorough=True,
         searched=lambda renaming: renaming.searched,
+        family=lambda renaming: renaming.family_sites,
     )
     answered = await asking(ask, check=check)
     target, renaming = answered.target, answered.value
@@ -136,7 +137,11 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
     strings = _strings_gaps(targets, await string_mentions(target.backend, target.name))
     told = [renaming.told] if renaming.told else []
-    return Renamed(target, renaming.plan, [*answered.gaps, *_doubts(targets, renaming.doubts), *told, *strings])
+    return Renamed(
+        target,
+        renaming.plan,
+        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *told, *strings],
+    )
 
 
 def told_of_text(changed: ByText) -> str:
