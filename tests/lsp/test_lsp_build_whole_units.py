@@ -82,3 +82,25 @@ def test_each_header_gets_an_include_of_its_own_and_only_the_others_may_hide_err
     assert whole.hidden([error(2)], UTF_32) == {tmp_path / "c.h"}
     assert whole.hidden([error(3)], UTF_32) == {tmp_path / "b.h", tmp_path / "d.h"}
     assert whole.diagnostics([error(3)], UTF_32)[0]["range"]["start"] == {"line": 0, "character": 9}
+
+
+def test_an_include_that_an_earlier_one_leads_to_may_hide_errors_of_that(tmp_path: Path) -> None:
+    files = {
+        "a.cc": '#include "b.h"\n#include "c.h"\n#include "d.h"\n',
+        "b.h": '#pragma once\nint b;\n#include "c.h"\n',
+        "c.h": "#pragma once\n",
+        "d.h": "#pragma once\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, "utf-8")
+    paths = [tmp_path / name for name in files]
+    includes = Includes(PATTERN)
+    includes.update(paths, paths)
+    unit, language = tmp_path / "a.cc", ADAPTER.language_of(tmp_path / "a.cc")
+    assert language
+    whole = WholeUnit(unit, Text(files["a.cc"]), language, ";", PATTERN, includes, lambda _: False)
+    assert whole.apart == {tmp_path / "b.h", tmp_path / "d.h"}
+    at = {"line": 1, "character": 9}
+    related = {"location": {"uri": "file:///usr/include/array", "range": {"start": at, "end": at}}}
+    told = {"range": {"start": at, "end": at}, "relatedInformation": [related]}
+    assert whole.hidden([told], UTF_32) == {tmp_path / "b.h", tmp_path / "c.h"}

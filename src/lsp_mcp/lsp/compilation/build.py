@@ -190,6 +190,10 @@ class Build:
         """Whether there is a file `path` that the server may be given: no link out of the workspace."""
         return path.is_file() and self._workspace.holds(path)
 
+    def contains(self, path: Path) -> bool:
+        """Whether `path` is in the workspace, not a library's."""
+        return self._workspace.contains(path)
+
     def display_path(self, path: Path) -> str:
         """`path` for people."""
         return self._workspace.display_path(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,18 @@ class WholeUnit:
             seen.update([header] if header else ())
         self._text = UnitText(text, put)
         self.shown = self._text.shown
-        self.apart = {file for _, file in self._included if file}  # what has an include of its own
         self.moves = not in_line or len(put) > 1  # whether what is in the text is in other lines
+
+    @cached_property
+    def apart(self) -> set[Path]:
+        """What has an include of its own, without those that an include before it may lead to."""
+        found: set[Path] = set()
+        there: set[Path] = set()
+        for _, file in self._included:
+            if file and file not in there:
+                found.add(file)
+                there |= self._includes.reached([file])
+        return found
 
     def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
         """What the server `told` of the shown text, as if of the text itself."""

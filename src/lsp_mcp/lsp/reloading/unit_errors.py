@@ -77,7 +77,7 @@ class UnitErrors:
         """The files that may have errors other than those that are told."""
         known = {file for found in self.found.values() for file in found.files}
         # An error in a library comes of what is before it, such as a missing brace; those of a header may do so, too.
-        if all(map(self._build.holds, known)):
+        if all(map(self._build.contains, known)):
             known.update(file for found in self.found.values() for file in found.clear)
         return {file for found in self.found.values() for file in found.hidden} - known
 
