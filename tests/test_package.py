@@ -10,7 +10,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import packages_distributions
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,7 +46,7 @@ def imported() -> dict[str, str]:
 
 
 def test_every_library_that_is_imported_is_declared() -> None:
-    homes = packages_distributions()
+    homes = metadata.packages_distributions()
     missing = {
         name: path
         for name, path in imported().items()
@@ -196,7 +196,7 @@ def test_errors_name_the_command_that_fits_how_it_was_installed(
     noted = None if origin is None else json.dumps({"url": tmp_path.as_uri(), "dir_info": origin})
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/py")
-    monkeypatch.setattr(installed, "distribution", lambda _: SimpleNamespace(read_text=lambda _: noted))
+    monkeypatch.setattr(metadata, "distribution", lambda _: SimpleNamespace(read_text=lambda _: noted))
     assert installed.install_command("board") == install.format(folder=tmp_path)
     assert installed.upgrade_command() == upgrade.format(folder=tmp_path)
 

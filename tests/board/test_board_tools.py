@@ -263,7 +263,7 @@ def test_stages(shared: Agent, transport: str) -> None:
     assert stages[names.index(name)]["activities"] == prompts
     assert shared.answer("update_stage", stage=name, name=f"{name}!", color="#abc")["name"] == f"{name}!"
     id_ = make(shared, stage=f"{name}!")
-    assert "has 1 task; say where to" in shared.error("delete_stage", stage=f"{name}!")
+    assert "has 1 task; pass move_tasks_to, the stage for them" in shared.error("delete_stage", stage=f"{name}!")
     assert shared.answer("delete_stage", stage=f"{name}!", move_tasks_to="Done") == {
         "deleted": f"{name}!",
         "tasks_moved": 1,

@@ -15,10 +15,11 @@ _SECONDS = 1.0  # that the index of words is waited for
 async def string_mentions(backend: Backend, name: str) -> list[Place]:
     """Where strings of the first few hundred source files with `name` have it alone, or behind a dot.
 
-    None of a name that only its own package can use: nothing else looks that up.
+    None of a name that only its own package can use, since nothing else looks that up, nor of what is no word.
     """
     adapter = backend.adapter
-    if adapter.visibility and re.search(adapter.visibility.private_names or "(?!)", name):
+    is_private = adapter.visibility and re.search(adapter.visibility.private_names or "(?!)", name)
+    if is_private or not name.isidentifier():
         return []
     found = []
     for path in (await backend.words.files_with(name, seconds=_SECONDS)).files[:_MOST_FILES]:
