@@ -60,9 +60,11 @@ class Judge:
                 # One of several that it may be, unless the others only hand the name on.
                 rest = (other for other in meaning if not symbol.is_meant_by(other))
                 (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
-            elif await self._is_grouped(sites_of(meaning) & sites) or self._is_alias(place, meaning, symbol):
-                missing.append(place)
-            elif not sites_of(meaning).isdisjoint(claim.family):
+            elif (
+                await self._is_grouped(sites_of(meaning) & sites)
+                or self._is_alias(place, meaning, symbol)
+                or not sites_of(meaning).isdisjoint(claim.family)
+            ):
                 missing.append(place)
             elif misread(meaning, claim.name, self._backend.adapter.word_check):
                 unknown.append(place)
