@@ -15,7 +15,7 @@ _SECONDS = 1.0  # that the index of words is waited for
 async def string_mentions(backend: Backend, name: str) -> list[Place]:
     """Where strings of the first few hundred source files with `name` have it alone, or behind a dot.
 
-    None of a name that only its own package can use, since nothing else looks that up, nor of what is no word.
+    None of a name that only its own package can use, since nothing else looks that up, nor of a path.
     """
     adapter = backend.adapter
     is_private = adapter.visibility and re.search(adapter.visibility.private_names or "(?!)", name)
