@@ -145,8 +145,8 @@ async def test_a_rename_moves_nothing_and_one_undo_for_each_file_takes_it_back(
             assert await at.modified(name)
             await at.nv.lua("vim.api.nvim_buf_call(vim.fn.bufnr(...), function() vim.cmd('redo') end)", name)
         after = {**kind.fixed}
-        found, _ = await at.references(kind)
-        assert len(found) == 6 + len(kind.also), after
+        found, said = await at.references(kind)
+        assert len(found) == 6 + len(kind.also), (said, after)
 
 
 # --- undo ------------------------------------------------------------------------------------------
