@@ -44,7 +44,7 @@ class DaemonClient:
             "capabilities": {},
             "clientInfo": {"name": name, "version": version},
         }
-        self._introduced = self._ask("initialize", params)
+        _, self._introduced = self._ask("initialize", params)
         self._say({"method": "notifications/initialized"})
         forwarding = Forwarding(asked, None, None, self)
         threading.Thread(target=forwarding.run, daemon=True).start()
@@ -59,8 +59,7 @@ class DaemonClient:
         Raises:
             MCPError: the daemon answers with an error, or no daemon is available.
         """
-        answer = self._ask(method, params, report)
-        number = next(reversed(self._answers))
+        number, answer = self._ask(method, params, report)
         try:
             return _result(await answer)
         except asyncio.CancelledError:
@@ -93,14 +92,15 @@ class DaemonClient:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _ask(self, method: str, params: Json, report: Report | None = None) -> asyncio.Future[Json]:
+    def _ask(self, method: str, params: Json, report: Report | None = None) -> tuple[int, asyncio.Future[Json]]:
+        """Send a request; its number and its answer, a JSON-RPC response with `result` or `error`."""
         number = next(self._ids)
         if report:
             self._reports[number] = report
             params = {**params, "_meta": {"progressToken": number}}
         self._answers[number] = self._loop.create_future()
         self._say({"id": number, "method": method, "params": params})
-        return self._answers[number]
+        return number, self._answers[number]
 
     def _say(self, message: Json) -> None:
         self._lines.put(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
