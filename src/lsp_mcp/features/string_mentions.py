@@ -6,10 +6,13 @@ import re
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place, text_or_none
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.words.lexing import in_strings
 
 _MOST_FILES = 300  # looked into
 _SECONDS = 1.0  # that the index of words is waited for
+_MOST_KEPT = 1_000  # places: a rename is asked for as a preview first, then to be done
+_FOUND: RememberedOf[Backend, str, int, list[Place]] = RememberedOf(_MOST_KEPT)
 
 
 async def string_mentions(backend: Backend, name: str) -> list[Place]:
@@ -21,8 +24,14 @@ async def string_mentions(backend: Backend, name: str) -> list[Place]:
     is_private = adapter.visibility and re.search(adapter.visibility.private_names or "(?!)", name)
     if is_private or not name.isidentifier():
         return []
+    kept, generation = _FOUND.of(backend), backend.generation
+    if (known := kept.get(name, generation)) is not None:
+        return known
     found = []
-    for path in (await backend.words.files_with(name, seconds=_SECONDS)).files[:_MOST_FILES]:
+    words = await backend.words.files_with(name, seconds=_SECONDS)
+    for path in words.files[:_MOST_FILES]:
         if (text := await text_or_none(backend, path)) is not None:
             found += [Place(path, span, text) for span in in_strings(text, name, adapter.language_of(path))]
+    if generation == backend.generation and not words.unknown:
+        kept.put(name, generation, found, 1 + len(found))
     return found

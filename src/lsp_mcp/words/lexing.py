@@ -59,12 +59,15 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
 def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
     """Where a string of `text` has `word` as what something is looked up by: all of the string, or behind a dot.
 
-    As in `getattr(x, "word")` and the template `{{.word}}`; not in prose.
+    As in `getattr(x, "word")` and the template `{{.word}}`; not in prose, nor as a call in code that is quoted.
     """
     rules = language.lexing if language else None
     if rules is None or word not in text.content:
         return []
-    found = [match.span() for match in _whole(word).finditer(text.content)]
+    # Most places are in plain code, which this tells without lexing the file.
+    found = [match.span() for match in re.finditer(rf"(?<![\w\s]){re.escape(word)}(?![\w(])", text.content)]
+    if not found:
+        return []
     regions = _regions(_compiled(f"(?P<comment>{rules.comment})|{rules.string}"), text.content, found)
     named = []
     for place, region in zip(found, regions, strict=True):
