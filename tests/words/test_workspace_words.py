@@ -3,9 +3,11 @@
 import contextlib
 import os
 import stat
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.text import Text
 from lsp_mcp.words import kept_index
 from lsp_mcp.words.index import WordIndex, words_in
+from lsp_mcp.words.saved import save
 from lsp_mcp.words.workspace_words import WorkspaceWords
 
 
@@ -207,3 +210,22 @@ def test_after_any_changes_the_index_has_what_the_files_have(steps: list[tuple[s
     for word in ("alpha", "beta", "gamma", "délta", "epsilon"):
         assert index.files_with(word) == {path for path, words in files.items() if word in words}
     assert set(index.paths()) == set(files)
+
+
+@bounded
+async def test_what_was_read_is_known_before_it_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_save = threading.Event()
+
+    def held_back(*arguments: Any) -> None:
+        may_save.wait()
+        save(*arguments)
+
+    monkeypatch.setattr(kept_index, "save", held_back)
+    monkeypatch.setattr(kept_index, "_WORTH_SAVING", (0, 0.0))
+    (tmp_path / "a.go").write_text("package a\n\nfunc Known() {}\n")
+    async with kept(tmp_path) as at:
+        try:
+            assert await at.having("Known") == ["a.go"]
+        finally:
+            may_save.set()
+    assert (checkout_folder(tmp_path) / "gopls.words").is_file()

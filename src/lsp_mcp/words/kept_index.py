@@ -53,6 +53,7 @@ class KeptIndex:
         self._buffers = buffers
         self._pending: set[str] | None = None  # files to be read; None: all of them
         self._reading: asyncio.Task[None] | None = None
+        self._saving: asyncio.Task[None] | None = None
         self._has_read = False  # all files, once
         self._total = 0
         self._closed = False
@@ -102,6 +103,8 @@ class KeptIndex:
         self._closed = True
         if self._reading:
             await asyncio.wait([self._reading])
+        if self._saving:
+            await asyncio.wait([self._saving])
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -110,7 +113,9 @@ class KeptIndex:
         return self._reading is not None and not self._reading.done()
 
     async def _read(self) -> None:
-        """Read what is pending."""
+        """Read what is pending. What was read at first is known before it is saved."""
+        if self._saving:
+            await asyncio.wait([self._saving])  # the index does not change while it is saved
         # Listed here: the watch and the editor are for one thread.
         held = {str(path): text for path, text in self._buffers().items()}
         pending = self._pending
@@ -118,14 +123,16 @@ class KeptIndex:
             sources = [path for path in self._paths() if self.is_source(path)]
             self._total = len(sources)
             self._pending = set()
-            await asyncio.to_thread(self._read_first, sources, held)
+            is_worth_saving = await asyncio.to_thread(self._read_first, sources, held)
             self._has_read = True
+            if is_worth_saving:
+                self._saving = asyncio.create_task(asyncio.to_thread(self._save))
         else:
             self._pending = set()
             await asyncio.to_thread(self._read_all, pending, held)
 
-    def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> None:
-        """Take what was kept as far as it still holds, read the rest, and keep it."""
+    def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> bool:
+        """Take what was kept as far as it still holds, and read the rest; whether that is worth saving."""
         file = self._file()
         if file and (table := load(file, self._rules())):
             index, listed = WordIndex(table), set(sources)
@@ -142,7 +149,10 @@ class KeptIndex:
                 time.sleep(0)
         self._read_all(changed, held)
         least, part = _WORTH_SAVING
-        if file and len(changed) > max(least, part * len(sources)) and not self._closed:
+        return len(changed) > max(least, part * len(sources)) and not self._closed
+
+    def _save(self) -> None:
+        if file := self._file():
             try:
                 save(file, self.index.compact(), self._rules())
             except OSError as error:
