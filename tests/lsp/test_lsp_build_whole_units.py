@@ -54,6 +54,18 @@ def test_what_a_header_that_is_read_once_includes_first_is_known(header: str, le
     )
 
 
+def whole_unit(folder: Path, files: dict[str, str], *, apart: bool = False) -> WholeUnit:
+    """How a.cc of `files`, which are written to `folder`, is shown."""
+    for name, content in files.items():
+        (folder / name).write_text(content, "utf-8")
+    paths = [folder / name for name in files]
+    includes = Includes(PATTERN)
+    includes.update(paths, paths)
+    unit, language = folder / "a.cc", ADAPTER.language_of(folder / "a.cc")
+    assert language
+    return WholeUnit(unit, Text(files["a.cc"]), language, ";", PATTERN, includes, lambda _: False, apart=apart)
+
+
 def test_each_header_gets_an_include_of_its_own_and_only_the_others_may_hide_errors(tmp_path: Path) -> None:
     files = {
         "a.cc": '#include "b.h"\nint a;\n',
@@ -62,14 +74,7 @@ def test_each_header_gets_an_include_of_its_own_and_only_the_others_may_hide_err
         "d.h": "",
         "e.h": "#pragma once\n",
     }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content, "utf-8")
-    paths = [tmp_path / name for name in files]
-    includes = Includes(PATTERN)
-    includes.update(paths, paths)
-    unit, language = tmp_path / "a.cc", ADAPTER.language_of(tmp_path / "a.cc")
-    assert language
-    whole = WholeUnit(unit, Text(files["a.cc"]), language, ";", PATTERN, includes, lambda _: False, apart=True)
+    whole = whole_unit(tmp_path, files, apart=True)
     assert whole.shown.content.split("\n")[:4] == [
         ";", f'#include "{tmp_path / "e.h"}"', f'#include "{tmp_path / "c.h"}"', '#include "b.h"'
     ]  # fmt: skip
@@ -91,14 +96,7 @@ def test_an_include_that_an_earlier_one_leads_to_may_hide_errors_of_that(tmp_pat
         "c.h": "#pragma once\n",
         "d.h": "#pragma once\n",
     }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content, "utf-8")
-    paths = [tmp_path / name for name in files]
-    includes = Includes(PATTERN)
-    includes.update(paths, paths)
-    unit, language = tmp_path / "a.cc", ADAPTER.language_of(tmp_path / "a.cc")
-    assert language
-    whole = WholeUnit(unit, Text(files["a.cc"]), language, ";", PATTERN, includes, lambda _: False)
+    whole = whole_unit(tmp_path, files)
     assert whole.apart == {tmp_path / "b.h", tmp_path / "d.h"}
     at = {"line": 1, "character": 9}
     related = {"location": {"uri": "file:///usr/include/array", "range": {"start": at, "end": at}}}

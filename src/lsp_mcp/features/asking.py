@@ -45,7 +45,6 @@ async def answer(
     """
     if report:
         await backend.ready(report)
-
     return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only, to_check=to_check)
 
 
