@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.containers import Containers
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.containers import Container, Containers
+from lsp_mcp.features.package_clause import package_clause
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, Keep, closeness, is_about, parts_of
 from lsp_mcp.gaps import hiding
@@ -49,7 +48,7 @@ async def with_left_out(
         read.add(path)
         more += [
             one
-            for one in _named(backend, ((f.name, f.kind, f.place) for f in declared), query)
+            for one in _named(backend, path, declared, query)
             if keep(one.kind, path) and (path, one.place.span.start) not in has
         ]
     every = sorted([*found.symbols, *more], key=lambda one: closeness(one.name, query, one.kind))
@@ -57,12 +56,13 @@ async def with_left_out(
     return replace(found, symbols=every[:limit], total=found.total + len(more)), replace(use, files=left)
 
 
-def _named(backend: Backend, declared: Iterable[tuple[str, str, Place]], query: str) -> Iterable[Symbol]:
-    """Those of `declared` whose names contain that of `query`, called as the server does: with their package."""
-    packages = backend.adapter.rename.packages
-    for name, kind, place in declared:
-        clause = re.search(packages.clause_pattern, place.text.content, re.MULTILINE) if packages else None
-        own = parts_of(name)
-        whole = ".".join([clause["name"], *own] if clause else own)
-        if parts_of(query)[-1].casefold() in own[-1].casefold() and is_about(whole, query):
-            yield Symbol(whole, kind, place)
+def _named(backend: Backend, path: Path, declared: Sequence[Container], query: str) -> Iterator[Symbol]:
+    """Those of `declared` in `path` whose names contain that of `query`, called with their package."""
+    last = parts_of(query)[-1].casefold()
+    own = [(parts_of(one.name), one) for one in declared]
+    alike = [(parts, one) for parts, one in own if last in parts[-1].casefold()]
+    clause = package_clause(backend.adapter, path, alike[0][1].place.text.content) if alike else None
+    for parts, one in alike:
+        whole = ".".join([clause["name"], *parts] if clause else parts)
+        if is_about(whole, query):
+            yield Symbol(whole, one.kind, one.place)
