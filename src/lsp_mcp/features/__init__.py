@@ -1,1 +1,1 @@
-"""What can be asked of any `Backend`, one module per request, in points and spans instead of LSP's positions."""
+"""Questions to any `Backend`, one module per LSP request, in points and spans instead of LSP positions."""

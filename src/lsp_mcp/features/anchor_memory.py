@@ -1,6 +1,6 @@
-"""Anchors that don't rot: `AnchorMemory` follows the ones it handed out through later edits of their files.
+"""Anchors that survive edits: `AnchorMemory` follows the anchors it handed out through later changes of their files.
 
-Pure: it is told texts, it reads nothing.
+Pure: callers pass in the texts; nothing is read here.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ from lsp_mcp.text import Point, Span, Text
 _VERSIONS = 4  # texts remembered per file
 _MOVES = 1_000  # renamed files and folders remembered
 _NEAREST = 5  # candidates for a symbol that is gone
-_CHARACTERS = 16_000_000  # of remembered text in all; the files asked about longest ago are forgotten first
+_CHARACTERS = 16_000_000  # of remembered text in total; the least recently used files are forgotten first
 
 
 class Other(Struct, frozen=True):
-    """Another symbol that the same anchor may mean: its identifier, and where it is now; None if it is gone."""
+    """Another symbol that the same anchor may mean: its identifier, and its present place (None if it no longer
+    exists).
+    """
 
     identifier: str
     point: Point | None
 
 
 class Followed(Struct, frozen=True):
-    """Where the symbol of an anchor is now, and what else the caller may have meant by it."""
+    """The present place of an anchor's symbol, and other symbols that the caller may have meant."""
 
     point: Point
     others: tuple[Other, ...] = ()
 
 
 class LostError(AnchorError):
-    """The symbol of an anchor is no longer where a line diff expects it; `nearest` are candidates."""
+    """The symbol of an anchor is not where a line diff expects it; `nearest` are candidates."""
 
     def __init__(self, identifier: str, nearest: list[Point]) -> None:
         super().__init__(f"the symbol {identifier} is no longer there")
@@ -46,17 +48,16 @@ class LostError(AnchorError):
 
 
 class _Version(Struct):
-    """One text of a file, the points handed out for it, and where our own edits have moved them since."""
+    """One text of a file, the points handed out for it, and their places after our own edits."""
 
     text: Text
     points: set[Point] = field(default_factory=set)
     successor: tuple[Text, tuple[TextChange, ...]] | None = None
 
     def counterpart(self, point: Point, now: Text) -> Point:
-        """Where the symbol at `point` of this text is in `now`.
+        """The place in `now` of the symbol at `point` of this text.
 
-        Raises:
-            LostError: that is not sure.
+        Raises: LostError: the place is uncertain.
         """
         text = self.text
         if self.successor and now != text:
@@ -66,7 +67,7 @@ class _Version(Struct):
 
 
 class AnchorMemory:
-    """The text of each file when an anchor was handed out (bounded: 4 texts a file, 16 million characters)."""
+    """The text of each file at the time an anchor was handed out (at most 4 texts per file, 16 million characters)."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[Path, list[_Version]] = OrderedDict()
@@ -74,7 +75,7 @@ class AnchorMemory:
         self._moved: deque[tuple[Path, Path]] = deque(maxlen=_MOVES)
 
     def remember(self, path: Path, text: Text, points: Iterable[Point]) -> None:
-        """Note that anchors to `points` of `text` were handed out."""
+        """Record that anchors to `points` of `text` were handed out."""
         versions = self._files.setdefault(path, [])
         self._files.move_to_end(path)
         version = next((known for known in versions if known.text == text), None)
@@ -92,7 +93,7 @@ class AnchorMemory:
             self._characters -= sum(len(known.text.content) for known in forgotten)
 
     def edited(self, path: Path, before: Text, after: Text, changes: tuple[TextChange, ...]) -> None:
-        """Note our own edit of `before` to `after`: anchors to `before` move as `changes` say."""
+        """Record our own edit of `before` to `after`: anchors to `before` move according to `changes`."""
         for version in self._files.get(path, []):
             if version.text == before:
                 version.successor = after, changes
@@ -102,26 +103,25 @@ class AnchorMemory:
         return any(version.text == now and point in version.points for version in self._files.get(path, []))
 
     def moved(self, old: Path, new: Path) -> None:
-        """Note our own rename of the file or folder `old` to `new`: anchors below `old` now lead to `new`."""
+        """Record our own rename of the file or folder `old` to `new`: anchors below `old` now lead to `new`."""
         self._moved.append((old, new))
         for path in [path for path in self._files if path.is_relative_to(old)]:
             self._files[new / path.relative_to(old)] = self._files.pop(path)
 
     def place_of(self, path: Path) -> Path:
-        """The present path of a file that was at `path` when an anchor was handed out, as far as we moved it."""
+        """The present path of a file that was at `path` when an anchor was handed out, after our own renames."""
         for old, new in self._moved:
             if path.is_relative_to(old):
                 path = new / path.relative_to(old)
         return path
 
     def follow(self, path: Path, point: Point, now: Text) -> Followed:
-        """Where the symbol that an anchor at `point` named is in the text `now`: the one it was handed out for last.
+        """The place in `now` of the symbol that an anchor at `point` named: the most recent one it was handed out for.
 
-        A point that was never handed out, or whose text is unchanged, stays. An anchor does not say of which text it
-        is: a point that was handed out for another symbol too, or on which another one stands now, has `others`.
+        A point that was never handed out, or whose text is unchanged, stays. An anchor does not identify its text: a
+        point that was handed out for another symbol too, or where another symbol is now, has `others`.
 
-        Raises:
-            LostError: the line is gone or no longer has the identifier once; nothing is guessed.
+        Raises: LostError: the line is gone, or does not contain the identifier exactly once; nothing is guessed.
         """
         versions = [version for version in reversed(self._files.get(path, [])) if point in version.points]
         if not versions:
@@ -143,7 +143,7 @@ def _place(version: _Version, point: Point, now: Text) -> Other:
 
 
 def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChange, ...]) -> Point:
-    """Where `point` of `before` is in `after`; a point inside a changed range moves to its start."""
+    """The place of `point` of `before` in `after`; a point inside a changed range moves to its start."""
     offset = before.point_offset(point)
     shift = 0
     for change in changes:
@@ -155,7 +155,7 @@ def moved_point(point: Point, before: Text, after: Text, changes: tuple[TextChan
 
 
 def _followed(point: Point, before: Text, now: Text) -> Point:
-    """Where `point` of `before` is in `now`, by a line diff and the identifier at the point."""
+    """The place of `point` of `before` in `now`, by a line diff and the identifier at the point."""
     span = before.identifier_at(point)
     if span is None:
         return point
@@ -174,10 +174,10 @@ def _followed(point: Point, before: Text, now: Text) -> Point:
 
 
 def _same_line(number: int, before: Text, now: Text) -> int | None:
-    """Where line `number` of `before` was moved to: the one line of `now` that is the same.
+    """The new number of line `number` of `before`: the only equal line of `now`.
 
-    Each text must have it once. A statement may have gone here and come there by chance: an indented line must have
-    taken a neighbour along.
+    The line must be unique in both texts. An equal line may also be a coincidence, so an indented line must have moved
+    together with a neighbour.
     """
     line = before.line(number)
     found = [other for other in _numbers(now.lines()) if now.line(other) == line]
@@ -210,7 +210,7 @@ def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:
 
 
 def _counterpart(line: int, before: list[str], now: list[str]) -> range:
-    """The numbers of the lines of `now` that took the place of line `line` of `before`; may be empty."""
+    """The numbers of the lines of `now` that replaced line `line` of `before`; may be empty."""
     index = _numbers(before).index(line)
     head = _common(before, now)
     tail = _common(before[head:][::-1], now[head:][::-1])

@@ -1,4 +1,4 @@
-"""Ask a question so that its answer is consistent with one state of the workspace: `answer`, and `settled` below it."""
+"""Questions whose answer describes one state of the workspace: `answer`, and `settled` below it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsp_mcp.features.refusals import gaps_of, noting, without_told
 from lsp_mcp.gaps import Gap
 
 Value = TypeVar("Value")
-_TRIES = 4  # a workspace that changes during each of them is being generated or checked out right now
+_TRIES = 4  # a workspace that changes this often is being generated or checked out right now
 _CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
 
 
@@ -34,14 +34,12 @@ async def answer(
     text_only: bool = False,
     to_check: bool = False,
 ) -> Answered[Value]:
-    """The answer of `ask` and what it may lack, given the `scope` of what it depends on.
+    """The answer of `ask` and its gaps, given the `scope` that it depends on.
 
-    With `report`, which is told of progress, the backend is waited for until it is ready. `text_only` and
-    `to_check`: see `Backend.sync`.
+    With `report`, which receives progress, waits for the backend to be ready. `text_only` and `to_check`: see
+    `Backend.sync`.
 
-    Raises:
-        UnavailableError: the backend is missing, or dies while it starts.
-        LspMcpError: what `ask` raises.
+    Raises: UnavailableError: the backend is missing, or dies while it starts. LspMcpError: any error of `ask`.
     """
     if report:
         await backend.ready(report)
@@ -56,13 +54,14 @@ async def settled(
     text_only: bool = False,
     to_check: bool = False,
 ) -> Answered[Value]:
-    """The answer of `ask` and its `gaps`, asked again while files change under them; with a gap if they never stop.
+    """The answer of `ask` and its `gaps`, repeated while files change during the question; with a gap if they never
+    stop.
 
-    It is asked again, too, if the server made an edit of a text of which it was told another version since, as a server
-    that was started again is.
+    The question is also repeated if the server edited a text of which it has since received another version, as after a
+    restart.
 
-    Everything that `ask` and `gaps` read, the server's answer and the texts around it, is then of one state of the
-    disk. So is an error that they raise. A file that the server refused to answer about on the way is a gap, too.
+    Everything that `ask` and `gaps` read, the server's answer and the texts around it, belongs to one state of the
+    disk; so does an error that they raise. Files that the server refused to answer about are a gap.
     """
     sync = partial(backend.sync, text_only=text_only, to_check=to_check)
     before = await sync()

@@ -1,7 +1,7 @@
-"""Callers compared with the text: `checked_callers` explains every call that a tree of callers does not have.
+"""Callers compared with the text: `checked_callers` explains every call that is not in a tree of callers.
 
-Each function whose callers the tree has is one claim of the word check: its name, with arguments behind it, is in
-the calls of the tree, where it is declared, and where it means something else.
+Each function whose callers the tree contains is one claim of the word check: its name, followed by arguments, is a call
+in the tree, a declaration, or another symbol.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 
-_MOST_MORE = 1_000  # callers of one that was found in the text
+_MOST_MORE = 1_000  # callers of one function found in the text
 
 
 async def checked_callers(
     word_check: WordCheck, backend: Backend, tree: Tree, depth: int, unsearched: frozenset[Path], seconds: float
 ) -> tuple[Tree, list[Gap]]:
-    """`tree`, callers up to `depth` calls away, with those that only the text has, and what it still lacks.
+    """`tree`, callers up to `depth` calls away, with further callers found in the text, and its remaining gaps.
 
-    The nearest functions are checked first; what cannot be checked in `seconds` is said.
+    The nearest functions are checked first; functions that cannot be checked within `seconds` are reported.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
-    if tree.left_out:  # which of the calls in the text it lacks is not known then
+    if tree.left_out:  # missing calls in the text are unknown in this case
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
         return tree, _distinct(gaps)
     search = _Search(word_check, backend, depth, unsearched)
@@ -56,10 +55,10 @@ class _Search:
         self._unsearched = unsearched
         self._containers = Containers(backend)
         self._named = Named(backend, self._containers)
-        self._children: dict[Site, tuple[Node, ...]] = {}  # of functions that were found to have more callers
+        self._children: dict[Site, tuple[Node, ...]] = {}  # of functions that have more callers than the server said
         self._shown: set[Site] = set()
         self._added: list[Place] = []
-        self._by_spelling: list[Place] = []  # those of them that the server knows nothing of
+        self._by_spelling: list[Place] = []  # those of them that the server does not know
 
     async def of(self, roots: Sequence[Node], seconds: float) -> list[Gap]:
         until = time.monotonic() + seconds
@@ -90,7 +89,7 @@ class _Search:
         return [*gaps, *added(self._backend, self._added, self._by_spelling)]
 
     def whole(self, node: Node) -> Node:
-        """`node` with the callers that were added."""
+        """`node` with the added callers."""
         children = node.children if node.mark else self._children.get(_site(node), node.children)
         return replace(node, children=tuple(map(self.whole, children)))
 

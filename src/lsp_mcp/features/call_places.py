@@ -1,7 +1,7 @@
-"""Where calls stand: `is_called`, and what a server says of callers put right.
+"""Places of calls: `is_called`, and corrections of a server's callers.
 
-clangd 22 places a function that a macro makes in the file of the macro, with no place of any call (`with_places`), and
-takes a namespace for the caller of what a using-declaration in it names (`really_calling`).
+clangd 22 reports a function made by a macro in the macro's file, without the place of any call (`with_places`), and
+reports a namespace as the caller if a using-declaration in it names the function (`really_calling`).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from lsp_mcp.uris import uri_path
 # A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
 _CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
 _FOLLOWING = 500  # characters
-_MOST_OUTLINES = 8  # files that are opened to see where a function begins
-PLACED = "placedByUses"  # a key of an item: it is where its calls are, maybe without its name
+_MOST_OUTLINES = 8  # files opened to find where functions begin
+PLACED = "placedByUses"  # a key of an item: its calls are there, maybe without its name
 
 
 def is_called(place: Place) -> bool:
-    """Whether the text after the place looks like a call; the declaration of a function does, too."""
+    """Whether the text after the place looks like a call; so does a function's declaration."""
     start = place.text.point_offset(place.span.end)
     return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
 
 
 async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
-    """The incoming `calls` without those of a scope, such as a namespace, that only names what it is said to call."""
+    """The incoming `calls` without scopes, such as namespaces, that only name the callee."""
     found = []
     for call in calls:
         if kind_name(call["from"]["kind"], backend.adapter) not in SCOPES or not call.get("fromRanges"):
@@ -43,10 +43,10 @@ async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
 
 
 async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list[Json]:
-    """The incoming `calls` of `callee`; those without a place stand where the uses of `callee` in them do.
+    """The incoming `calls` of `callee`; those without a place get the places of its uses in them.
 
-    A use belongs to the function that the server says it is in (`containerName`). Calls whose uses nobody knows
-    stay as they are. Raises the errors of `Backend.request`.
+    A use belongs to the function that the server names (`containerName`). Calls with unknown uses stay as they are.
+    Raises the errors of `Backend.request`.
     """
     lost = [call for call in calls if not call.get("fromRanges")]
     separator = backend.adapter.symbols.scope_separator

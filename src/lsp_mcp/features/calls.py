@@ -1,4 +1,4 @@
-"""Who calls whom, under the names that the language gives to functions: methods with their receivers."""
+"""Callers and callees under the language's names for functions: methods with their receivers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsp_mcp.features.symbols import Symbol
 
 
 class Named:
-    """Gives the nodes of call hierarchies the full names of their functions, which some servers shorten."""
+    """Completes the names of functions in call hierarchies, which some servers shorten."""
 
     def __init__(self, backend: Backend, containers: Containers | None = None) -> None:
         self._is_whole = bool(backend.adapter.symbols.scope_separator)
@@ -36,7 +36,7 @@ class Named:
 
 
 def functions(nodes: Iterable[Node]) -> dict[Place, Node]:
-    """The distinct functions in a tree by the places of their names, those nearest to the root first."""
+    """The distinct functions of a tree by the places of their names, those nearest to the root first."""
     found: dict[Place, Node] = {}
     level = list(nodes)
     while level:

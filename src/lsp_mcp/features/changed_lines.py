@@ -38,7 +38,7 @@ def hunks(diff: str) -> dict[str, list[Hunk]]:
             length = int(hunk["count"] or 1)
             if path is not None:
                 found.setdefault(path, []).append(Hunk(int(hunk["line"]), length))
-            _skip(lines, length + int(hunk["removed"] or 1))  # what is written there may look like anything
+            _skip(lines, length + int(hunk["removed"] or 1))  # added and removed lines may look like anything
     return found
 
 

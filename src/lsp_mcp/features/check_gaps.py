@@ -1,4 +1,4 @@
-"""Gaps and news of an answer that was compared with the text: added places, and unexplained ones."""
+"""Gaps and news of an answer compared with the text: added places and unexplained ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.words.workspace_words import FilesWith
 
-_MOST_NAMED = 3  # places or files of a gap that are told
+_MOST_NAMED = 3  # places or files listed in a gap
 
 
 def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Place] = ()) -> list[Gap]:
@@ -27,7 +27,7 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
 
 
 def unlisted(words: FilesWith) -> list[Gap]:
-    """The gap for files that may have a word and are not known yet."""
+    """The gap for files that may contain a word and are not indexed yet."""
     return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
 
 
@@ -41,7 +41,7 @@ def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Ga
 
 
 def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
-    """The gap for `places` that there was no time to ask about."""
+    """The gap for `places` that were not asked about in time."""
     if not places:
         return []
     text = f"unverified: {_number(name, places)}; they are being checked; ask again"

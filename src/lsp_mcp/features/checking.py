@@ -1,4 +1,4 @@
-"""What is wrong now: a backend's diagnostics as `Problem`s, which can be compared with those of before."""
+"""Current problems: a backend's diagnostics as `Problem`s, comparable with earlier ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _lines(backend: Backend, checked: Checked) -> Iterator[tuple[Kind, int]]:
 
 
 def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
-    """File, range and message; for a problem in an included file, those in that file."""
-    # What is in no file is where it is included.
+    """File, range and message; a problem in an included file counts for that file."""
+    # A problem without a file of its own belongs to the including one.
     other = elsewhere(diagnostic, backend.adapter.diagnostics.elsewhere_pattern)
     return other or (path, diagnostic["range"], one_line(diagnostic))

@@ -1,4 +1,4 @@
-"""Where a text says that a type is based on another, by the patterns of an adapter: `ClassHeads`. Pure."""
+"""Places where a text bases a type on another, by the patterns of an adapter: `ClassHeads`. Pure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _INNERMOST = re.compile(r"<[^<>]*>")
 
 
 class Bases(Struct, frozen=True):
-    """What one text says about a type: the types that name it as a base, and what else may do so unseen."""
+    """What one text says about a type: the types that name it as a base, and places that may hide others."""
 
     heads: frozenset[Point] = frozenset()  # the names of types that name it as a base
-    makers: int = 0  # uses of it as an argument of something that may make types of it: a macro
-    aliases: frozenset[str] = frozenset()  # other names that are given to it
+    makers: int = 0  # uses as an argument of something that may define types: a macro
+    aliases: frozenset[str] = frozenset()  # other names for it
 
 
 class ClassHeads:
-    """Finds candidates for types that have one of some names as a base; the server decides which really do."""
+    """Finds candidates for types derived from one of some names; the server decides which really are."""
 
     def __init__(self, rules: Hierarchy) -> None:
         self._class = re.compile(rules.class_pattern)
@@ -31,7 +31,7 @@ class ClassHeads:
         self._aliases = list(map(re.compile, rules.alias_patterns))
 
     def of(self, text: Text, language: Language | None, names: Collection[str]) -> Bases:
-        """What `text` says about the type with one of `names`."""
+        """What `text` says about the type with one of these `names`."""
         if not any(name in text.content for name in names):
             return Bases()
         code = blanked(text.content, language)
@@ -51,9 +51,9 @@ class ClassHeads:
         return Bases(frozenset(heads), len(makers), frozenset(aliases))
 
     def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
-        """Where in `text` a type would be named so that another one is based on it, or is another name for it.
+        """The places in `text` where naming a type bases another on it, or gives it another name.
 
-        With each that is a list of bases, where the name of the type that has them stands.
+        For a list of bases, with the place of the derived type's name.
         """
         code = blanked(text.content, language)
         heads = self._class.finditer(code)
@@ -64,7 +64,7 @@ class ClassHeads:
 
 
 def _last_words(listed: str) -> set[str]:
-    """Of each part of `listed`, which commas separate, the last word outside type arguments: the type's own name."""
+    """The last word outside type arguments of each comma-separated part of `listed`: the type's own name."""
     while (shorter := _INNERMOST.sub(" ", listed)) != listed:
         listed = shorter
     return {words[-1] for part in listed.split(",") if (words := re.findall(r"\w+", part))}

@@ -1,4 +1,4 @@
-"""textDocument/codeAction: what a server offers to do at a place, and the edit it makes (LSP 3.17)."""
+"""textDocument/codeAction: a server's offers at a place, and the edits they make (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTION = re.compile(r"\{(\w+)\}")
 
 
 class Action(Struct, frozen=True):
-    """One offered action; `disabled` says why it cannot be done here, and is empty if it can."""
+    """One offered action; `disabled` is the reason why it is not possible here, empty if it is."""
 
     name: str
     kind: str
@@ -45,16 +45,15 @@ async def code_actions(
     only: Sequence[str] = (),
     diagnostics: Sequence[Json] = (),
 ) -> list[Action]:
-    """What can be done about `span` of `path`, whose present text is `text`; nothing that only shows something.
+    """The actions for `span` of `path`, whose present text is `text`, except those that only show something.
 
-    `only` are kinds; empty: any. `diagnostics` are those that quick fixes are wanted for.
+    `only` are kinds; empty: any. `diagnostics` are the ones for which quick fixes are wanted.
 
-    Raises:
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: RefusedError, UnavailableError: see `Backend.request`.
     """
     if not backend.capabilities.get("codeActionProvider"):
         return []
-    await backend.open(path)  # some servers know of nothing else
+    await backend.open(path)  # some servers know only this form
     uri, range_ = path_uri(path), text.span_range(span, backend.encoding)
     context: Json = {"diagnostics": list(diagnostics), "triggerKind": 1, **({"only": list(only)} if only else {})}
     params = {"textDocument": {"uri": uri}, "range": range_, "context": context}
@@ -72,11 +71,10 @@ async def code_actions(
 
 
 async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any], root: Path) -> list[Json]:
-    """The edits (`WorkspaceEdit`) that doing `action` makes, in their order; nothing is done. Paths are below `root`.
+    """The edits (`WorkspaceEdit`) of `action`, in order; nothing is applied. Paths are below `root`.
 
-    Raises:
-        CallerError: an option is missing.
-        RefusedError: the server refuses, or has it done by a command that is not executed.
+    Raises: CallerError: an option is missing. RefusedError: the server refuses, or needs a command that is not
+    executed.
     """
     if action.disabled:
         raise RefusedError(action.disabled)
@@ -116,7 +114,7 @@ def _is_of(kind: str, wider: str) -> bool:
 
 
 def _command(raw: Json) -> Json | None:
-    """The command of an action, or a bare command that was sent instead of one."""
+    """The command of an action, or a bare command sent in its place."""
     command = raw.get("command")
     return raw if isinstance(command, str) else command
 

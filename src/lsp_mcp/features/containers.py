@@ -18,10 +18,10 @@ from lsp_mcp.remembered import Remembered, RememberedOf
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
 
-# A member is used through its type; what is declared inside one of these is named after it.
+# A member is used through its type; a declaration inside one of these is named after it.
 TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
 _NOT_AROUND = frozenset({"field", "property", "enum_member", *SCOPES})
-_MOST_KEPT = 20_000  # declarations of files that were outlined; one takes about 500 bytes
+_MOST_KEPT = 20_000  # declarations of outlined files; one takes about 500 bytes
 
 
 class Container(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Container(Struct, frozen=True):
     kind: str
     place: Place
     extent: Span
-    owner: str = ""  # the whole name of the type that it is in
+    owner: str = ""  # the full name of its type
 
     def holds(self, point: Point) -> bool:
         """Whether it contains `point`."""
@@ -43,10 +43,9 @@ class Container(Struct, frozen=True):
 
 
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
-    """`places` with what they are in, where the server says so of files that are not open.
+    """`places` with their containers, as far as the server outlines files that are not open.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(places)
@@ -60,7 +59,7 @@ _OUTLINES: RememberedOf[Backend, Path, str, list[Container]] = RememberedOf(_MOS
 class Containers:
     """The declarations in the files of one answer of `backend`; each file is asked about once.
 
-    A server that outlines files that are not open does that from their text alone: those outlines are kept.
+    Outlines of servers that outline closed files depend on the text only: those are cached.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -70,11 +69,10 @@ class Containers:
         self._kept = _OUTLINES.of(backend) if keeps else Remembered[Path, str, list[Container]](0)
 
     async def of(self, path: Path) -> list[Container]:
-        """All declarations in `path`, what is inside another one behind it.
+        """All declarations in `path`, each before the ones inside it.
 
-        Raises:
-            PathError: the file cannot be read, or is of no language of this server.
-            RefusedError, UnavailableError: see `Backend.request`.
+        Raises: PathError: the file cannot be read, or is in no language of this server. RefusedError, UnavailableError:
+        see `Backend.request`.
         """
         if path not in self._files:
             text = await self._text(path)
@@ -103,7 +101,7 @@ class Containers:
         return found[-1] if found else None
 
     async def enclosed(self, place: Place) -> Place:
-        """`place` with what it is in, unless it has that or is its name; nothing of another text than it is in."""
+        """`place` with its container, unless it has one or is the container's name; nothing if its text has changed."""
         found = None if place.container else await self.around(place.path, place.span.start)
         if found is None or found.place.span.start == place.span.start or found.place.text != place.text:
             return place
@@ -114,7 +112,7 @@ class Containers:
         return next((one for one in await self.known(place.path) if one.place.span.start == place.span.start), None)
 
     async def known(self, path: Path) -> list[Container]:
-        """As `of`; nothing of a file that its server has no outline of, as of one that a build makes."""
+        """As `of`; nothing for a file without an outline, such as one that a build generates."""
         try:
             return await self.of(path)
         except (PathError, RefusedError) as error:

@@ -1,7 +1,7 @@
-"""Which part of a text belongs to one declaration: `Declaration`, made from the range that a server gives.
+"""The text of one declaration: `Declaration`, made from a server's range.
 
-Pure. Servers leave out what is in front (comments, `type`, `template <…>`) and behind (`;`); the language says what
-may be there.
+Pure. Servers omit leading text (comments, `type`, `template <…>`) and trailing text (`;`); the language says what may
+be there.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
 class Declaration(Struct, frozen=True):
-    """One declaration in `text`: `span` is all of it, `code` is that without `doc`, the comment above it.
+    """One declaration in `text`: `span` is all of it, `code` is `span` without `doc`, the comment above it.
 
-    `body` is its block with the braces and `inner` what is between them; of an indented one both are the lines below
-    the header. `end` of `span` is behind the `;` or `,` and behind a comment that the line ends with.
+    `body` is its block with the braces and `inner` the text between them; for indented blocks, both are the lines below
+    the header. `span` ends after the `;` or `,` and after a comment at the end of that line.
     """
 
     text: Text
@@ -42,7 +42,7 @@ class Declaration(Struct, frozen=True):
 
     @property
     def hash(self) -> str:
-        """A hash of this text of the declaration with its comment, 8 characters."""
+        """A hash of this declaration's text with its comment, 8 characters."""
         content = self.text.slice(self.span).encode("utf-8", "surrogatepass")
         return hashlib.blake2s(content, digest_size=_HASH).hexdigest()
 
@@ -53,7 +53,7 @@ class Declaration(Struct, frozen=True):
 
 
 def declaration(text: Text, extent: Span, language: Language | None) -> Declaration:
-    """The declaration whose range is `extent` for its server, as far as `language` says what belongs to it."""
+    """The declaration with the range `extent` in its server, completed by the rules of `language`."""
     content = text.content
     start, end = text.point_offset(extent.start), text.point_offset(extent.end)
     if language is None:
@@ -74,7 +74,7 @@ def declaration(text: Text, extent: Span, language: Language | None) -> Declarat
 
 
 def _lead(content: str, start: int, language: Language) -> int:
-    """The start, with what belongs to it in front of the server's range."""
+    """The start, including text before the server's range that belongs to it."""
     if not language.lead_pattern:
         return start
     before = _lead_pattern(language.lead_pattern)
@@ -93,7 +93,7 @@ def _far_before(content: str, start: int) -> int:
 
 
 def _tail(content: str, end: int, language: Language) -> int:
-    """Where it ends with `;` or `,` and a comment, if the line ends there as well."""
+    """The end, including `;` or `,` and a comment if the line ends there."""
     rest = _line_behind(content, end)
     stop = len(rest) - len(rest.lstrip(" \t"))
     if rest[stop : stop + 1] in (";", ","):
@@ -108,7 +108,7 @@ def _tail(content: str, end: int, language: Language) -> int:
 
 
 def _comment_above(content: str, start: int, language: Language) -> tuple[int, int] | None:
-    """The comment directly above, with no blank line between; None if the declaration shares its first line."""
+    """The comment directly above, without a blank line between; None if the declaration shares its first line."""
     line = content.rfind("\n", 0, start) + 1
     if content[line:start].strip():
         return None
@@ -132,7 +132,7 @@ def _comment_above(content: str, start: int, language: Language) -> tuple[int, i
 
 
 def _body(content: str, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The block that ends the declaration, and what is in it."""
+    """The block that ends the declaration, and its contents."""
     if language.blocks == "indented":
         return _suite(content, start, end, language)
     blocks: list[tuple[int, int]] = []
@@ -183,7 +183,7 @@ def _lead_pattern(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _tokens(language: Language) -> re.Pattern[str]:
-    """Matches brackets and colons; comments and literals whole, so that what is in them is none of those."""
+    """Matches brackets and colons, and whole comments and literals, so that their contents match neither."""
     line, block, lexing = language.line_comment, language.block_comment, language.lexing
     # Comments and literals as the lexer has them, else comments only.
     parts = [lexing.comment, lexing.string] if lexing else [rf"{re.escape(line)}[^\n]*"] if line else []

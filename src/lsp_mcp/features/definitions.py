@@ -1,7 +1,6 @@
-"""What many places mean, as a server says: `Definitions`, which remembers the answers while nothing changes.
+"""The meanings of many places, according to a server: `Definitions`, which caches the answers until something changes.
 
-By textDocument/definition (LSP 3.17), or what the adapter names in its place; or by another request that answers with
-places.
+Uses textDocument/definition (LSP 3.17) or the adapter's replacement, or another request that returns places.
 """
 
 from __future__ import annotations
@@ -27,10 +26,11 @@ Site = tuple[Path, Point]
 
 
 class Symbol(Struct, frozen=True):
-    """One symbol that a place may mean: where it is declared and defined.
+    """One possible meaning of a place: where the symbol is declared and defined.
 
-    `id` is what the server knows it by, `name` its name, each "" if the server does not say. If it is `internal`, only
-    what includes its declaration can mean it. An alias of what has the same name and scope has its ids as `aliased`.
+    `id` is the server's own identifier, `name` its name, each "" if the server gives none. If `internal`, only files
+    that include its declaration can mean it. An alias of a symbol with the same name and scope has that symbol's ids as
+    `aliased`.
     """
 
     sites: frozenset[Site]
@@ -41,20 +41,23 @@ class Symbol(Struct, frozen=True):
 
 
 Meaning = frozenset[Symbol]
-"""What a place means; several symbols if one hands on the name of another, or it is not sure; none if nobody knows."""
+"""The meaning of a place; several symbols if one forwards another's name, or if the server is unsure; none if unknown.
+"""
 
 _AT_ONCE = 4  # requests in flight
 
 
 def misread(meaning: Meaning, word: str, rules: WordCheck) -> str:
-    """What the server takes `word` for, which has another name; "" if it may be right."""
+    """The other name under which the server understands `word`; "" if it may be right."""
     names = sorted({symbol.name for symbol in meaning})
     is_right = not all(names) or word in rules.standing_for or any(word in re.findall(r"\w+", name) for name in names)
     return "" if is_right or not names else names[0]
 
 
 def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
-    """Those of `elements`, what a server says of one place, that its word names: not what an alias stands for."""
+    """Those of `elements`, a server's answer about one place, that the word there names, without what an alias stands
+    for.
+    """
     if not rules.alias_field:
         return elements
     aliases = [one for one in elements if re.search(rules.alias_pattern, str(one.get(rules.alias_field) or ""))]
@@ -62,10 +65,9 @@ def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
 
 
 class Definitions:
-    """Where one server says that things are defined; or, by another `request`, what it relates them to.
+    """Where one server says that symbols are defined; or, with another `request`, what they are related to.
 
-    What it said is forgotten when anything changes that it could depend on: a file that is not the place's own can
-    make its word mean something else.
+    The answers are forgotten on any change that they could depend on: another file can change the meaning of a word.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
@@ -77,7 +79,7 @@ class Definitions:
         self._opened: dict[Path, Path] = {}  # one open file, by folder
 
     def known(self, site: Site) -> Meaning | None:
-        """What the server has said of `site`, empty if it knows nothing there; None if it was not asked."""
+        """The server's answer about `site`, empty if it knows nothing there; None if it was not asked."""
         self._forget_if_changed()
         return self._known.get(site)
 
@@ -97,7 +99,7 @@ class Definitions:
         return found
 
     async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
-        """Ask about all sites, a few groups at once and the groups in this order. Raises the errors of `of`."""
+        """Ask about all sites, a few groups at a time, in this order. Raises the errors of `of`."""
         left = iter(groups)
 
         async def ask() -> None:
@@ -138,7 +140,7 @@ class Definitions:
             result = await self._backend.request(self._other_request or rules.request, params)
         except RefusedError:
             return frozenset()
-        if self._other_request:  # to be related to nothing is an answer
+        if self._other_request:  # being related to nothing is an answer
             return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
             return frozenset([Symbol(frozenset([await self.site(one)])) for one in locations(result)])
@@ -159,10 +161,10 @@ class Definitions:
         return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal, aliased)
 
     async def site(self, location: Json) -> Site:
-        """Where a `Location` begins, in the text that the server has."""
+        """The start of a `Location`, in the text that the server has."""
         path, start = uri_path(location["uri"]), location["range"]["start"]
         text = await self._text(path)
-        # Of a file that cannot be read any place is as good as another: nobody has an answer there.
+        # For an unreadable file any place will do: no answer contains it.
         return path, text.position_point(start, self._backend.encoding) if text else Point(1, 1)
 
     async def _text(self, path: Path) -> Text | None:

@@ -1,6 +1,6 @@
 """Definitions by name in the sources of dependencies, from their text and documentSymbol: `dependency_symbols`.
 
-A server's own search of them is either not there, or crowds out the workspace: gopls 0.24 gives 100 symbols in all.
+A server's own search in them is missing, or crowds out the workspace: gopls 0.24 returns 100 symbols in total.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from lsp_mcp.features.package_clause import package_clause
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import is_named
 
-_MOST_FILES = 400  # whose outlines are asked for
+_MOST_FILES = 400  # whose outlines are requested
 
 
 async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str) -> list[Symbol]:
-    """The symbols called `name` in `files`, with the name of their package before their own, in the order of files.
+    """The symbols called `name` in `files`, prefixed with their package, in the order of files.
 
-    The package is called as its clause says, or as its folder is; what is before the last slash ends its folder's path.
+    The package is named by its clause or its folder; the part of `name` before the last slash must end its folder's
+    path.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     above, _, last = name.rpartition("/")
     words = re.findall(r"\w+", last)
@@ -46,7 +46,7 @@ async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str)
 
 
 async def symbols_of_package(backend: Backend, files: Iterable[Path], name: str) -> list[Symbol]:
-    """The symbols in those of `files` that are of the package in which `name` should be, as its first part says."""
+    """The symbols in those of `files` whose package matches the first part of `name`."""
     package, _, rest = name.rpartition("/")[2].partition(".")
     words = re.findall(r"\w+", package)
     having = await asyncio.to_thread(_having, backend.adapter, list(files), words) if words and rest else []
@@ -57,7 +57,7 @@ async def symbols_of_package(backend: Backend, files: Iterable[Path], name: str)
 
 
 class _File(Struct, frozen=True):
-    """A file, the path by which its `folder` is imported, and what its package is called."""
+    """A file, the import path of its `folder`, and the name of its package."""
 
     path: Path
     folder: str
@@ -69,7 +69,7 @@ class _File(Struct, frozen=True):
 
 
 def _having(adapter: Adapter, files: list[Path], words: list[str]) -> list[_File]:
-    """Those of `files` that have the last of `words` as one, and the others there or in their path."""
+    """Those of `files` that contain the last of `words` as a word, and the others there or in their path."""
     *others, last = words
     whole = re.compile(rb"(?<!\w)" + re.escape(last.encode()) + rb"(?!\w)")
     having, folders = [], dict[Path, str]()
@@ -91,15 +91,15 @@ async def _symbols(backend: Backend, path: Path) -> list[Symbol]:
     try:
         return list(_walk(await document_symbols(backend, path, opened=False), ""))
     except (PathError, RefusedError):
-        return []  # gone since it was listed, or no file of this server's
+        return []  # gone since it was listed, or not a file of this server
 
 
 def _import_path(adapter: Adapter, folder: Path) -> str:
-    """The path that imports of `folder` end with: without the version in its name, with its capital letters."""
+    """The path by which `folder` is imported: without the version in its name, with its capital letters."""
     path, rules, packages = folder.as_posix(), adapter.visibility, adapter.rename.packages
     if rules and rules.version_mark and rules.version_mark in path:
         path = re.sub(rf"{re.escape(rules.version_mark)}[^/]*", "", path)
-    elif packages:  # the folder may be called otherwise
+    elif packages:  # the folder may have another name
         for above in (folder, *folder.parents):
             content = content_or_nothing(above / packages.module_file).decode("utf-8", "replace")
             if found := re.search(packages.module_pattern, content, re.M):

@@ -21,13 +21,12 @@ _OUTLINES: RememberedOf[Backend, Path, tuple[str, int], tuple[Symbol, ...]] = Re
 
 
 async def document_symbols(backend: Backend, path: Path, *, opened: bool = True) -> tuple[Symbol, ...]:
-    """The symbols of `path` in reading order, members below what they belong to.
+    """The symbols of `path` in reading order, members below their types.
 
-    Not `opened`, for many files that nobody works on, it need not be a document for the server's other answers too.
+    If not `opened` (for many files), the file need not become a document for the server.
 
-    Raises:
-        PathError: the file cannot be read, or is of no language of this server.
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: PathError: the file cannot be read, or is in no language of this server. RefusedError, UnavailableError: see
+    `Backend.request`.
     """
     text = await (backend.open(path) if opened else backend.text(path))
     kept, stamp = _OUTLINES.of(backend), _stamp(backend, text)
@@ -36,14 +35,14 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
     symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
     symbols = _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
-    # Of files that nobody works on there may be thousands.
+    # There may be thousands of files that nobody works on.
     if opened and stamp == _stamp(backend, text) and backend.state() == "running":
         kept.put(path, stamp, symbols, 1 + sum(symbol.count() for symbol in symbols))
     return symbols
 
 
 def _stamp(backend: Backend, text: Text) -> tuple[str, int]:
-    """What an outline holds for: its text, and for a server that reads more than that, the state of all files."""
+    """The state an outline depends on: the text, or all files if the server reads more than that."""
     return text.content, 0 if backend.adapter.documents.outlines_closed else backend.generation
 
 
@@ -60,16 +59,16 @@ async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Sy
 def page(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[tuple[Symbol, ...], int]:
     """`limit` symbols in reading order after the first `offset`, and the total number.
 
-    What they are in is there too, if that comes before them.
+    Includes their containers if those come first.
     """
     total = sum(symbol.count() for symbol in symbols)
     return (symbols if not offset and total <= limit else cut(symbols, offset, limit)), total
 
 
 def name_span(text: Text, span: Span, name: str) -> Span:
-    """Where `name` is inside `span`: its last identifier, looked for from the start; else `span`'s start.
+    """The last identifier of `name` inside `span`, searched from its start; else the start of `span`.
 
-    For servers that give the whole declaration where the name is wanted.
+    For servers that return the whole declaration instead of the name.
     """
     if word := last_word(name):
         start, end = text.point_offset(span.start), text.point_offset(span.end)
@@ -81,7 +80,7 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 
 
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
-    """A `DocumentSymbol`, or a `SymbolInformation` from a server that knows no hierarchy."""
+    """A `DocumentSymbol`, or a `SymbolInformation` from a server without hierarchy."""
     name, kind = str(item["name"]), kind_name(item["kind"], backend.adapter)
     place = Place(path, _own_span(item, name, text, backend.encoding), text, str(item.get("containerName") or ""))
     children: Any = item.get("children") or ()
@@ -99,17 +98,17 @@ def _own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> 
     selected = text.range_span(item["selectionRange"], encoding)
     if text.slice(selected) == last_word(name):
         return selected
-    # A name that a macro makes is not there; below its line it would be another's.
+    # A name made by a macro is not there; below its line it would be another symbol's.
     span = name_span(text, text.clip_to_line(selected), name)
     if plain_name(name) not in text.slice(span):
-        # clangd 22 may even give a place in the macro's own file; where the whole symbol begins is right.
+        # clangd 22 may even give a place in the macro's own file; the start of the whole symbol is right.
         start = text.range_span(item["range"], encoding).start
         span = name_span(text, text.clip_to_line(Span(start, text.offset_point(len(text.content)))), name)
     return span
 
 
 def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ...]:
-    """`symbols` with those that are named as members of a sibling moved below it (Go's methods)."""
+    """`symbols` with those named as members of a sibling moved below it (Go's methods)."""
     if not pattern:
         return symbols
     owners = {symbol.name for symbol in symbols}

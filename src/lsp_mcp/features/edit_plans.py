@@ -1,4 +1,4 @@
-"""Workspace edits of a server as plans, made with the texts that it had: `plan_of`."""
+"""A server's workspace edits as plans, based on the texts that it had: `plan_of`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from lsp_mcp.uris import uri_path
 
 
 async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
-    """What `edits` (LSP `WorkspaceEdit`), which the server made of its present texts, do together.
+    """The combined plan of `edits` (LSP `WorkspaceEdit`), which refer to the server's present texts.
 
-    Raises:
-        EditError: they cannot be carried out safely.
-        PathError: a file that they change is not there.
+    Raises: EditError: they cannot be carried out safely. PathError: a file that they change is missing.
     """
     merged = merge(edits)
     texts = {touched: await text_or_none(backend, touched) for touched in set(touched_by(merged))}

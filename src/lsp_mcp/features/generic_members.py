@@ -1,4 +1,4 @@
-"""The uses of members of generic types, which a server may count by instance: `generic_member_uses`."""
+"""The uses of members of generic types, which a server may list per instance only: `generic_member_uses`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from lsp_mcp.uris import uri_path
 
 
 class MoreUses(Struct, frozen=True):
-    """`Location`s that the server does not give when it is asked where the caller points, and what is unsure."""
+    """`Location`s missing from the server's answer for the caller's place, and the gaps."""
 
     locations: tuple[Json, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
 
 async def generic_member_uses(backend: Backend, path: Path, point: Point) -> MoreUses:
-    """The uses of the member of a generic type that `point` of `path` names; none of anything else.
+    """The uses of the member of a generic type at `point` of `path`; none for anything else.
 
-    Methods: as the server finds them from their definition. Fields: as it would rename them.
+    Methods: the references of their definition. Fields: the places that a rename would change.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     pattern = backend.adapter.symbols.generic_pattern
     member = await _member(backend, path, point, pattern) if pattern else None
@@ -49,7 +48,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
         return MoreUses(tuple(found))
     name = member.place.text.slice(member.place.span)
     try:
-        # Any name that is not there yet will do: nothing is renamed.
+        # Any unused name will do: nothing is renamed.
         edit = await backend.request("textDocument/rename", {**at, "newName": f"{name}_"})
     except RefusedError as error:
         text = f"{backend.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
@@ -80,7 +79,7 @@ async def _member(backend: Backend, path: Path, point: Point, pattern: str) -> S
         file, start = places[0]
         outline = await document_symbols(backend, file)
     except LspMcpError:
-        return None  # then the references themselves are refused, or the symbol is none of the workspace's
+        return None  # then references are refused, too, or the symbol is not in the workspace
     return next(
         (
             symbol

@@ -1,4 +1,4 @@
-"""callHierarchy and typeHierarchy: who calls what, which type is above which, as a tree (LSP 3.17)."""
+"""callHierarchy and typeHierarchy: callers, callees, supertypes and subtypes, as a tree (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from lsp_mcp.waiting import within
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
 Ends = Callable[[Path, str], bool]
-"""Called with the file and the name, as the server gives it, of a function that a walk need not go beyond."""
+"""Called with a function's file and its name as the server gives it: whether a walk stops there."""
 
 _AT_ONCE = 8  # requests in flight
-_SHARE = 0.4  # of the time that a call has, for asking; the answer has still to be put together
+_SHARE = 0.4  # share of a call's time spent asking; the answer must still be rendered
 
 
 class Node(Struct, frozen=True):
-    """A symbol of a hierarchy and its subtree; `sites` are the calls that join it to its parent.
+    """A symbol of a hierarchy and its subtree; `sites` are the calls that connect it to its parent.
 
-    `mark` says why it was not expanded: it is its own ancestor, or is already elsewhere in the tree.
+    `mark` says why it was not expanded: it is its own ancestor, or appears elsewhere in the tree.
     """
 
     symbol: Symbol
@@ -53,14 +53,14 @@ class Node(Struct, frozen=True):
 
 
 class Tree(Struct):
-    """What a walk found: the roots (the symbol that was asked about), and what it left out."""
+    """The result of a walk: the roots (the symbols asked about), and what was left out."""
 
     roots: tuple[Node, ...] = ()
     left_out: int = 0  # nodes over the limit
     dropped: list[Path] = field(default_factory=list)  # the files of nodes that cannot be shown
     unfollowed: int = 0  # nodes that were not asked about in time
-    gaps: tuple[Gap, ...] = ()  # what else it may lack
-    unplaced: int = 0  # nodes with calls that are not where the server says: clangd takes all `main` for one
+    gaps: tuple[Gap, ...] = ()  # other gaps
+    unplaced: int = 0  # nodes whose calls are not where the server says: clangd treats all `main` as one
 
     @property
     def found(self) -> list[Node]:
@@ -73,7 +73,7 @@ def _never(_: Path, __: str) -> bool:
 
 
 def dropped_gap(noun: str, files: Sequence[Path]) -> list[Gap]:
-    """The gap that results in `files` make, which cannot be shown, if there are any."""
+    """The gap for results in `files` that cannot be shown, if there are any."""
     if not files:
         return []
     named = tuple(dict.fromkeys(files))
@@ -92,13 +92,12 @@ async def call_tree(
     *,
     ends: Ends = _never,
 ) -> Tree:
-    """The callers (`incoming`) or callees (`outgoing`) of the function at `point`, `depth` calls away at most.
+    """The callers (`incoming`) or callees (`outgoing`) of the function at `point`, up to `depth` calls away.
 
-    Nothing is asked about those that `ends` is true of.
+    Functions for which `ends` is true are not expanded.
 
-    Raises:
-        RefusedError: the server has no call hierarchy, or none for this symbol.
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: RefusedError: the server has no call hierarchy, or none for this symbol. PathError, PointError,
+    UnavailableError: see `references`.
     """
 
     async def walk(file: Path, start: Point) -> Tree:
@@ -108,7 +107,7 @@ async def call_tree(
 
     tree = await walk(path, point)
     if direction == "outgoing" and tree.unplaced:
-        # From a declaration clangd 22 knows which functions are called, but not where.
+        # Asked at a declaration, clangd 22 knows which functions are called, but not where.
         for place in await definition_places(backend, path, point):
             other = await walk(*place)
             tree = other if other.unplaced < tree.unplaced else tree
@@ -118,11 +117,9 @@ async def call_tree(
 async def callers_of(
     backend: Backend, places: Iterable[tuple[Path, Point]], depth: int, limit: int, *, ends: Ends = _never
 ) -> Tree:
-    """The callers of several functions in one tree, whose roots those are; of what has no callers none are looked for.
+    """The callers of several functions in one tree, whose roots those are; a root without callers stays alone.
 
-    Raises:
-        RefusedError: the server has no call hierarchy.
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: RefusedError: the server has no call hierarchy. PathError, PointError, UnavailableError: see `references`.
     """
     items: list[Json] = []
     refused: list[str] = []
@@ -143,8 +140,8 @@ async def callers_of(
 
 
 class Way(Struct, frozen=True):
-    """The shortest way of calls: `nodes` from the one that calls to the one that is called at last, `sites` of each
-    being the calls of it by the one before; empty if there is none. `seen`: functions looked at; `left_out` as `Tree`.
+    """The shortest way of calls: `nodes` from the first caller to the last callee; `sites` of each are its calls by the
+    one before. Empty if there is none. `seen`: functions examined; `left_out` as in `Tree`.
     """
 
     nodes: tuple[Node, ...]
@@ -155,10 +152,10 @@ class Way(Struct, frozen=True):
 async def call_path(
     backend: Backend, start: tuple[Path, Point], goal: tuple[Path, Point], depth: int, limit: int
 ) -> Way:
-    """How the function at `start` comes to call the one at `goal`, in `depth` calls at most.
+    """The shortest way of at most `depth` calls from the function at `start` to the one at `goal`.
 
-    Goes from the goal to its callers: a server knows who may call a method through its interface, but not from a call
-    which method that is. Raises the errors of `call_tree`.
+    Goes from the goal to its callers: a server knows who may call a method through its interface, but not which method
+    a call reaches. Raises the errors of `call_tree`.
     """
     walk = _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit)
     walk.wanted = {walk.key(item) for item in await _prepare_calls(backend, *start)}
@@ -180,7 +177,7 @@ async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Jso
     try:
         return await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
     except RefusedError:
-        # clangd 22 knows none where a member function template is called, and does where it is defined.
+        # clangd 22 finds none at a call of a member function template, but does at its definition.
         for place in await definition_places(backend, path, point):
             if place != (path, point):
                 return await _prepare(backend, "textDocument/prepareCallHierarchy", *place)
@@ -190,11 +187,10 @@ async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Jso
 async def type_tree(
     backend: Backend, path: Path, point: Point, direction: Literal["supertypes", "subtypes"], depth: int, limit: int
 ) -> Tree:
-    """The types above (`supertypes`) or below (`subtypes`) the type at `point`, `depth` steps away at most.
+    """The types above (`supertypes`) or below (`subtypes`) the type at `point`, up to `depth` steps away.
 
-    Raises:
-        RefusedError: the server has no type hierarchy, or none for this symbol.
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: RefusedError: the server has no type hierarchy, or none for this symbol. PathError, PointError,
+    UnavailableError: see `references`.
     """
     if not backend.capabilities.get("typeHierarchyProvider"):
         raise RefusedError("it has no type hierarchy")
@@ -212,7 +208,7 @@ async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> l
 
 
 class _Walk(Struct, dict=True):
-    """One walk through a hierarchy, level by level, so that the limit cuts what is farthest away."""
+    """One walk through a hierarchy, level by level, so that the limit cuts the most distant nodes."""
 
     backend: Backend
     method: str
@@ -255,7 +251,7 @@ class _Walk(Struct, dict=True):
         return tree
 
     async def _in_time(self, item: Json, room: asyncio.Semaphore) -> list[Json] | None:
-        """The answer about `item`; None if it is too late to ask: some of a tree is better than a timeout."""
+        """The answer about `item`; None if time is up: part of a tree is better than a timeout."""
         async with room:
             return await self._ask(item) if time.monotonic() < self._until else None
 
@@ -268,7 +264,7 @@ class _Walk(Struct, dict=True):
         return await really_calling(self.backend, await with_places(self.backend, item, found))
 
     def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
-        """Add the answer's elements to `branch`; returns those to continue from."""
+        """Add the answer's elements to `branch`; returns those to expand next."""
         on = []
         for element in sorted(
             answer, key=lambda e: location_key(_location(e[self.end] if self.end else e), self.backend.root)
@@ -296,7 +292,7 @@ class _Walk(Struct, dict=True):
         if place is None:
             tree.dropped.append(uri_path(item["uri"]))
             return None
-        # A call's ranges lie in the file of the caller: the item itself if incoming, its parent if outgoing.
+        # A call's ranges are in the caller's file: the item itself if incoming, its parent if outgoing.
         caller = item if self.end == "from" else parent
         called = str((parent if self.end == "from" else item)["name"]) if self._goes_by_mtime else ""
         there = [{"uri": caller["uri"], "range": range_} for range_ in branch.ranges]
@@ -304,7 +300,7 @@ class _Walk(Struct, dict=True):
         placed = [site for site in sites if site]
         if self.end == "from":
             placed = await self._really_there(parent, placed)
-        # A call without a place is one in another file than the server says.
+        # A call without a place is in another file than the server says.
         tree.unplaced += len(placed) < max(len(sites), bool(self.end and branch.above))
         children = [await self._node(child, item, tree) for child in branch.children]
         return Node(
@@ -320,7 +316,7 @@ class _Walk(Struct, dict=True):
         )
 
     def key(self, item: Json) -> object:
-        """What tells a symbol from others: the server's own word if it has one, which is the same everywhere."""
+        """The identity of a symbol: the server's own id if it has one, which is the same everywhere."""
         rules, data = self.backend.adapter.hierarchy, item.get("data")
         if rules and isinstance(data, dict) and rules.id_field in data:
             return data[rules.id_field]
@@ -330,7 +326,7 @@ class _Walk(Struct, dict=True):
         return item["uri"], start["line"], start["character"], item["name"]
 
     def _leads_to_wanted(self, branch: _Branch) -> bool:
-        """Whether a wanted one is in `branch`, of which then nothing is left but the way there."""
+        """Whether `branch` contains a wanted node; the rest of the branch is then removed, except the way to it."""
         if self.key(branch.item) in self.wanted:
             branch.children.clear()
             return True
@@ -351,11 +347,11 @@ class _Walk(Struct, dict=True):
         return place.text.slice(place.span) if is_in_text else name
 
     async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
-        """Those of `sites` that spell the callee, or are else among its references (a macro, an operator)."""
+        """Those of `sites` that spell the callee, or are among its references (a macro, an operator)."""
         place = await self._locator.place(_location(callee))
         if place is None:
             return []
-        # A variable goes by another name as a caller, and by its own in the text.
+        # A variable has another name as a caller than in the text.
         names = {*re.findall(r"\w+", str(callee["name"]))[-1:], place.text.slice(place.span)}
         if all(site.text.slice(site.span) in names for site in sites):
             return sites

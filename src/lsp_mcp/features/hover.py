@@ -1,4 +1,4 @@
-"""textDocument/hover: what the server says about a place (LSP 3.17)."""
+"""textDocument/hover: the server's description of a place (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ async def hover(backend: Backend, place: Place) -> str:
     """The hover text of `place`, Markdown or plain; empty if there is none."""
     params = position_params(place.path, place.text, place.span.start, backend.encoding)
     try:
-        await backend.open(place.path)  # some servers know nothing of a document that is not open
+        await backend.open(place.path)  # some servers know only open documents
         result = await backend.request("textDocument/hover", params)
     except (RefusedError, PathError):
-        return ""  # no hover here: a symbol without one is not a failed question
+        return ""  # no hover here: not a failed question
     return _text(result["contents"]).strip() if result else ""
 
 

@@ -1,4 +1,4 @@
-"""The identity of a symbol, for code that looks for its name in texts: `identity`."""
+"""The identity of a symbol, for comparing it with occurrences of its name: `identity`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from lsp_mcp.words import visibility
 _FUNCTIONS = ("method", "constructor", "function")
 _TYPES = ("class", "struct", "interface", "enum", "type_parameter")
 _FIELDS = ("field", "property", "enum_member")
-_BEFORE = 500  # characters before a parameter that are looked at
+_BEFORE = 500  # characters examined before a parameter
 _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
 class Identity(Struct, frozen=True):
     """One symbol called `name`.
 
-    `sites` are where it is defined and declared, as far as a server leads there, `ids` its names for it. Outside of
-    `local`, a stretch of a file, nobody can mean it; if it is `internal`, only what includes its declaration can.
-    `aliased` are the ids of what it is another name for.
+    `sites` are its definitions and declarations known to a server, `ids` the server's names for it. Outside of `local`,
+    a range of a file, no word can mean it; if it is `internal`, only files that include its declaration can. `aliased`
+    are the ids of the symbol that it is another name for.
     """
 
     name: str
@@ -51,26 +51,25 @@ class Identity(Struct, frozen=True):
 
     @property
     def seen_as(self) -> visibility.Symbol:
-        """What decides about its visibility."""
+        """The facts that decide about its visibility."""
         files = tuple(sorted({path for path, _ in self.sites}))
         owner, unnamed = self.owner, self.unnamed_owner
         return visibility.Symbol(self.name, files, self.role, owner, unnamed, self.overrides, self.internal)
 
 
 async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
-    """What is at `at`; None if no declaration of it spells `name`: then it has that name in its own file only.
+    """The identity of the symbol at `at`; None if no declaration spells `name`: then only its own file uses that name.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     meaning = await definitions.of(at)
     ids = frozenset(symbol.id for symbol in meaning if symbol.id)
     sites = {site for symbol in meaning for site in symbol.sites}
     if sites and not ids and at not in sites and (field := await _field(backend, name, at)):
-        return field  # one that is embedded: its definition is that of its type, its uses are its own
+        return field  # an embedded field: its definition is the type's, its uses are its own
     for one in () if ids else tuple(sites):
         for other in sites_of(await definitions.of(one)):
-            # A definition may lead to its declaration, and that back; an embedded field leads to its type for good.
+            # A definition may lead to its declaration and back; an embedded field always leads to its type.
             if one in sites_of(await definitions.of(other)):
                 sites.add(other)
     spelled = {site for site in sites if await _spells(backend, site, name)}
@@ -98,7 +97,7 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
 
 
 def sites_of(meaning: Meaning) -> frozenset[Site]:
-    """All places where one of the symbols that it may be is declared or defined."""
+    """All declarations and definitions of the symbols that it may be."""
     return frozenset(site for symbol in meaning for site in symbol.sites)
 
 
@@ -120,7 +119,7 @@ async def _spells(backend: Backend, site: Site, name: str) -> bool:
 
 
 async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:
-    """Where the parameter of a template that is declared at `point` has its meaning; None if none is."""
+    """The scope of the template parameter declared at `point`; None if there is none."""
     pattern, text = backend.adapter.word_check.parameter_pattern, await text_or_none(backend, path)
     if not (pattern and text):
         return None
@@ -139,7 +138,7 @@ def _name_start(symbol: Outlined) -> Point:
 
 
 def _above(outline: Collection[Outlined], point: Point) -> list[Outlined]:
-    """The symbols around `point`, the outermost first; the last is the one called so there, if the outline has it."""
+    """The symbols around `point`, the outermost first; the last is the symbol itself, if the outline has it."""
     for symbol in outline:
         if symbol.place.span.start == point:
             return [symbol]

@@ -1,4 +1,4 @@
-"""What depends on a symbol: its uses, the functions that reach it, what is exported of those, and tests."""
+"""What depends on a symbol: its uses, the functions that reach it, the exported ones of those, and tests."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from lsp_mcp.prose import count
 from lsp_mcp.text import Point
 
 NO_CALLS = "no call hierarchy"
-"""What the gap is about that a server without one makes."""
+"""The gap of a server without this request."""
 
 _MOST_USES = 10_000
-_DECLARED = 2  # places at which one symbol is usually declared and defined
-_MOST_OPENED = 12  # files that are opened to see which functions uses are in, for a server that must have them open
+_DECLARED = 2  # the usual number of declarations and definitions of a symbol
+_MOST_OPENED = 12  # files opened to find the functions around uses, for a server that needs them open
 
 
 class Reached(Struct, frozen=True):
-    """A function that uses the symbol indirectly: `way` leads from it to the first one that uses it directly."""
+    """A function that uses the symbol indirectly: `way` leads from it to the first direct user."""
 
     symbol: Symbol
     way: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ class Reached(Struct, frozen=True):
 class Impact(Struct):
     """What depends on `symbol`.
 
-    `uses` are the places that name it, without its declaration, each with what it is in; `functions` and `tests` come
-    to use it, the nearest first; `through` are what calls of it may go through; `seen` as `Tree.kept`.
+    `uses` are the places that name it, without its declaration, each with its container; `functions` and `tests` reach
+    it, the nearest first; `through` are methods by which it may be called; `seen` as `Tree.kept`.
     """
 
     symbol: Symbol
@@ -60,28 +60,26 @@ class Impact(Struct):
 
     @property
     def sites(self) -> frozenset[Site]:
-        """The places of the symbol's declarations and definitions, as far as the server knows them."""
+        """The places of the symbol's declarations and definitions known to the server."""
         return self.declared.union((use.path, use.span.start) for use in self.uses)
 
     def joined_by(self, places: Sequence[Place], in_code: Sequence[Place]) -> Impact:
-        """The same with the uses at `places`; callers are not followed from those `in_code`, which is not a macro's."""
+        """The same with the uses at `places`; only callers of those `in_code`, outside macros, are followed."""
         text = f"callers not followed from {count(len(in_code), 'use')} that the server left out"
         gap = Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in in_code)))
         return replace(self, uses=[*self.uses, *places], gaps=[*self.gaps, *([gap] if in_code else [])])
 
 
 async def impact(backend: Backend, path: Path, point: Point, depth: int, most: int) -> Impact:
-    """What depends on the symbol at `point` of `path`, `depth` calls away at most, of at most `most` functions.
+    """What depends on the symbol at `point` of `path`, up to `depth` calls away, with at most `most` functions.
 
-    Raises:
-        RefusedError: the server knows no symbol there.
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: RefusedError: the server knows no symbol there. PathError, PointError, UnavailableError: see `references`.
     """
     return await _Impact(backend, depth, most).of(path, point)
 
 
 def is_test(adapter: Adapter, path: Path, name: str) -> bool:
-    """Whether the function `name`, as a call hierarchy gives it, of `path` is run as a test."""
+    """Whether the function `name` (as in a call hierarchy) of `path` is run as a test."""
     tests = adapter.tests
     return bool(
         tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
@@ -101,7 +99,7 @@ def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
 
 
 def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
-    """`tests`, first those named after the files `about`, then by the length of their way."""
+    """`tests`, first those named after the files `about`, then by distance."""
     stems = {path.stem for path in about}
     folders = {path.parent for path in about}
 
@@ -127,7 +125,7 @@ class _Impact:
             raise RefusedError("it sees no symbol there")
         declared = await self._declared(path, point)
         symbol = await self._symbol(path, point, declared)
-        if len(declared) > _DECLARED:  # of a method without a body some servers give those that override it, too
+        if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
         told = Impact(symbol, declared=frozenset(declared), searched=found.searched)
         if len(found.places) > _MOST_USES:
@@ -146,7 +144,7 @@ class _Impact:
         places = set(await definition_places(self._backend, path, point))
         if self._backend.capabilities.get("declarationProvider"):
             places |= set(await declaration_places(self._backend, path, point))
-            for other in list(places):  # asked at one of the two, a server may give the other one
+            for other in list(places):  # asked at one of the two, a server may return the other
                 places |= set(await definition_places(self._backend, *other))
         return places or {(path, point)}
 
@@ -174,7 +172,7 @@ class _Impact:
         return named
 
     async def _may_look(self, path: Path) -> bool:
-        """Whether the outline of `path` may be asked for: where that opens files, of a few."""
+        """Whether the outline of `path` may be requested: if that opens files, only for a few."""
         if self._backend.adapter.documents.outlines_closed or self._containers.has(path):
             return True
         return self._containers.files < _MOST_OPENED

@@ -1,7 +1,7 @@
-"""Implementations compared with the text, for a server whose `implementation` goes up from a method.
+"""Implementations compared with the text, for a server whose `implementation` also goes up from a method.
 
-What implements an interface declares a method of the name of each of its own, or embeds what does. So each method of
-that name is asked what it implements, in the files that the server does not look into for the question first.
+A type that implements an interface declares a method for each of the interface's, or embeds one that does. So each
+method of that name in files that the server did not search is asked what it implements.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_NAMED = 3
 
 
 class _Candidate(Struct, frozen=True):
-    """A declaration that may be of what is looked for; it is, if the server relates it to one of `wanted`."""
+    """A candidate declaration; it belongs to the answer if the server relates it to one of `wanted`."""
 
     asked: Place
     wanted: frozenset[Site]
@@ -45,15 +45,14 @@ async def checked_implementations(
     word_check: WordCheck, backend: Backend, found: Implementations, unsearched: frozenset[Path], seconds: float,
     *, below: bool, above: bool,
 ) -> tuple[Implementations, list[Gap]]:  # fmt: skip
-    """`found`, asked `below` and `above`, with those that only the text has, and what it still lacks.
+    """`found`, searched `below` and `above`, with further results found in the text, and its remaining gaps.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     search = _Search(backend, word_check.related, found, unsearched)
     more: list[Implementation] = []
     gaps: list[Gap] = []
-    # Nothing is below a type that is not an interface, and of what is above an interface its own declaration tells.
+    # Nothing is below a type that is not an interface, and an interface's own declaration names what is above it.
     is_interface = await search.is_interface()
     if is_interface and below:
         more, gaps = await search.below(seconds)
@@ -74,7 +73,7 @@ class _Search:
         self._symbol = found.symbol
         self._unsearched = unsearched
         self._containers = Containers(backend)
-        self.unlisted: list[Gap] = []  # files with the names may not be known yet
+        self.unlisted: list[Gap] = []  # files with the names may not be indexed yet
 
     async def is_interface(self) -> bool:
         if self._symbol.kind != "method":
@@ -95,7 +94,7 @@ class _Search:
                 rarest, files = method, having
         candidates = await self._declaring(rarest, files, interfaces=False)
         found, gaps = await self._explained(_name(rarest), candidates, self._found.below, seconds)
-        if self._symbol.kind == "method":  # what embeds declares none
+        if self._symbol.kind == "method":  # an embedding type declares none
             return found, gaps
         todo = [*self._found.below, *found]
         for one in itertools.islice(todo, _MOST_EMBEDDED):  # grows
@@ -108,7 +107,7 @@ class _Search:
         return found, gaps
 
     async def above(self, seconds: float) -> tuple[list[Implementation], list[Gap]]:
-        """The interfaces that a type implements, or their methods that a method does."""
+        """The interfaces that a type implements, or the interface methods that a method implements."""
         path = self._symbol.place.path
         if self._symbol.kind == "method":
             methods = [self._symbol.place]
@@ -135,7 +134,7 @@ class _Search:
         return having.files
 
     async def _doubted(self, name: str) -> list[Path]:
-        """The files with `name` of which something speaks against the answer."""
+        """The files with `name` that may hold results missing from the answer."""
         files = await self._files(name)
         doubted = {path for gap in hiding(await self._gaps(name, files)) for path in gap.files}
         return [path for path in files if _covers(doubted, path)]
@@ -147,12 +146,12 @@ class _Search:
         return [one.place for one in every if one.owner == own and one.kind == "method"]
 
     async def _owner_kind(self, method: Container) -> str:
-        """The kind of the type that `method` is declared in, if its file tells: an interface's always does."""
+        """The kind of the type that declares `method`, if its file tells; for an interface it always does."""
         known = await self._containers.known(method.place.path)
         return next((one.kind for one in known if one.kind in TYPES and one.name == method.owner), "")
 
     async def _declaring(self, method: Place, files: Iterable[Path], *, interfaces: bool) -> list[_Candidate]:
-        """What is declared in `files` under the name of `method`, in interfaces or in other types."""
+        """The declarations named as `method` in `files`, in interfaces or in other types."""
         name, wanted = _name(method), frozenset({(method.path, method.span.start)})
         projects = self._backend.adapter.projects
         found = []
@@ -170,7 +169,7 @@ class _Search:
         return found
 
     async def _embedding(self, embedded: Place) -> list[_Candidate]:
-        """The types in doubted files that may embed the one called so at `embedded`."""
+        """The types in doubted files that may embed the type named at `embedded`."""
         name, wanted = _name(embedded), frozenset({_site(self._symbol.place)})
         found = []
         for path in await self._doubted(name):
@@ -184,7 +183,7 @@ class _Search:
         return found
 
     async def _shown(self, method: Container) -> Symbol:
-        """What is in the answer for `method`: itself, or its type."""
+        """The answer's entry for `method`: itself, or its type."""
         if self._symbol.kind == "method":
             return Symbol(method.name, method.kind, method.place)
         beside = [method.place.path, *await self._files(method.owner)]
@@ -198,7 +197,7 @@ class _Search:
     async def _explained(
         self, name: str, candidates: Sequence[_Candidate], known: Collection[Implementation], seconds: float
     ) -> tuple[list[Implementation], list[Gap]]:
-        """Those of `candidates` that belong to the answer, which has those `known`."""
+        """Those of `candidates` that belong to the answer, whose `known` entries they add to."""
         has = {_site(one.symbol.place) for one in known}
         own = _site(self._symbol.place)
         left = [one for one in candidates if _site(one.found.place) not in has and _site(one.found.place) != own]
@@ -220,7 +219,7 @@ class _Search:
             elif sites_of(meaning) & one.wanted:
                 more[_site(one.found.place)] = Implementation(one.found)
         gaps = await self._gaps(name, {place.path for place in (*unknown, *unasked)})
-        # A reason that was there before is one still, though the server may not say it again.
+        # An earlier reason still holds, even if the server does not repeat it.
         gaps += [gap for gap in without(gaps, doubts) if any(_covers(gap.files, place.path) for place in unknown)]
         covered = {path for gap in hiding(gaps) for path in gap.files}
         gaps += self._unverified(name, unknown, covered, "not explained")
@@ -231,7 +230,7 @@ class _Search:
         return list(more.values()), gaps
 
     async def _learn(self, candidates: Sequence[_Candidate], seconds: float) -> None:
-        """Ask about these; what is not known after `seconds` is a gap, or trusted."""
+        """Ask about these; those unknown after `seconds` are a gap, or trusted."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._related.learn([[_site(one.asked)] for one in candidates])

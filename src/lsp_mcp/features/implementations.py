@@ -1,5 +1,5 @@
-"""textDocument/implementation and typeHierarchy: what implements or extends a type or a method, and what it does (LSP
-3.17).
+"""textDocument/implementation and typeHierarchy: subtypes and supertypes of a type, overrides of a method, in both
+directions (LSP 3.17).
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from lsp_mcp.text import Point
 
 _LEVELS = 10
 _MOST = 10_000  # types in one hierarchy
-_MOST_ASKED = 60  # methods of which the implementations are asked for, one by one
+_MOST_ASKED = 60  # methods whose implementations are requested one by one
 _INTERFACE = "interface"
 
 
 class Implementation(Struct, frozen=True):
-    """A type or method above or below another; `of` names the one next to it, if that is not what was asked about."""
+    """A type or method above or below another; `of` names its neighbour, unless that is the symbol asked about."""
 
     symbol: Symbol
     of: str = ""
 
 
 class Implementations(Struct):
-    """What implements or extends `symbol` (`below`), and what that implements or extends (`above`), on all levels.
+    """What implements or extends `symbol` (`below`), and what it implements or extends (`above`), on all levels.
 
-    `dropped`: how many lie in files that are gone. `unasked`: how many more methods might have some. `gaps`: what else
-    may be missing.
+    `dropped`: the number of results in files that are gone. `unasked`: further methods that might have some. `gaps`:
+    other gaps.
     """
 
     symbol: Symbol
@@ -55,11 +55,10 @@ class Implementations(Struct):
 async def implementations(
     backend: Backend, path: Path, point: Point, *, below: bool = True, above: bool = True
 ) -> Implementations:
-    """What is above and below the type or method at `point` of `path`.
+    """The types or methods above and below the one at `point` of `path`.
 
-    Raises:
-        RefusedError: it is neither, or the server knows no implementations.
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: RefusedError: it is neither, or the server has no implementations. PathError, PointError, UnavailableError:
+    see `references`.
     """
     return await _Search(backend, below=below, above=above).of(path, point)
 
@@ -88,7 +87,7 @@ class _Search:
         return replace(found, dropped=self._dropped, unasked=self._unasked, gaps=tuple(self._gaps))
 
     async def _declared(self, path: Path, point: Point) -> Container | None:
-        """What the symbol at `point` is declared as, where its type says so if it is a member."""
+        """The declaration of the symbol at `point`, from the outline of its type if it is a member."""
         found: Container | None = None
         declares = bool(self._backend.capabilities.get("declarationProvider"))
         for find in (_itself, definition_places, *([declaration_places] if declares else [])):
@@ -124,7 +123,7 @@ class _Search:
             raise RefusedError("it sees no type or method there")
         below = await self._flat(trees["subtypes"].found) if "subtypes" in trees else []
         above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
-        # What a hierarchy has no word for, such as an alias or an instance, may be an implementation all the same.
+        # A kind that a hierarchy does not support, such as an alias or an instance, may still be an implementation.
         upwards = self._goes_up and symbol.kind != _INTERFACE
         more = [Implementation(one) for one in await self._asked(path, point, "type")]
         if upwards and self._above:
@@ -158,9 +157,9 @@ class _Search:
         return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol) if self._above else [])
 
     async def _all_below(self, first: Sequence[Symbol]) -> list[Implementation]:
-        """`first` and what overrides those: some servers give only the next ones."""
+        """`first` and their overrides: some servers return only the next level."""
         found = [Implementation(one) for one in first]
-        if self._goes_up:  # it gives all at once
+        if self._goes_up:  # it returns all levels at once
             return found
         seen = {one.place for one in first}
         level = list(first)
@@ -181,7 +180,7 @@ class _Search:
         return found
 
     async def _overridden(self, declared: Container, owner: Container) -> list[Implementation]:
-        """The methods of the types above that `declared` overrides: those that it is an implementation of."""
+        """The methods of supertypes that `declared` overrides or implements."""
         place = owner.place
         if not self._backend.capabilities.get("typeHierarchyProvider"):
             return []
@@ -211,7 +210,7 @@ class _Search:
         return self._backend.adapter.symbols.implementation_goes_up
 
     async def _methods_below(self, place: Place) -> list[Symbol]:
-        """The methods directly below the one at `place`, of which the server may first have to read some."""
+        """The methods directly below the one at `place`; the server may have to read some files first."""
         subtypes, path = Subtypes(self._backend), place.path
         text = await self._backend.open(path)
         params = position_params(path, text, place.span.start, self._backend.encoding)
@@ -223,7 +222,7 @@ class _Search:
         return await self._asked(place.path, place.span.start, "method")
 
     async def _asked(self, path: Path, point: Point, kind: str) -> list[Symbol]:
-        """What textDocument/implementation gives for `point`; what no outline has is of that `kind`."""
+        """The result of textDocument/implementation for `point`; entries without an outline get `kind`."""
         if not self._backend.capabilities.get("implementationProvider"):
             return []
         text = await self._backend.open(path)

@@ -1,4 +1,4 @@
-"""Questions about many places, which continue after their caller has stopped waiting: `Learning`."""
+"""Requests about many places, which continue after their caller has stopped waiting: `Learning`."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ log = logging.getLogger(__name__)
 
 
 class _Asking(Struct):
-    """Questions in progress, and how many callers wait for them."""
+    """Requests in progress, and the number of waiting callers."""
 
     task: asyncio.Task[None]
     waiting: int = 0
 
 
 class Learning:
-    """Makes the `definitions` of one backend learn what places mean."""
+    """Fills the cache of `definitions` of one backend."""
 
     def __init__(self, backend: Backend, definitions: Definitions) -> None:
         self._backend = backend
         self._definitions = definitions
-        self._asking: dict[object, _Asking] = {}  # by what is asked about
+        self._asking: dict[object, _Asking] = {}  # by place
 
     async def of(self, places: Sequence[Place], seconds: float) -> None:
-        """Ask about those of `places` that are not known yet, and wait for the answers for at most `seconds`.
+        """Ask about unknown `places`, and wait at most `seconds` for the answers.
 
-        Raises:
-            UnavailableError: see `Backend.request`.
+        Raises: UnavailableError: see `Backend.request`.
         """
         sites = [(place.path, place.span.start) for place in places]
         by_folder = self._backend.adapter.word_check.by_folder
@@ -48,11 +47,11 @@ class Learning:
         if not groups:
             return
         for other in [one for one in self._asking.values() if not one.waiting]:
-            other.task.cancel()  # who wanted to know has gone on
+            other.task.cancel()  # the caller has stopped waiting
         about = frozenset(sites), self._backend.generation
         asking = self._asking.get(about)
         if asking is None or asking.task.done() or not asking.waiting:
-            # In a context of its own: it goes on when the call is over.
+            # In its own context: it continues after the call.
             task = asyncio.create_task(self._definitions.learn(groups.values()), context=Context())
             asking = self._asking[about] = _Asking(task)
             task.add_done_callback(partial(self._ended, about))

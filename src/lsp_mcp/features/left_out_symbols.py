@@ -1,4 +1,4 @@
-"""Definitions by name in files that the server's build leaves out, from their outlines: `with_left_out`."""
+"""Definitions by name in files excluded from the server's build, from their outlines: `with_left_out`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import Found, Keep, closeness, is_about, parts_of
 from lsp_mcp.gaps import hiding
 
-_MOST_FILES = 100  # whose outlines are asked for: a few milliseconds each
+_MOST_FILES = 100  # whose outlines are requested: a few milliseconds each
 
 
 async def with_left_out(
     backend: Backend, found: Found, use: Use, query: str, limit: int, keep: Keep
 ) -> tuple[Found, Use]:
-    """`found` for `query` with what left-out files define by that name, and `use` without the files that were read.
+    """`found` for `query` with matching definitions in excluded files, and `use` without the files that were read.
 
-    Only of a server that outlines a file from its text alone. A rest that was `found` and is not shown stays uncounted
-    with what is in those files, so then nothing is added.
+    Only for servers that outline a file from its text alone. If `found` was cut off, the total with these files is
+    unknown, so nothing is added.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     projects = backend.adapter.projects
     is_plain = "/" not in query and found.total == len(found.symbols)
@@ -57,7 +56,7 @@ async def with_left_out(
 
 
 def _named(backend: Backend, path: Path, declared: Sequence[Container], query: str) -> Iterator[Symbol]:
-    """Those of `declared` in `path` whose names contain that of `query`, called with their package."""
+    """Those of `declared` in `path` whose names contain that of `query`, prefixed with their package."""
     last = parts_of(query)[-1].casefold()
     own = [(parts_of(one.name), one) for one in declared]
     alike = [(parts, one) for parts, one in own if last in parts[-1].casefold()]

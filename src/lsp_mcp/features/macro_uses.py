@@ -1,7 +1,7 @@
-"""What a word in the definition of a macro means, by the uses of the macro: `MacroUses`.
+"""The meaning of a word in the definition of a macro, by the uses of the macro: `MacroUses`.
 
-A server says nothing of such a word, since the preprocessor has replaced the macro before anything is parsed; and it
-gives what the word means as a use where the macro is used.
+A server knows nothing about such a word, since the preprocessor replaces macros before parsing; it reports the word's
+meaning as a use where the macro is used.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from lsp_mcp.text import Span
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.visibility import is_member
 
-_MOST = 60  # macros of one question
+_MOST = 60  # macros per question
 _DEEPEST = 8  # macros used by macros
-_BESIDE = 20  # characters beside a word that are looked at
+_BESIDE = 20  # characters examined beside a word
 _BLANK = " \t\\\r\n"
 
 
@@ -40,10 +40,9 @@ class MacroUses:
         return place._replace(span=span) if span else None
 
     async def of(self, macro: Place) -> frozenset[Site] | None:
-        """Where code uses `macro`, also by way of other macros; None if that is not known.
+        """The places in code that use `macro`, also through other macros; None if unknown.
 
-        Raises:
-            UnavailableError: see `Backend.request`.
+        Raises: UnavailableError: see `Backend.request`.
         """
         return await self._of(macro.path, macro.span, macro.text.slice(macro.span), _DEEPEST)
 
@@ -55,7 +54,7 @@ class MacroUses:
             return self._known[site]
         if not depth or len(self._known) >= _MOST:
             return None
-        self._known[site] = frozenset()  # for a macro that uses itself by way of another
+        self._known[site] = frozenset()  # for a macro that uses itself through another
         self._known[site] = found = await self._asked(path, span, name, depth)
         return found
 
@@ -65,7 +64,7 @@ class MacroUses:
         except LspMcpError:
             return None
         if (path, span) not in {(place.path, place.span) for place in places}:
-            return None  # the server does not know this definition, as where the preprocessor leaves it out
+            return None  # the server does not know this definition, for example because the preprocessor excludes it
         found: set[Site] = set()
         for place in places:
             if place.text.slice(place.span) != name:
@@ -92,14 +91,13 @@ class InMacros(Struct, frozen=True):
 async def explained_by_macros(
     backend: Backend, places: Sequence[Place], sites: Collection[Site], declared: Collection[Site]
 ) -> tuple[InMacros, InMacros]:
-    """What the uses of macros, and the name alone, say of `places`, of which the server knows nothing.
+    """The meaning of `places` that the server does not know, by the uses of macros and by the name alone.
 
-    The symbol is in `sites` and is declared at `declared`. A word in the definition of a macro means it if it
-    is where the macro is used; otherwise it does not. Of a macro that nobody uses only the name speaks for it:
-    such places are the second of the pair, with nothing unknown. What is in no definition stays unknown.
+    The symbol is in `sites` and is declared at `declared`. A word in the definition of a macro means the symbol if the
+    symbol is used where the macro is; otherwise it does not. For an unused macro only the name is evidence: such places
+    are the second of the pair, with nothing unknown. A word outside of definitions stays unknown.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     uses = MacroUses(backend)
     if not places or await _is_macro(uses, declared):
@@ -116,7 +114,7 @@ async def explained_by_macros(
         if used is None:
             unknown.append(place)
         elif not used:
-            # A member may be that of a library's type.
+            # A member may belong to a library's type.
             (unknown if is_member(place.text, place.span) else unused).append(place)
         elif not used.isdisjoint(sites):
             theirs.append(place)
@@ -140,7 +138,7 @@ def _is_parameter(place: Place, macro: Place) -> bool:
 
 
 def _is_pasted(place: Place) -> bool:
-    """Whether `#` or `##` makes another word, or a string, of it."""
+    """Whether `#` or `##` turns it into another word or a string."""
     content, offset = place.text.content, place.text.point_offset
     before, after = content[: offset(place.span.start)][-_BESIDE:], content[offset(place.span.end) :][:_BESIDE]
     return before.rstrip(_BLANK).endswith("#") or after.lstrip(_BLANK).startswith("##")

@@ -1,4 +1,4 @@
-"""workspace/willRenameFiles: files and folders that get another place, with the edits that this needs (LSP 3.17)."""
+"""workspace/willRenameFiles: moving files and folders with the edits that this requires (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lsp_mcp.uris import path_uri
 
 
 class PackageMove(Struct, frozen=True):
-    """The clause that names a package, and the new name that makes its folder move."""
+    """A package clause, and the new name that makes the package's folder move."""
 
     path: Path
     point: Point
@@ -28,12 +28,10 @@ class PackageMove(Struct, frozen=True):
 
 
 async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
-    """The changes that moving the file or folder `old` to `new` makes, the move included.
+    """The changes for moving the file or folder `old` to `new`, including the move.
 
-    Raises:
-        RefusedError: the server does not say what else must change.
-        EditError: its edit cannot be carried out safely.
-        PathError, UnavailableError: see `Backend.request`.
+    Raises: RefusedError: the server does not say what else must change. EditError: its edit cannot be carried out
+    safely. PathError, UnavailableError: see `Backend.request`.
     """
     kind = "folder" if old.is_dir() else "file"
     if not _answers(backend, kind) and not (
@@ -48,11 +46,10 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
 
 
 async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:
-    """How the package in the folder `old` comes to `new`; None where folders are not packages, or it is none.
+    """The package rename that moves the folder `old` to `new`; None if folders are not packages, or this is not one.
 
-    Raises:
-        RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
-        UnavailableError: see `Backend.text`.
+    Raises: RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
+    UnavailableError: see `Backend.text`.
     """
     packages = backend.adapter.rename.packages
     if packages is None:
@@ -70,7 +67,7 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
 
 
 def _answers(backend: Backend, kind: str) -> bool:
-    """Whether the server says what must change before a file or folder moves."""
+    """Whether the server returns edits for a file or folder before it moves."""
     operations = (backend.capabilities.get("workspace") or {}).get("fileOperations") or {}
     filters = (operations.get("willRename") or {}).get("filters") or []
     return any(
@@ -80,7 +77,7 @@ def _answers(backend: Backend, kind: str) -> bool:
 
 
 def _path_of(packages: Packages, old: Path, new: Path) -> str:
-    """The path by which code imports a package in the folder `new`, which moves there from `old`."""
+    """The import path of a package that moves from the folder `old` to `new`."""
     for folder in (old, *old.parents):
         content = content_or_nothing(folder / packages.module_file).decode("utf-8", "replace")
         if found := re.search(packages.module_pattern, content, re.M):

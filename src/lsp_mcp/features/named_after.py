@@ -1,6 +1,6 @@
-"""What a rename means for what is bound to a symbol by its name alone: `named_after`, `known_by_name`.
+"""Effects of a rename on code bound to a symbol only by its name: `named_after`, `known_by_name`.
 
-Go's `ExampleBuffer_Write` belongs to `Buffer.Write`, or its tests fail; a type with `String() string` is printed by it.
+Go's `ExampleBuffer_Write` must match `Buffer.Write`; a type with `String() string` is printed by it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lsp_mcp.text import Point
 
 
 class Renamed(Struct, frozen=True):
-    """A symbol that is renamed; `owner` is the name of the type that it belongs to, empty at the top of its file."""
+    """A symbol to rename; `owner` is the name of its type, empty at the top level of a file."""
 
     symbol: Symbol
     name: str
@@ -31,18 +31,18 @@ class Renamed(Struct, frozen=True):
 
 
 class Follower(Struct, frozen=True):
-    """A symbol at `place` to rename along, to `new_name`; empty if no such name is possible."""
+    """A symbol at `place` to rename along, to `new_name`; empty if that name is impossible."""
 
     place: Place
     new_name: str
 
     def position(self, backend: Backend) -> Json:
-        """Where a server is asked about it."""
+        """The place to ask a server about."""
         return position_params(self.place.path, self.place.text, self.place.span.start, backend.encoding)
 
 
 async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:
-    """What `point` leads to, if that is in an outline of the workspace and the server's renames need looking after."""
+    """The symbol at `point`, if an outline of the workspace has it and the server's renames need completing."""
     if not backend.adapter.rename.followers and not backend.adapter.rename.known_by_name:
         return None
     try:
@@ -64,10 +64,9 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
 
 
 async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
-    """What is named after a symbol, in its own folder, and what it is called when the symbol is `new_name`.
+    """Symbols named after a symbol in its own folder, and their names when it becomes `new_name`.
 
-    Raises:
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: RefusedError, UnavailableError: see `Backend.request`.
     """
     found: dict[Path, list[Follower]] = {}
     for rule in backend.adapter.rename.followers:
@@ -88,7 +87,7 @@ async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list
 
 
 def known_by_name(rules: Rename, renamed: Renamed) -> str:
-    """What knows the member `renamed` by its name, outside the workspace; empty if nothing does."""
+    """Code outside the workspace that knows the member `renamed` by its name; empty if there is none."""
     return rules.known_by_name.get(f"{renamed.name} {renamed.symbol.detail}", "") if renamed.owner else ""
 
 

@@ -1,4 +1,4 @@
-"""Occurrences of a symbol's name in code that an answer does not contain: `occurrences`, of a `Claim`."""
+"""Occurrences of a symbol's name in code that are not in an answer: `occurrences`, of a `Claim`."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Value = TypeVar("Value")
 
 
 class Claim(Struct, frozen=True):
-    """What a server has answered about the symbol called `name`, asked at `at`: that it is in `sites`.
+    """A server's answer about the symbol called `name`, asked at `at`: its places are `sites`.
 
-    `counts` says of which places at all it should have said so. `in_macros`: the definition of a macro, by which it
-    comes to be where the macro is used, is such a place.
+    `counts` selects the places that the answer should contain. `in_macros`: the definition of a macro whose use
+    mentions the symbol counts, too.
     """
 
     name: str
     at: Site
     sites: Collection[Site]
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
-    # Files that the build leaves out, and that it takes in all the same; None: it does not look at other builds.
+    # Files excluded from the build that the server still reads; None: it does not look at other builds.
     searched: frozenset[Path] | None = None
-    family: Collection[Site] = ()  # where other symbols are declared whose places belong to the answer, too
+    family: Collection[Site] = ()  # declarations of other symbols whose places belong to the answer, too
     counts: Callable[[Place], bool] = lambda place: True
     in_macros: bool = True
 
 
 async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:
-    """Those of `files` in which the name stands somewhere, be it in a comment, where the answer does not have it."""
+    """Those of `files` that contain the name, even in a comment, at a place that the answer lacks."""
     has: dict[Path, set[Point]] = {}
     for path, point in claim.sites:
         has.setdefault(path, set()).add(point)
@@ -62,7 +62,7 @@ async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> lis
 async def seeing(
     backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
 ) -> tuple[list[Path], tuple[Path, Span] | None]:
-    """Those of `left` that can mean the symbol, and the range of one outside which nothing can."""
+    """Those of `left` that can mean the symbol, and the range of one of them outside which nothing can."""
     local = symbol.local
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0]], local
@@ -73,7 +73,7 @@ async def seeing(
         seen = [path for path in left if path in visible]
         if not projects:
             return seen
-        # The same for all files of a folder, but for what one of them is called.
+        # The same for all files of a folder, except for the file names.
         ignored = {
             folder for folder in {path.parent for path in seen} if projects.ignores(folder / "file", backend.root)
         }
@@ -83,7 +83,7 @@ async def seeing(
 
 
 async def in_thread_if_many(work: Callable[[], Value], files: Sized) -> Value:
-    """What `work`, which goes through `files`, returns; of many the event loop would be held."""
+    """The result of `work` on `files`, in a thread if they are many, to keep the event loop free."""
     return work() if len(files) < _MANY else await asyncio.to_thread(work)
 
 
@@ -96,9 +96,9 @@ async def occurrences(
     doubted: Collection[Path],
     most: int | None,
 ) -> tuple[list[Place], list[Path]]:
-    """Where the name is in the code of `files` and could mean the symbol, and the answer does not have it.
+    """Places of the name in the code of `files` that could mean the symbol and are not in the answer.
 
-    If there are more than `most`, only the first, and those in `doubted` files; and which files were not read.
+    If there are more than `most`, only the first, and those in `doubted` files; and the files that were not read.
     """
     has = set(claim.sites)
     rest = await _rest_of_name(backend, claim)
@@ -109,7 +109,7 @@ async def occurrences(
             unread.append(path)
             continue
         if number % _READ_AT_ONCE == 0:
-            await asyncio.sleep(0)  # to read a file waits for nobody, and there may be thousands
+            await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
         if text := await text_or_none(backend, path):
             spans = [
                 span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
@@ -123,7 +123,7 @@ async def occurrences(
 
 
 class _Rest(Struct, frozen=True):
-    """The rest of a name behind its first word, as `==` behind `operator`; None if the word is the whole name."""
+    """The part of a name after its first word, such as `==` after `operator`; None if the word is the whole name."""
 
     pattern: re.Pattern[str] | None = None
     spelled: str | None = None
@@ -151,10 +151,9 @@ def _squeezed(spelled: str) -> str:
 
 
 async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:
-    """What could hide a declaration called `name`: no file of a gap that surely only uses what has that name.
+    """Gaps that could hide a declaration called `name`, without files that surely only use the name.
 
-    Raises:
-        UnavailableError: see `Backend.gaps`.
+    Raises: UnavailableError: see `Backend.gaps`.
     """
     use = Use(name)
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))
@@ -180,7 +179,7 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
 async def _declaring(
     backend: Backend, containers: Containers, path: Path, name: str, lines: Collection[int]
 ) -> frozenset[int]:
-    """Those of `lines` of `path` that may declare `name` for other files; locals of functions do not."""
+    """Those of `lines` of `path` that may declare `name` for other files; locals of functions don't."""
     text = await text_or_none(backend, path)
     language = backend.adapter.language_of(path)
     left: set[int] = set()
@@ -193,7 +192,7 @@ async def _declaring(
 
 
 def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Path]:
-    """The likeliest first: doubted files, then near where the symbol is defined, then near where it is used."""
+    """The likeliest first: doubted files, then files near the definition, then files near uses."""
     home = {path.parent for path, _ in symbol.sites}
     near = {path.parent for path, _ in claim.sites}
     return sorted(
@@ -202,7 +201,7 @@ def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Col
 
 
 def covered(gaps: Iterable[Gap], files: Collection[Path]) -> frozenset[Path]:
-    """Those of `files` that one of `gaps` covers, itself or by a folder."""
+    """Those of `files` that one of `gaps` covers, directly or through a folder."""
     about = {file for gap in gaps for file in gap.files}
     if not about:
         return frozenset()

@@ -1,8 +1,8 @@
-"""Uses and edits in files that the server's build leaves out, as the builds of those files see them.
+"""Uses and edits in files excluded from the server's build, as seen in the builds of those files.
 
-A server may take in such a file for its own system, once it is open (gopls makes a view for its GOOS and GOARCH). A
-symbol there is the same for a reader if a place of it is a place of the symbol that was asked about: `lock` of
-`lock_windows.go` and of `lock_unix.go` are two functions with the same calls.
+A server may load such a file for its own system once it is open (gopls makes a view for its GOOS and GOARCH). Its
+symbol is the same to a reader if they share a place: `lock` of `lock_windows.go` and of `lock_unix.go` are two
+functions with the same calls.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 
-_MOST_FILES = 12  # opened for one question: each system may cost the server a load of the workspace
-_MOST_ASKED = 20  # occurrences of the word in one file; to ask about one explains all of that symbol
-_SECONDS = 20.0  # after which the rest is not searched; who asks again is faster, since the server keeps what it loaded
+_MOST_FILES = 12  # opened per question: each system may cost the server a load of the workspace
+_MOST_ASKED = 20  # occurrences of the word per file; asking about one explains all of that symbol
+_SECONDS = 20.0  # then searching stops; a repeated question is faster, since the server keeps what it loaded
 
 _MOST_KEPT = 2_000  # places in other builds
 
@@ -33,10 +33,10 @@ _Key = tuple[Path, int, int]  # a place by file and LSP position
 
 
 class OtherBuilds(Struct):
-    """What other builds know of a symbol: `locations` of its uses, and positions of it, one for each time they differ.
+    """What other builds know about a symbol: `locations` of its uses, and positions of it, one for each different use.
 
-    `searched` are the left-out files that need not be looked at any more: each `name` in their code is a place of the
-    symbol, or known to be of another one.
+    `searched` are excluded files that need no further search: each `name` in their code is a place of the symbol, or
+    known to mean another.
     """
 
     locations: list[Json] = field(default_factory=list)
@@ -51,12 +51,12 @@ _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = Remembe
 async def uses_in_other_builds(
     backend: Backend, path: Path, point: Point, found: Iterable[Json], seconds: float | None = None
 ) -> OtherBuilds:
-    """What other builds than that of `path` know of the symbol at `point`, whose places in its own are `found`.
+    """What other builds than that of `path` know about the symbol at `point`, whose places in its own build are
+    `found`.
 
-    Files for which `seconds` (None: 20) were not enough are not among those `searched`.
+    Files not finished within `seconds` (None: 20) are not in `searched`.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     other = OtherBuilds()
     projects = backend.adapter.projects
@@ -78,7 +78,7 @@ async def uses_in_other_builds(
             if use := await outside_use(backend, path, point, name):
                 await search.all(path, name, await backend.left_out(path, use))
             elif all(file == path for file, _, _ in known):
-                other.searched.update(having)  # nobody else can mean it
+                other.searched.update(having)  # no other file can mean it
     except TimeoutError:
         return other
     if stamp[0] == backend.generation and backend.state() == "running":
@@ -90,11 +90,11 @@ class _Search(Struct):
     backend: Backend
     other: OtherBuilds
     known: dict[_Key, Json]  # all places of the symbol
-    refusal: str  # of what is in no build, as a pattern
+    refusal: str  # excluded from every build, as a pattern
     strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
 
     async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
-        """Ask in the builds of `files`, which are left out; if `path` is one of them, in the server's own build too."""
+        """Ask in the builds of `files`, which are excluded; if `path` is one of them, in the server's own build too."""
         if path in files and await self.from_places(frozenset(files)):
             self.other.searched.add(path)
         for file in files[:_MOST_FILES]:
@@ -102,7 +102,7 @@ class _Search(Struct):
                 self.other.searched.add(file)
 
     async def from_places(self, left_out: frozenset[Path]) -> bool:
-        """Ask about the known places outside `left_out`, in the builds that see them; whether about all."""
+        """Ask about the known places outside `left_out`, in the builds that see them; True if about all."""
         seen: set[_Key] = set()
         for key, location in list(self.known.items()):
             if key[0] not in left_out and key not in seen:
@@ -118,7 +118,7 @@ class _Search(Struct):
         return True
 
     async def file(self, file: Path, name: str) -> bool:
-        """Ask about each `name` in the code of `file`; whether every one is explained."""
+        """Ask about each `name` in the code of `file`; True if every one is explained."""
         try:
             text = await self.backend.open(file)
         except PathError:
@@ -137,13 +137,13 @@ class _Search(Struct):
                 places = await self._references(position)
             except RefusedError as error:
                 if re.search(self.refusal, str(error)):
-                    return False  # no build of the server's has this file
+                    return False  # none of the server's builds has this file
                 is_whole = False
                 continue
             seen.update(map(_key, places))
             if not self._join(position, places):
                 self.strangers.append((position, places))
-            # An answer without the very place that was asked about is not one of a server that has read the file.
+            # An answer without the very place asked about shows that the server has not read the file.
             is_whole = is_whole and key in map(_key, places)
         return is_whole
 
@@ -152,7 +152,7 @@ class _Search(Struct):
         return await self.backend.request("textDocument/references", asked) or []
 
     def _join(self, position: Json, places: list[Json]) -> bool:
-        """Take `places` in if one of them is known, and with them whatever has one of those."""
+        """Add `places` if one of them is known, and with them all groups that share one of those."""
         keys = {_key(place): place for place in places}
         if self.known.keys().isdisjoint(keys):
             return False
@@ -167,16 +167,14 @@ class _Search(Struct):
 
 
 async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
-    """Other builds' part in renaming the symbol at `point` of `path`; what they change is added to `edit`.
+    """Other builds' part in renaming the symbol at `point` of `path`; their changes are added to `edit`.
 
-    A file in which they leave a use as it is was not `searched`.
+    A file in which they leave a use unchanged is not in `searched`.
 
-    Raises:
-        RefusedError: another build refuses to rename it.
-        UnavailableError: see `Backend.request`.
+    Raises: RefusedError: another build refuses to rename it. UnavailableError: see `Backend.request`.
     """
     if any("kind" in change for change in edit.get("documentChanges") or []):
-        return OtherBuilds()  # files are moved: what is left out of the build stays a gap
+        return OtherBuilds()  # files are moved: excluded files stay a gap
     other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
     for position in other.positions:
         try:
@@ -204,7 +202,7 @@ def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
 
 
 def add_edits(edit: Json, more: Json) -> None:
-    """Add to `edit` those changes of `more` that it doesn't have; both change texts only."""
+    """Add to `edit` the changes of `more` that are new; both change texts only."""
     mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
     for document, changes in _documents(more):
         known = mine.get(uri_path(document["uri"]))

@@ -1,7 +1,7 @@
-"""What implements a type or a method no longer, though a server's index still says so: `mistrust_outdated`.
+"""Implementations that no longer exist but are still in a server's index: `mistrust_outdated`.
 
-clangd keeps that a class has a base, and that a method overrides another, after the file was read again without. That
-is seen in the server's own parse of the file; then a new server is asked, whose index is read from disk.
+clangd keeps the relation of a class to its base, and of a method to the one it overrides, after the file was read again
+without it. The server's own parse of the file shows this; then a new server is asked, whose index is read from disk.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ _IMPLEMENTATION = "textDocument/implementation"
 
 
 async def mistrust_related(backend: Backend, path: Path, point: Point, files: Collection[Path]) -> None:
-    """Mistrust the server if one of `files`, in which it has found places of the symbol at `point`, has something
-    that overrides the symbol no longer.
+    """Mistrust the server if one of `files`, where it found places of the symbol at `point`, contains an outdated
+    override of it.
 
-    Raises:
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: PathError, PointError, UnavailableError: see `references`.
     """
     if backend.adapter.hierarchy and any(map(backend.has_reread, files)):
         text = await backend.open(path)
@@ -41,9 +40,9 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
 
 
 async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> None:
-    """Mistrust the server if one of `found`, the implementations that it gives for the symbol at `point`, is none.
+    """Mistrust the server if one of `found`, its implementations of the symbol at `point`, is not one.
 
-    Only those are looked at whose file the server has read again after a change. Raises: see `mistrust_related`.
+    Only those are examined whose file the server has read again after a change. Raises: see `mistrust_related`.
     """
     if not backend.adapter.hierarchy:
         return
@@ -61,7 +60,7 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
         start = (await backend.text(file)).position_point(one["range"]["start"], backend.encoding)
         below = await relations.types_of([(file, start)])
         if above and below and not await relations.is_below(above, below):
-            # No identifier: the name of the type may rightly stand in the file.
+            # Not an identifier: the type's name may rightly be in the file.
             backend.mistrust(file, f"below {above[0]['name']}")
 
 
@@ -72,7 +71,7 @@ class _Relations:
         self._identity = Subtypes(backend).identity
 
     async def types_of(self, declared: Iterable[tuple[Path, Point]]) -> list[Json]:
-        """The type hierarchy items of the types that are declared there, or whose members are."""
+        """The type hierarchy items of the types declared there, or of the types of members declared there."""
         for path, point in declared:
             known = await self._containers.known(path)
             one = next((one for one in known if one.place.span.start == point), None)

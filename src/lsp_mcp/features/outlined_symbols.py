@@ -1,6 +1,6 @@
-"""Definitions by name in the outlines of the files that have the name: `outlined_symbols`.
+"""Definitions by name in the outlines of files that contain the name: `outlined_symbols`.
 
-Of a server that says nothing of when it has read the workspace, a search by name may find nothing, or only whole names.
+A server that does not report when it has read the workspace may find nothing by name, or only whole names.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ _MOST_FILES = 24  # which may have to be opened
 
 
 async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list[Symbol], bool]:
-    """The symbols whose names end with `parts`, as `Type`, `method`; whether there are more files than were looked at.
+    """The symbols whose names end with `parts`, as `Type`, `method`; True if there are more files than were examined.
 
-    Raises:
-        UnavailableError: as `Backend.request`.
+    Raises: UnavailableError: as `Backend.request`.
     """
     words = await backend.words.files_with(parts[-1], seconds=backend.check_seconds)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))

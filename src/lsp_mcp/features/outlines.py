@@ -18,11 +18,11 @@ from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.waiting import phase
 
 _AT_ONCE = 8
-_MOST_OPENED = 12  # files, for a server that outlines only what is open and has to parse all that it includes
+_MOST_OPENED = 12  # files, for a server that outlines only open files and has to parse all their includes
 
 
 class FileOutline(Struct, frozen=True):
-    """The declarations of one file; `symbols` is None if its server was not asked or gives no outline."""
+    """The declarations of one file; `symbols` is None if its server was not asked or returns no outline."""
 
     path: Path
     lines: int
@@ -37,12 +37,11 @@ class FileOutline(Struct, frozen=True):
 
 
 async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]:
-    """The outlines of `files`, in their order; a file that is gone is left out.
+    """The outlines of `files`, in order, without files that are gone.
 
-    Of a server that outlines only open files, a few are opened, headers first: they say what there is.
+    If the server outlines only open files, a few are opened, headers first, since they have the declarations.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     closed = backend.adapter.documents.outlines_closed
     asked = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
@@ -73,10 +72,9 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
 
 
 async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symbol]:
-    """`symbols` with their extents, where the server outlines files that are not open.
+    """`symbols` with their extents, if the server outlines closed files.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(symbols)

@@ -1,4 +1,4 @@
-"""What a method overrides and what overrides it: `overrides`, for a server whose references are of one of them."""
+"""Overridden and overriding methods: `overrides`, for a server whose references cover one method at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lsp_mcp.text import Point
 from lsp_mcp.waiting import within
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
-_SHARE = 0.25  # of the time that a call has left: each override may be in a file that has to be read
+_SHARE = 0.25  # share of a call's remaining time: each override may be in a file that must be read
 _NOT_IN_TIME = "methods that it overrides, or that override it, were not determined in time; use find_implementations"
 
 
@@ -31,10 +31,9 @@ class Overrides(Struct, frozen=True):
 
 
 async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
-    """Those of the method at `point`; none for anything else, or where the server's references have them all.
+    """The overrides of the method at `point`; none for anything else, or if the server's references include them all.
 
-    Raises:
-        PathError, PointError, UnavailableError: see `references`.
+    Raises: PathError, PointError, UnavailableError: see `references`.
     """
     if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()

@@ -1,4 +1,4 @@
-"""What a file says the name of its package is: `package_clause`."""
+"""The package name that a file declares: `package_clause`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from lsp_mcp.adapters import Adapter
 
 
 def package_clause(adapter: Adapter, path: Path, content: str) -> re.Match[str] | None:
-    """The clause in `content`, that of the file `path`; the group `name` is the package's. None: it has none."""
+    """The clause in `content`, the text of `path`; its group `name` is the package. None if there is none."""
     packages, language = adapter.rename.packages, adapter.language_of(path)
     if packages is None:
         return None
-    if language and language.lexing:  # positions stay
+    if language and language.lexing:  # positions stay the same
         content = re.sub(language.lexing.comment, lambda found: re.sub(r"\S", " ", found[0]), content, flags=re.M)
     return re.search(packages.clause_pattern, content, re.M)

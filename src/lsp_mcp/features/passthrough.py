@@ -1,4 +1,4 @@
-"""Any LSP request as a caller writes it: positions in the caller's numbers, documents opened first."""
+"""Any LSP request from a caller: positions in the caller's numbers, documents opened first."""
 
 from __future__ import annotations
 
@@ -30,23 +30,21 @@ class Sent(Struct, frozen=True):
     result: Any
     files: tuple[Path, ...] = ()
     dropped: int = 0  # results in files that are gone
-    gaps: tuple[Gap, ...] = ()  # what else it may lack
-    unread: tuple[str, ...] = ()  # documents whose positions could not be counted in characters
-    leads_nowhere: bool = False  # the result is empty, or the very place that was asked about
+    gaps: tuple[Gap, ...] = ()  # other gaps
+    unread: tuple[str, ...] = ()  # documents whose positions could not be converted to characters
+    leads_nowhere: bool = False  # the result is empty, or the place that was asked about
 
 
 async def send(
     backend: Backend, method: str, params: Json | None, *, base: Base, word: str = "", timeout: float | None = None
 ) -> Sent:
-    """The answer to `method`; `params` have the caller's numbers and are of the right shape otherwise.
+    """The answer to `method`; `params` are valid, with the caller's numbers.
 
-    `word` is what the request is about, as far as that is known; `timeout` in seconds. Results of a list that are in
-    a file that is gone are left out.
+    `word` is the subject of the request, if known; `timeout` in seconds. List results in files that are gone are left
+    out.
 
-    Raises:
-        PointError, CallerError: a position that is not in its document, or is not a position.
-        PathError: a document of the params cannot be read, or is of no language of this server.
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: PointError, CallerError: a position is not in its document, or is malformed. PathError: a document of the
+    params cannot be read, or is in no language of this server. RefusedError, UnavailableError: see `Backend.request`.
     """
     home = home_document(params)
     if home and not backend.adapter.language_of(uri_path(home)):
@@ -82,7 +80,7 @@ async def send(
 
 
 def home_document(params: Any) -> str | None:
-    """The URI of the document that a request is about, by its params."""
+    """The URI of the document in a request's params."""
     for holder in (params.get("textDocument"), params.get("item"), params) if isinstance(params, dict) else ():
         if isinstance(holder, dict) and isinstance(uri := holder.get("uri"), str):
             return uri
@@ -90,13 +88,13 @@ def home_document(params: Any) -> str | None:
 
 
 def asked_point(params: Json | None, base: Base) -> Point | None:
-    """The place that a request is about, if it is about one."""
+    """The place in a request's params, if there is one."""
     position = (params or {}).get("position")
     return numbers_point(position, base) if position else None
 
 
 def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backend) -> list[tuple[Path, str]]:
-    """The files in which results (symbols, items, definitions of `word`) are not at their stated places."""
+    """The files whose results (symbols, items, definitions of `word`) are not at their stated places."""
     wrong = []
     for item in result if isinstance(result, list) else ():
         name = plain_name(str(item.get("name", word))) if isinstance(item, dict) else ""

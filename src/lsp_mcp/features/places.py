@@ -1,4 +1,4 @@
-"""Places as people and models read them: `Place`, made from LSP's `Location`s."""
+"""Places for people and models: `Place`, made from LSP's `Location`s."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lsp_mcp.errors import PathError
 from lsp_mcp.text import Point, PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
-_CODE_LENGTH = 200  # characters of a source line that are shown
+_CODE_LENGTH = 200  # characters shown of a source line
 
 
 class Place(NamedTuple):
-    """A span of a file, the text it was found in, and what surrounds it."""
+    """A span of a file, its text, and its surroundings."""
 
     path: Path
     span: Span
     text: Text
-    container: str = ""  # the symbol that it is in, where the server says so
-    around: Span | None = None  # the declaration of that symbol, where it is known
+    container: str = ""  # the symbol that contains it, if the server says
+    around: Span | None = None  # the declaration of that symbol, if known
 
     @property
     def code(self) -> str:
@@ -37,9 +37,9 @@ def position_params(path: Path, text: Text, point: Point, encoding: PositionEnco
 
 
 def plain_name(name: str) -> str:
-    """The identifier that `name` ends with; empty for what may be spelled otherwise where it stands.
+    """The identifier that `name` ends with; empty for names that may be written differently.
 
-    A destructor, an operator, an instance of a template.
+    Such are a destructor, an operator, an instance of a template.
     """
     found = re.fullmatch(r"(?:\w+(?:::|\.|/))*([^\W\d]\w*)", name)
     return found[1] if found and "operator" not in name else ""
@@ -61,7 +61,7 @@ def shown_line(text: Text, span: Span) -> str:
 
 
 def location_key(location: Json, root: Path) -> tuple[bool, str, int, int]:
-    """Sorts `Location`s: the workspace first, then by file, line and character, as the file shows them."""
+    """Sorts `Location`s: the workspace first, then by file, line and character."""
     start = location["range"]["start"]
     return (*_file_key(location["uri"], root), start["line"], start["character"])
 
@@ -102,9 +102,9 @@ class Locator:
         self._files: dict[str, tuple[Path, Text | None]] = {}  # by URI
 
     async def place(self, location: Json, name: str = "") -> Place | None:
-        """The place of an LSP `Location`; None when its file is gone or no longer has that place.
+        """The place of an LSP `Location`; None if its file is gone or no longer has that place.
 
-        If something called `name` should be there and isn't, the server is mistrusted.
+        If `name` is expected there and missing, the server is mistrusted.
         """
         path, text = await self._file(location["uri"])
         place = self._place(location, path, text) if text else None
@@ -113,7 +113,7 @@ class Locator:
         return place
 
     async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
-        """The same for several in one file, with something named `name` expected at each."""
+        """The same for several in one file, each expected to be named `name`."""
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
         if name and not all(text and place and name in text.slice(place.span) for place in places):

@@ -24,7 +24,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem that a server reports; `message` is a single line, `raw` the server's `Diagnostic`."""
+    """One problem reported by a server; `message` is a single line, `raw` the server's `Diagnostic`."""
 
     place: Place
     severity: Severity
@@ -34,12 +34,12 @@ class Problem:
 
     @property
     def kind(self) -> Kind:
-        """What it is, regardless of its line."""
+        """Its identity, regardless of its line."""
         return Kind(self.place.path, self.severity, self.message)
 
 
 class _Line(NamedTuple):
-    """Where a known problem was: its line number and, if known, the text of that line."""
+    """The place of a known problem: its line number and, if known, the text of that line."""
 
     number: int
     code: str = ""
@@ -60,9 +60,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Delta:
-    """`new` and `remaining` problems, and the `fixed` ones, of which only the kind is known.
+    """`new` and `remaining` problems, and `fixed` ones, of which only the kind is known.
 
-    `undated` are the files of whose problems nobody knows whether they are new; they are among the new ones.
+    `undated` are files whose problems may be old; they are listed as new.
     """
 
     new: Sequence[Problem]
@@ -74,7 +74,7 @@ class Delta:
 def known(
     problems: Iterable[Problem], covers: Collection[Path] | None, untold: Collection[Path], before: Known | None
 ) -> Known:
-    """What is known after a look that found `problems` in the files that it `covers`; of others what was known."""
+    """The known problems after a check found `problems` in the files that it `covers`; other files keep theirs."""
     lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
     for problem in problems:
         at = _Line(problem.place.span.start.line, problem.place.code)
@@ -97,9 +97,9 @@ def known_lines(found: Iterable[tuple[Kind, int]], covers: Collection[Path] | No
 
 
 def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Known) -> Delta:
-    """What changed from `before` to `now`, found in the files that it `covers`.
+    """The changes from `before` to `now`, found in the files that it `covers`.
 
-    A problem that only moved is the same: of equal messages in one file those on equal lines are the old ones.
+    A problem that only moved is the same; among equal messages in one file, those on equal lines are old.
     """
     groups: defaultdict[Kind, list[Problem]] = defaultdict(list)
     for problem in now:
@@ -116,7 +116,7 @@ def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Kno
 
 
 def _matched(problems: list[Problem], lines: list[_Line], old: set[int]) -> int:
-    """Move those of `problems` that were on `lines` into `old`; returns how many lines are left."""
+    """Move those of `problems` on `lines` into `old`; returns the number of lines left."""
     left = list(lines)
     for same in (_same_code, _same_line, _anywhere):
         for problem in problems:

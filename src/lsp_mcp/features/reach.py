@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lsp_mcp.backend import Reach
 
-# The answer is made of the text of one document; whatever a server does not know of others cannot be missing in it.
+# The answer depends on the text of one document only; gaps in other files cannot affect it.
 _TEXT = {
     *("textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/selectionRange", "textDocument/ast"),
     *("textDocument/formatting", "textDocument/rangeFormatting", "textDocument/onTypeFormatting"),
     *("textDocument/documentLink", "textDocument/linkedEditingRange"),
 }
-# It is about one place of one document, and depends on that document and on what it imports or includes.
+# The answer is about one place, and depends on its document and that document's imports or includes.
 _FILE = {
     *("textDocument/hover", "textDocument/signatureHelp", "textDocument/documentHighlight", "textDocument/completion"),
     *("textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"),
@@ -26,10 +26,10 @@ _ELSEWHERE = {"textDocument/definition", "textDocument/declaration"}
 
 
 def leads_elsewhere(method: str) -> bool:
-    """Whether the answer, though about one place, may be in a file unrelated to its document."""
+    """Whether the answer about one place may be in a file unrelated to its document."""
     return method in _ELSEWHERE
 
 
 def reach_of(method: str) -> Reach:
-    """What the answer to `method` depends on; for an unknown method, anything."""
+    """The reach of the answer to `method`; for an unknown method, everything."""
     return "text" if method in _TEXT else "file" if method in _FILE else "workspace"

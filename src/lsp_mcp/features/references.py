@@ -17,12 +17,12 @@ from lsp_mcp.text import Point
 
 
 class References(Struct, frozen=True):
-    """All places in order of file and line, and how many were dropped because their file is gone."""
+    """All places by file and line, and the number dropped because their file is gone."""
 
     places: tuple[Place, ...]
     dropped: int
     gaps: tuple[Gap, ...] = ()
-    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
+    searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
 
     @property
     def sites(self) -> frozenset[tuple[Path, Point]]:
@@ -37,10 +37,8 @@ class References(Struct, frozen=True):
 async def references(backend: Backend, path: Path, point: Point) -> References:
     """The uses of the symbol at `point` of `path`.
 
-    Raises:
-        PathError: the file cannot be read, or is of no language of this server.
-        PointError: the point is outside the file.
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: PathError: the file cannot be read, or is in no language of this server. PointError: the point is outside
+    the file. RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await backend.open(path)
     params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}

@@ -1,6 +1,6 @@
-"""Questions about files that a server answered with an error while an answer was put together: `noting`.
+"""Files that a server refused to answer about while an answer was made: `noting`.
 
-Such an answer is made without what the server would have said, so it may lack something: each file becomes a gap.
+The answer may lack results for them, so each file becomes a gap.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.gaps import Gap, hiding
 
-_REFUSED = "refused"  # what such a gap is about
+_REFUSED = "refused"  # the subject of such a gap
 _noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
 def noting() -> Iterator[dict[Path, str]]:
-    """The files that were noted in this block, each with what the server said."""
+    """The files noted in this block, each with the server's message."""
     noted: dict[Path, str] = {}
     token = _noted.set(noted)
     try:
@@ -30,9 +30,9 @@ def noting() -> Iterator[dict[Path, str]]:
 
 
 def note(path: Path, error: Exception) -> None:
-    """Note that an answer does without what the server would say of `path`, if `error` is the server's own.
+    """Note that the server gave no answer about `path`, if `error` is its own.
 
-    Not everything can be asked about: that there is nothing to say is an answer.
+    That nothing can be asked about a place is an answer, not a gap.
     """
     noted = _noted.get()
     if noted is not None and isinstance(error, RefusedError) and error.code:
@@ -52,6 +52,6 @@ def gaps_of(backend: Backend, noted: dict[Path, str]) -> list[Gap]:
 
 
 def without_told(gaps: Sequence[Gap], others: Sequence[Gap]) -> list[Gap]:
-    """`gaps` without those of files that were noted, of which one of `others` says what is wrong with them."""
+    """`gaps` without noted files that another gap in `others` already explains."""
     told = {file for gap in hiding(others) for file in gap.files}
     return [gap for gap in gaps if gap.about != _REFUSED or told.isdisjoint(gap.files)]

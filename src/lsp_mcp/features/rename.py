@@ -24,15 +24,15 @@ from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.text import Span, Text
 
-_MOST_NAMES = 10_000  # looked at for clashes
+_MOST_NAMES = 10_000  # searched for clashes
 
 
 class Doubt(Struct, frozen=True):
-    """A place that a rename may get wrong, and in which way: `place` …"""
+    """A place that a rename may get wrong, and how: `place` …"""
 
     place: Place
     what: str
-    by: str = ""  # the word by which the symbol is used there
+    by: str = ""  # the word used there for the symbol
 
     @property
     def site(self) -> Site:
@@ -41,18 +41,18 @@ class Doubt(Struct, frozen=True):
 
 
 class Renaming(Struct, frozen=True):
-    """The changes of a rename, and the doubts that its caller should see before it is applied."""
+    """The changes of a rename, and the doubts that its caller should see first."""
 
     plan: EditPlan
     doubts: tuple[Doubt, ...] = ()
-    searched: frozenset[Path] = frozenset()  # files that the build leaves out, and that were looked at all the same
-    told: Gap | None = None  # what is lost with the old name
+    searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
+    told: Gap | None = None  # lost with the old name
     family: Overrides = Overrides()  # methods that must keep sharing its name
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
-        """The same with `new_name` at `places` too, which the plan does not touch.
+        """The same with `new_name` at `places`, which the plan does not touch.
 
-        What is used `by_macros`, in whose definitions these places stand, is renamed with them.
+        If these are in definitions of macros, the uses `by_macros` are renamed with them.
         """
         by_file: dict[Path, list[Place]] = {}
         for place in places:
@@ -62,19 +62,19 @@ class Renaming(Struct, frozen=True):
             more = by_file.pop(step.path, []) if isinstance(step, FileChange) else []
             steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
         new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
-        # A server's edit may go on to rename a file: until then it has its old name.
+        # A server's edit may also rename a file: until then it has its old name.
         doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
         return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
 
     @property
     def family_sites(self) -> frozenset[Site]:
-        """Where the methods of its family are declared and defined."""
+        """The declarations and definitions of all methods of its family."""
         methods = (*self.family.above, *self.family.below)
         return frozenset((one.place.path, one.place.span.start) for one in methods)
 
     @property
     def sites(self) -> frozenset[Site]:
-        """Where the plan changes text, and where the symbol is used by another word."""
+        """The places where the plan changes text, and those where the symbol is used under another word."""
         changes = (step for step in self.plan.steps if isinstance(step, FileChange))
         changed = {(step.path, change.span.start) for step in changes for change in step.changes}
         return frozenset(changed | {doubt.site for doubt in self.doubts if doubt.by})
@@ -86,18 +86,16 @@ def _extended(step: FileChange, places: Iterable[Place], new_name: str) -> FileC
 
 
 async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
-    """What renaming the symbol at `identifier` of `path` to `new_name` changes; nothing is changed yet.
+    """The changes for renaming the symbol at `identifier` of `path` to `new_name`; nothing is written.
 
-    `prepare`: ask the server first whether that can be renamed, if it answers that. An edit that would put the new
-    name in the place of another word than the old one is left out, with a doubt.
+    `prepare`: ask the server first whether this can be renamed, if it supports that. An edit that would replace a word
+    other than the old name is left out, with a doubt.
 
-    Raises:
-        RefusedError: the server's reason why it cannot be renamed, or not to that name.
-        EditError: the server's edit cannot be carried out safely.
-        PathError, UnavailableError: see `Backend.open` and `Backend.request`.
+    Raises: RefusedError: the server's reason why it cannot be renamed, or not to that name. EditError: the server's
+    edit cannot be carried out safely. PathError, UnavailableError: see `Backend.open` and `Backend.request`.
     """
     text = await backend.open(path)
-    family = await overrides(backend, path, identifier.start)  # first: the server reads what has them for this
+    family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
     at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
         raise RefusedError(f"{backend.name} cannot rename")
@@ -124,7 +122,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
 
 
 async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:
-    """Add to `edit` the renames of what is named after the symbol; those that cannot be done, as doubts."""
+    """Add to `edit` the renames of symbols named after this one; impossible ones become doubts."""
     doubts: list[Doubt] = []
     for follower in await named_after(backend, renamed, new_name):
         why = f"no such name is possible for {new_name}"
@@ -154,9 +152,9 @@ def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPl
 
 
 async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
-    """The uses that are not renamed: because they are in another word, a macro's for example, or by mistake.
+    """The uses that are not renamed: those under another word, such as a macro's, and mistakes.
 
-    Of two words in one line clangd 22 may rename the wrong one; then that one is named too.
+    Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
     uses = (await references(backend, path, identifier.start)).places
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
@@ -177,7 +175,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
 async def _clashes(backend: Backend, path: Path, identifier: Span, name: str, new_name: str) -> list[Doubt]:
     """The symbols that already have the new name in the scope of the renamed symbol."""
-    # A server may give a definition's declaration as its definition.
+    # A server may return a declaration as the definition.
     definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
     named = (await workspace_symbols(backend, name, _MOST_NAMES)).symbols
     separator = backend.adapter.symbols.scope_separator
@@ -204,7 +202,7 @@ async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> 
     if prepared is None:
         raise RefusedError("it sees no symbol of the workspace there")
     range_ = prepared.get("range") or (prepared if "start" in prepared else None)
-    # A server may offer to change something wider, a whole signature for example: that was not asked for.
+    # A server may offer to change something larger, such as a whole signature, which nobody requested.
     if range_ and text.range_span(range_, backend.encoding) != identifier:
         offered = text.slice(text.range_span(range_, backend.encoding))
         raise RefusedError(f"it would change {offered[:80]!r} instead of that word")

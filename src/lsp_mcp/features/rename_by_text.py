@@ -21,7 +21,7 @@ class ByText(Struct, frozen=True):
 
 
 async def changed_by_text(backend: Backend, plan: EditPlan, files: Iterable[Path], name: str, new_name: str) -> ByText:
-    """`plan`, and `new_name` wherever else `name` is in the code of `files`; comments and strings are not code."""
+    """`plan`, with `new_name` for each further `name` in the code of `files`; comments and strings are not code."""
     steps: list[Step] = list(plan.steps)
     places: list[Place] = []
     for path in sorted(set(files)):

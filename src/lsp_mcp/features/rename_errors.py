@@ -1,4 +1,4 @@
-"""The errors that a rename would make, as far as its server can tell before anything is written: `errors_made`."""
+"""The errors that a rename would cause, according to its server, before anything is written: `errors_made`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PLACE = re.compile(r":\d+:\d+\b")  # of another declaration, in a message
 
 
 def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
-    """Whether what the server says of the texts of `plan` would be true of the files once they are written.
+    """Whether the server's errors for the texts of `plan` will hold once they are written.
 
-    It is not if files move, or if the server reads from disk what another edited file includes. Of a server that
-    does not say of which text its diagnostics are, nobody knows when it has looked.
+    They won't if files move, or if the server reads from disk what another edited file includes. If diagnostics don't
+    identify their text, nobody knows when they are complete.
     """
     if not all(isinstance(step, FileChange) for step in plan.steps):
         return False
@@ -30,13 +30,12 @@ def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
 
 
 async def errors_made(backend: Backend, plan: EditPlan, old_name: str, new_name: str) -> list[Problem]:
-    """The errors that there are with `plan`, which renames `old_name`, and not without it.
+    """The errors with `plan`, which renames `old_name`, that are not there without it.
 
-    Nothing is written. The server is shown the texts of after and, if it finds errors there, those of before in the
-    same way: what it says only of documents that are open is then no difference.
+    Nothing is written. The server gets the new texts and, if those have errors, the old texts as open documents too, so
+    that both are checked in the same way.
 
-    Raises:
-        UnavailableError: it could not tell in time.
+    Raises: UnavailableError: it could not answer in time.
     """
     steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.adapter.language_of(step.path)]
     async with backend.trial() as trial:

@@ -1,4 +1,4 @@
-"""What each use of a symbol does with it: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17)."""
+"""The role of each use of a symbol: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from lsp_mcp.features.scope import definition_places
 from lsp_mcp.text import Point
 
 Role = Literal["all", "read", "write", "call", "test"]
-_KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of which nothing is said
-_AT_ONCE = 8  # requests under way
-_MOST_FILES = 200  # asked about
+_KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of unknown kind
+_AT_ONCE = 8  # requests in flight
+_MOST_FILES = 200  # limit on files asked about
 _MOST_CALLERS = 10_000
 
 
@@ -37,11 +37,10 @@ class InRole(Struct, frozen=True):
 async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[Place], role: Role) -> InRole:
     """Those of `places`, the uses of the symbol at `point` of `path` by file, that have `role`.
 
-    A declaration that sets a value counts as a write, as the server says; one without is neither.
+    A declaration that sets a value counts as a write, if the server says so; others as neither.
 
-    Raises:
-        RefusedError: the server does not tell, or the symbol cannot be called.
-        UnavailableError: see `Backend.request`.
+    Raises: RefusedError: the server does not tell, or the symbol cannot be called. UnavailableError: see
+    `Backend.request`.
     """
     if role == "all":
         return InRole(tuple(places))

@@ -1,4 +1,4 @@
-"""textDocument/definition and documentSymbol: where a symbol can be used at all (LSP 3.17)."""
+"""textDocument/definition and documentSymbol: the scope in which a symbol can be used (LSP 3.17)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PLACES: RememberedOf[Backend, _Asked, int, tuple[tuple[Path, Point], ...]] = Re
 
 
 async def outside_use(backend: Backend, path: Path, point: Point, identifier: str) -> Use | None:
-    """What a use of the symbol at `point` in another file looks like; None if there can be none.
+    """The form of a use of the symbol at `point` in another file; None if there can be none.
 
-    A local variable or a parameter is in nobody's outline. What is at the top of one is used elsewhere by
-    importing it from its folder; a member may be used by any code that has a value. If in doubt, any use counts.
+    Local variables and parameters are in no outline. A symbol at the top of an outline is used elsewhere by importing
+    its folder; a member may be used by any code that has a value. If in doubt, any use counts.
     """
     anywhere = Use(identifier)
     try:
@@ -42,7 +42,7 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
 
 
 async def definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    """Where the symbol at `point` is defined. Raises the errors of `Backend.request`."""
+    """The definitions of the symbol at `point`. Raises the errors of `Backend.request`."""
     return await _places(backend, "textDocument/definition", path, point)
 
 
@@ -52,7 +52,7 @@ async def declaration_places(backend: Backend, path: Path, point: Point) -> list
 
 
 async def type_definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    """Where the type of what is at `point` is defined. Raises the errors of `Backend.request`."""
+    """The definitions of the type of the symbol at `point`. Raises the errors of `Backend.request`."""
     return await _places(backend, "textDocument/typeDefinition", path, point)
 
 
@@ -67,7 +67,7 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
         file = uri_path(location["uri"])
         start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
         places.append((file, start))
-    if generation == backend.generation and backend.state() == "running":  # an index that grows leads further
+    if generation == backend.generation and backend.state() == "running":  # a growing index has further results
         kept.put(key, generation, tuple(places), 1 + len(places))
     return places
 

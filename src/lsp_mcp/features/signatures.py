@@ -1,4 +1,4 @@
-"""A name with the types of its parameters, `A::f(const X&)`, which tells overloads apart: `split_signature`, `fits`."""
+"""A name with the types of its parameters, `A::f(const X&)`, to tell overloads apart: `split_signature`, `fits`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _SIGNED = re.compile(
     r"(?P<name>[^()]*(?:operator\s*\(\))|[^()]*\w[^()]*)\((?P<parameters>.*)\)(?:\s|const|noexcept|override|final|&)*"
 )
 _TOKEN = re.compile(r"\w+|\.\.\.|[^\s\w]")
-_REST = ("...", "…")  # whatever follows
+_REST = ("...", "…")  # any further parameters
 
 
 def split_signature(name: str) -> tuple[str, str | None]:
-    """The name itself, and what is in its parentheses; None without any, as in `(*T).M` and `operator()`."""
+    """The name itself, and the contents of its parentheses; None without any, as in `(*T).M` and `operator()`."""
     found = _SIGNED.fullmatch(name.strip())
     if not found or not found["name"].strip() or found["name"].strip().endswith("operator"):
         return name, None
@@ -20,9 +20,9 @@ def split_signature(name: str) -> tuple[str, str | None]:
 
 
 def fits(parameters: str, detail: str) -> bool:
-    """Whether `parameters`, with or without names, are those of a function whose type a server gives as `detail`.
+    """Whether `parameters`, with or without names, match the function type that a server gives as `detail`.
 
-    A type may be named without its namespace; `…` or `...` stands for all that follow.
+    A type may lack its namespace; `…` or `...` stands for any further parameters.
     """
     wanted, there = _types(parameters), _types(_parameters(detail))
     if wanted and wanted[-1] in ([one] for one in _REST):
@@ -58,7 +58,7 @@ def _types(parameters: str) -> list[list[str]]:
 
 
 def _is_same(wanted: list[str], there: list[str]) -> bool:
-    # A default value does not count, and neither does a name.
+    # Default values and parameter names do not count.
     if "=" in wanted:
         wanted = wanted[: wanted.index("=")]
     return wanted == there or (wanted[:-1] == there and wanted[-1].isidentifier())

@@ -9,7 +9,7 @@ from lsp_mcp.backend import Backend
 
 
 def source_files(below: Path, backend: Backend) -> list[Path]:
-    """The source files of `backend` at or below `below`, in order; dependencies and what builds make are left out.
+    """The source files of `backend` at or below `below`, in order, without dependencies and build output.
 
     Blocks while it walks the folders.
     """

@@ -1,4 +1,4 @@
-"""Strings that look something up by its name, as templates do, and that no server renames: `string_mentions`."""
+"""Strings that look a symbol up by its name, as templates do; no server renames them: `string_mentions`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.words.lexing import in_strings
 
-_MOST_FILES = 300  # looked into
-_SECONDS = 1.0  # that the index of words is waited for
-_MOST_KEPT = 1_000  # places: a rename is asked for as a preview first, then to be done
+_MOST_FILES = 300  # files searched
+_SECONDS = 1.0  # seconds to wait for the word index
+_MOST_KEPT = 1_000  # places: a rename is previewed first, then applied
 _FOUND: RememberedOf[Backend, str, int, list[Place]] = RememberedOf(_MOST_KEPT)
 
 
 async def string_mentions(backend: Backend, name: str) -> list[Place]:
-    """Where strings of the first few hundred source files with `name` have it alone, or behind a dot.
+    """Strings in the first few hundred source files with `name` that consist of it, or have it after a dot.
 
-    None of a name that only its own package can use, since nothing else looks that up, nor of a path.
+    None for a name that only its own package can use, since nothing else looks it up, or for a path.
     """
     adapter = backend.adapter
     is_private = adapter.visibility and re.search(adapter.visibility.private_names or "(?!)", name)

@@ -1,7 +1,7 @@
-"""The types directly below a type, for a server whose index loses some and keeps some that are no more: `Subtypes`.
+"""The types directly below a type, for a server whose index loses some and keeps outdated ones: `Subtypes`.
 
-What the index says is compared with the text: the places where a type names the other as its base. Only where the two
-differ, or where a file changed, is a file opened, and then the server's own parse of it decides.
+The index is compared with the text: the places where a type names the other as its base. Only where the two differ, or
+after a change, is a file opened, and the server's own parse of it decides.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from lsp_mcp.waiting import within
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 4  # files that are opened
+_AT_ONCE = 4  # files opened
 _MOST_OPENED = 24  # for one type; each costs the server a parse
-_MOST_ALIASES = 8  # other names of one type that are looked for
-_SHARE = 0.5  # of the time that a call has left
-_MOST_WALKED = 200  # types whose subtypes are looked for before another request is sent
+_MOST_ALIASES = 8  # other names searched for one type
+_SHARE = 0.5  # share of the time that a call has left
+_MOST_WALKED = 200  # types whose subtypes are searched before another request is sent
 _SUBTYPES = "typeHierarchy/subtypes"
-# What leads down, with how far it does unless it says so itself; the last two are from before LSP 3.17.
+# Methods that lead to subtypes, with their depth unless given; the last two predate LSP 3.17.
 _DOWN = {"textDocument/implementation": 3, _SUBTYPES: 1, "textDocument/typeHierarchy": 0, "typeHierarchy/resolve": 0}
-_PARENTS = 1  # the `direction` that leads up
+_PARENTS = 1  # the `direction` to supertypes
 
 
 class Subtypes:
     """Asks one backend for subtypes, for one answer.
 
-    `refuted` are pairs of what identifies a type and one that the index wrongly has below it; `unread` by the name of
-    a type are the files in which there may be more of its subtypes.
+    `refuted` are pairs of a type's identity and a type that the index wrongly lists below it; `unread` lists, by the
+    name of a type, the files that may have more of its subtypes.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -49,7 +49,7 @@ class Subtypes:
         self._heads = ClassHeads(rules) if rules else None
         self.refuted: set[tuple[object, object]] = set()
         self.unread: dict[str, set[Path]] = {}
-        self._unknown: dict[str, str] = {}  # words, and why there may be more files that have them
+        self._unknown: dict[str, str] = {}  # words, and why more files may have them
 
     async def of(self, item: Json) -> list[Json]:
         """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
@@ -77,7 +77,7 @@ class Subtypes:
         return [one for one in joined.values() if self._pair(item, one) not in self.refuted]
 
     async def below(self, items: list[Json], levels: int) -> None:
-        """Make the server know what is up to `levels` steps below `items`, as far as `_MOST_WALKED` types."""
+        """Make the server read the types up to `levels` steps below `items`, at most `_MOST_WALKED` types."""
         walked = 0
         for _ in range(levels):
             room = asyncio.Semaphore(_AT_ONCE)
@@ -91,9 +91,9 @@ class Subtypes:
             items = [below for found in await asyncio.gather(*map(ask, items)) for below in found]
 
     def without_refuted(self, result: Any, above: Json | None = None) -> Any:
-        """A server's answer, items with or without `children`, without those that are not below what they are shown at.
+        """A server's answer, items with or without `children`, without types wrongly listed below another.
 
-        `above` is the item that a list was asked for.
+        `above` is the item that a list was requested for.
         """
         if not self.refuted:
             return result
@@ -108,7 +108,7 @@ class Subtypes:
         return self.identity(above), self.identity(below)
 
     def identity(self, item: Json) -> object:
-        """What tells the symbol of `item` from others: the same at each of its declarations."""
+        """The identity of the symbol of `item`: the same at each of its declarations."""
         field = self._backend.adapter.hierarchy.id_field if self._backend.adapter.hierarchy else ""
         data = item.get("data")
         return data[field] if field and isinstance(data, dict) and field in data else _place(item)
@@ -123,7 +123,7 @@ class Subtypes:
         return gaps
 
     async def before(self, method: str, params: Json) -> None:
-        """Make the server know what the answer to `method`, if that leads to subtypes, may be made of."""
+        """Make the server read the types that the answer to `method` may contain, if that leads to subtypes."""
         if method not in _DOWN or not self._heads or params.get("direction") == _PARENTS:
             return
         try:
@@ -140,7 +140,7 @@ class Subtypes:
     # --- inside ------------------------------------------------------------------------------------
 
     async def _said(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
-        """What each file says about the type `name`, or about an alias of it."""
+        """The statements of each file about the type `name`, or an alias of it."""
         names = {name}
         files = await self._scan({name}, names, heads)
         aliases = {alias for bases in files.values() for alias in bases.aliases}
@@ -175,7 +175,7 @@ class Subtypes:
     async def _read(
         self, item: Json, name: str, missing: set[tuple[Path, Point]], doubtful: list[Json], hiding: set[Path]
     ) -> list[Json]:
-        """Open the files of these, the most telling first; the items of those `missing` that are below `item`."""
+        """Open the likeliest of these files; returns the items of those `missing` that are below `item`."""
         wanted = dict.fromkeys(path for path, _ in sorted(missing))
         wanted |= dict.fromkeys(uri_path(one["uri"]) for one in doubtful)
         wanted |= dict.fromkeys(sorted(hiding))
@@ -193,7 +193,7 @@ class Subtypes:
                         await self._doubt(item, one)
                 if path in hiding:
                     await self._backend.open(path)
-                    # Answered when the document is parsed, and its types are in the index.
+                    # Answered once the document is parsed and its types are in the index.
                     document = {"textDocument": {"uri": path_uri(path)}}
                     await self._backend.request("textDocument/documentSymbol", document)
                 unread.discard(path)
@@ -226,7 +226,7 @@ class Subtypes:
         return self.identity(item) in map(self.identity, above)
 
     async def _doubt(self, item: Json, known: Json) -> None:
-        """Find out whether the type of `known` is still directly below that of `item`."""
+        """Determine whether the type of `known` is still directly below that of `item`."""
         path, line, character = _place(known)
         try:
             await self._backend.open(path)

@@ -1,4 +1,4 @@
-"""Edits of whole declarations, worked out on their text: `edited`. Pure."""
+"""Edits of whole declarations, computed on their text: `edited`. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ Action = Literal["replace", "replace_body", "insert_before", "insert_after", "de
 def edited(declared: Declaration, action: Action, code: str, language: Language | None, *, nested: bool) -> str:
     """The text of the file after `action` on the declaration; `nested`: it is inside another one.
 
-    `code` may have any indentation and line ends: it gets those of the place. A comment above the declaration is
-    replaced only by code that begins with one.
+    `code` may have any indentation and line ends, which are adapted. A comment above the declaration is replaced only
+    by code that begins with one.
 
-    Raises:
-        CallerError: it has no body, or there is no code.
+    Raises: CallerError: it has no body, or there is no code.
     """
     text = declared.text
     newline = "\r\n" if "\r\n" in text.content else "\n"
@@ -79,7 +78,7 @@ def _is_block(code: str) -> bool:
 
 
 def _inner_indent(inner: str, own: str) -> str:
-    """The indentation of what is in a block, as its first line has it; else one step more than `own`."""
+    """The indentation inside a block, taken from its first line; else one step more than `own`."""
     for line in inner.splitlines()[1:]:
         if line.strip():
             return line[: len(line) - len(line.lstrip())]
@@ -97,7 +96,7 @@ def _indent(text: Text, point: Point) -> str:
 
 
 def _whole_lines(declared: Declaration) -> tuple[int, int]:
-    """The offsets of the lines of a declaration, with the end of the last; of it alone if others share them."""
+    """The offsets of the lines of a declaration, including the last end; of it alone if others share them."""
     text, span = declared.text, declared.span
     start, end = text.point_offset(span.start), text.point_offset(span.end)
     if not declared.whole_lines:
@@ -108,7 +107,7 @@ def _whole_lines(declared: Declaration) -> tuple[int, int]:
 
 
 def _without(content: str, start: int, end: int) -> str:
-    """`content` without a range, and without one of two adjacent blank lines that this leaves."""
+    """`content` without a range, and without one of two adjacent blank lines that result."""
     before, after = content[:start], content[end:]
     if not after.strip():
         kept = before.rstrip()

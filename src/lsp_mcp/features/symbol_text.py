@@ -1,4 +1,4 @@
-"""The source text of a symbol: `SymbolText`, each of its declarations whole, from documentSymbol and definition."""
+"""The source text of a symbol: `SymbolText`, one for each whole declaration, from documentSymbol and definition."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Outlines = dict[Path, tuple[Symbol, ...]]
 class SymbolText(Struct, frozen=True):
     """One declaration of a symbol in one file.
 
-    `owners` are the symbols that it is in, the outermost first. `shared_with` are the symbols that the same
-    declaration declares (`a` of `int a, b;`): its text is theirs too. `symbol` is None for what no outline has (a local
-    variable, a parameter, a macro's product); `declared` is then the line it is on.
+    `owners` are the symbols that contain it, the outermost first. `shared_with` are other symbols of the same
+    declaration (`a` of `int a, b;`), which share its text. `symbol` is None without an outline entry (a local variable,
+    a parameter, a macro's product); `declared` is then its line.
     """
 
     path: Path
@@ -35,38 +35,37 @@ class SymbolText(Struct, frozen=True):
 
 
 async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[SymbolText]:
-    """The declarations of the symbol that the identifier at `point` of `path` stands for: its definition first.
+    """The declarations of the symbol named at `point` of `path`: its definition first.
 
     A C++ method has two: one in its class, and the definition elsewhere. Empty if the server knows of none.
 
-    Raises:
-        PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
+    Raises: PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
     """
     places = await definition_places(backend, path, point)
     if "declarationProvider" in backend.capabilities:
         try:
             places += await declaration_places(backend, path, point)
         except RefusedError:
-            pass  # it has said where the definition is
+            pass  # it named the definition's place
     outlines: _Outlines = {}
     own = await text_at(backend, path, point, outlines)
     if own.symbol and own.name.start == point:
-        places.append((path, point))  # asked at one declaration, a server may name the others only
+        places.append((path, point))  # asked at one declaration, a server may return only the others
     found = [await text_at(backend, *place, outlines) for place in dict.fromkeys(places)]
     return sorted(found, key=lambda one: one.declared.body is None)
 
 
 async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outlines | None = None) -> SymbolText:
-    """The declaration whose name is at `point`; the line of `point` if the outline of the file has none there.
+    """The declaration whose name is at `point`; the line of `point` if the file's outline has none there.
 
-    `outlines` are those that were asked for already, and take in this one. Raises: as `symbol_texts`.
+    `outlines` caches outlines and is extended. Raises: as `symbol_texts`.
     """
     text = await backend.text(path)
     outlines = {} if outlines is None else outlines
     if path not in outlines:
         try:
             outlines[path] = await document_symbols(backend, path)
-        except PathError:  # of no language of this server, as headers of the C++ library without an extension
+        except PathError:  # in no language of this server, such as C++ library headers without an extension
             outlines[path] = ()
     for symbol, owners, siblings in _walk(outlines[path]):
         if symbol.place.span.start <= point < symbol.place.span.end or symbol.place.span.start == point:
@@ -79,7 +78,7 @@ async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outline
 async def enclosing_text(backend: Backend, path: Path, span: Span, *, opened: bool = True) -> SymbolText | None:
     """The innermost declaration that contains all of `span`; None outside declarations. Raises: see `symbol_texts`.
 
-    Not `opened`, it is asked without making the file a document, which some servers refuse.
+    If not `opened`, the file does not become a document, which some servers refuse.
     """
     outline = await document_symbols(backend, path, opened=opened)
     inside = [one for one in _walk(outline) if holds(one[0], span)]

@@ -26,7 +26,7 @@ MEMBERS = ("field", "method", "property", "constructor", "enum_member")
 
 
 class Symbol(Struct, frozen=True):
-    """A named thing at a place; `place.span` is the name itself, `extent` its declaration as its server gives it."""
+    """A named thing at a place; `place.span` is the name itself, `extent` its declaration according to its server."""
 
     name: str
     kind: str
@@ -34,7 +34,7 @@ class Symbol(Struct, frozen=True):
     detail: str = ""
     hover: str = ""
     children: tuple[Symbol, ...] = field(default=())
-    extent: Span | None = None  # known in the outline of its file only
+    extent: Span | None = None  # known only in the outline of its file
 
     def count(self) -> int:
         """The number of symbols in this subtree, itself included."""
@@ -47,13 +47,13 @@ def last_line(symbol: Symbol) -> int | None:
 
 
 def kind_name(kind: int, adapter: Adapter) -> str:
-    """The name of an LSP `SymbolKind`, as the server means it; unknown ones keep their number."""
+    """The name of an LSP `SymbolKind`, in the server's meaning; unknown ones keep their number."""
     name = _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
     return adapter.symbols.kinds.get(name, name)
 
 
 def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, ...]:
-    """`limit` symbols after the first `offset` in reading order, with what contains them."""
+    """`limit` symbols after the first `offset` in reading order, with their containers."""
     numbers = count()
 
     def kept(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:

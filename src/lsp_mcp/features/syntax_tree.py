@@ -8,14 +8,14 @@ from lsp_mcp.backend import Json
 
 
 class CutTree(Struct, frozen=True):
-    """A tree, and how many nodes were left out."""
+    """A tree, and the number of omitted nodes."""
 
     tree: Json
     left_out: int
 
 
 def cut_tree(node: Json, *, depth: int | None, nodes: int, with_arcana: bool) -> CutTree:
-    """The `nodes` nodes of `node` that are nearest to its root, at most `depth` steps below it.
+    """The `nodes` nodes of `node` nearest to its root, at most `depth` steps below it.
 
     Without `with_arcana` the compiler's own description of each node, with its addresses, is left out.
     """

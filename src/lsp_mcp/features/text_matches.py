@@ -1,4 +1,4 @@
-"""Where the words of a name or a message occur in a workspace's text: `text_matches`."""
+"""Occurrences of the words of a name or a message in a workspace's text: `text_matches`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbol_text import enclosing_text
 
-_MOST_FILES = 300  # looked into
-_SECONDS = 2.0  # that the index of words is waited for
+_MOST_FILES = 300  # files searched
+_SECONDS = 2.0  # seconds to wait for the word index
 
 
 class Matches(Struct, frozen=True):
-    """How often a text occurs in source files, and the `first` place with the symbol that contains it."""
+    """The number of occurrences of a text in source files, and the `first` place with its containing symbol."""
 
     first: Place | None = None
     total: int = 0
-    least: bool = False  # not every file was looked into
+    least: bool = False  # not every file was searched
 
 
 async def text_matches(backend: Backend, text: str) -> Matches:
@@ -44,8 +44,8 @@ async def text_matches(backend: Backend, text: str) -> Matches:
 
 
 async def _container(backend: Backend, place: Place) -> str:
-    """The symbol that contains `place`; empty if the server does not say: the place is what matters."""
-    for opened in (False, True):  # an open document may change what the server knows, so only if it must be
+    """The symbol that contains `place`; empty if the server does not say: the place matters more."""
+    for opened in (False, True):  # an open document may change the server's knowledge, so only if necessary
         try:
             inside = await enclosing_text(backend, place.path, place.span, opened=opened)
         except LspMcpError:

@@ -1,4 +1,4 @@
-"""Formatting and imports of a new text before it is written: `tidied`."""
+"""Formatting new text and organizing its imports before it is written: `tidied`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OPTIONS = {"tabSize": 4, "insertSpaces": True, "trimFinalNewlines": False}
 
 
 async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after: Text) -> tuple[Text, list[Gap]]:
-    """`after`, with what is new since `before` formatted and the imports organized, as far as the server does that.
+    """`after`, with its changes since `before` formatted and its imports organized, as far as the server supports that.
 
-    The server is shown the result; the news are what it could not do.
+    The server is shown the result; the news list what it could not do.
     """
     told: list[Gap] = []
     trial.show(path, after)
@@ -84,7 +84,7 @@ def _same(one: str, other: str) -> int:
 
 
 def _formats(backend: Backend, path: Path) -> bool:
-    """Whether the server formats files, and a project that can say how does."""
+    """Whether the server formats files, in a project that has a configuration for it."""
     if not backend.capabilities.get("documentFormattingProvider"):
         return False
     styles = backend.adapter.actions.style_files

@@ -1,8 +1,8 @@
-"""What a word means where a server has parsed nothing, by the function around it: `explained_by_function`.
+"""The meaning of a word in unparsed text, by the function around it: `explained_by_function`.
 
-In code that the preprocessor leaves out, and in arguments that a macro drops, a server knows nothing. What a word means
-everywhere else in the same function, spelled the same way (`n`, `state->n`), it means there, too; so it does in the
-declaration that a parameter of a template belongs to. What a function or class around it declares there, it means that.
+A server knows nothing about code that the preprocessor excludes, or arguments that a macro drops. Such a word means
+what it means everywhere else in the same function, spelled the same way (`n`, `state->n`), or in the declaration of a
+template parameter. If a function or class around it declares the word, it means that.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.scopes import declared_around
 
-_BEFORE = 200  # characters before a word that are looked at
-_MOST = 100  # other occurrences in a function that are asked about
+_BEFORE = 200  # characters examined before a word
+_MOST = 100  # limit on other occurrences in a function to ask about
 
 
 class ByFunction(Struct, frozen=True):
@@ -36,7 +36,7 @@ class ByFunction(Struct, frozen=True):
 
 
 class _Spelling(Struct, frozen=True):
-    """How a word is spelled: behind what `operator`, of what `operand`; `operand`: None if not a plain name."""
+    """The spelling of a word: after which `operator`, of which `operand`; `operand`: None if not a plain name."""
 
     operator: str = ""
     operand: str | None = ""
@@ -45,10 +45,9 @@ class _Spelling(Struct, frozen=True):
 async def explained_by_function(
     backend: Backend, definitions: Definitions, places: Sequence[Place], sites: Collection[Site], symbol: Identity
 ) -> ByFunction:
-    """What the functions around `places`, of which the server knows nothing, say of them; `symbol` is in `sites`.
+    """The meaning of `places`, unknown to the server, by the functions around them; `symbol` is in `sites`.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    Raises: UnavailableError: see `Backend.request`.
     """
     rules = backend.adapter.word_check
     if not (places and rules.member_pattern):
@@ -73,7 +72,7 @@ async def explained_by_function(
 
 
 def kind_before(text: Text, span: Span, rules: WordCheck) -> str:
-    """The keyword before `span` that says of what kind its word is, as `struct`; "" if there is none."""
+    """The keyword before `span` that gives the kind of its word, such as `struct`; "" if there is none."""
     end = text.point_offset(span.start)
     found = re.search(rules.kind_pattern, text.content[max(0, end - _BEFORE) : end]) if rules.kind_pattern else None
     return found[0].strip() if found else ""
@@ -88,9 +87,9 @@ async def _beside(
     sites: Collection[Site],
     symbol: Identity,
 ) -> set[bool]:
-    """Whether the symbol is meant by the word in the function around `place`, where it is spelled like there.
+    """Whether the word at `place` means the symbol, judged by equal spellings in the same function.
 
-    Empty if nobody knows.
+    Empty if unknown.
     """
     local = symbol.local[1] if symbol.local and symbol.local[0] == place.path else None
     around = await function_around(containers, place) or local
@@ -120,8 +119,8 @@ async def _beside(
 async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
     """Whether a function or class around `place` declares its word, and that is surely not the symbol.
 
-    A class of the name that the symbol's own has may be the same for another system, and so may any local be.
-    A method of another class may override the symbol, or be overridden by it.
+    A class with the symbol's own name, or any local, may be the same for another system. A method of another class may
+    override the symbol, or be overridden by it.
     """
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
@@ -133,7 +132,9 @@ async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling
 
 
 async def _is_overload(containers: Containers, symbol: Identity, other: Symbol) -> bool:
-    """Whether `other` is declared beside `symbol` under the same whole name: one call says nothing of the next then."""
+    """Whether `other` is declared beside `symbol` under the same full name: then one call proves nothing about the
+    next.
+    """
     for path in {path for path, _ in symbol.sites}:
         sites = [point for file, point in other.sites if file == path]
         names = {one.place.span.start: one.name for one in await containers.known(path)} if sites else {}
@@ -148,7 +149,7 @@ def _spelling(text: Text, span: Span, rules: WordCheck) -> _Spelling:
     before = text.content[max(0, end - _BEFORE) : end]
     if member := re.search(rules.member_pattern, before):
         left = before[: member.start()].rstrip()
-        # `f(x).y->word`: what stands before `y` is not looked at.
+        # `f(x).y->word`: the text before `y` is not examined.
         is_whole = member["operand"] and not left.endswith((*rules.member_operators, member["operator"]))
         operand = re.sub(r"\s+", "", member["operand"]) if is_whole else None
         return _Spelling(member["operator"], operand)

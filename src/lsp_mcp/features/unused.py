@@ -1,4 +1,4 @@
-"""Unused declarations in some files: those with no reference except their own."""
+"""Unused declarations in some files: those without references except their own."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}
 
 
 class Unused(Struct):
-    """`unused` has no use, `by_tests` only such as tests make, in the order of the files.
+    """`unused` symbols have no use, `by_tests` only uses in tests, in the order of the files.
 
-    `asked` is how many symbols were asked about, `left_out` how many more there are; `exported` ones may be used by
-    others, and those that are `implicit` by the language itself: neither is judged. `unread` files have no outline.
+    `asked` is the number of symbols asked about, `left_out` the number of others; `exported` ones may be used by other
+    code, and `implicit` ones by the language itself: neither is judged. `unread` files have no outline.
     """
 
     unused: list[Container] = field(default_factory=list)
@@ -40,10 +40,9 @@ class Unused(Struct):
 
 
 async def unused(backend: Backend, files: Sequence[Path], most: int) -> Unused:
-    """What nothing uses of the declarations in `files`, of which `most` are asked about.
+    """The unused declarations in `files`, of which `most` are asked about.
 
-    Raises:
-        RefusedError, UnavailableError: see `Backend.request`.
+    Raises: RefusedError, UnavailableError: see `Backend.request`.
     """
     told = Unused()
     containers = Containers(backend)
@@ -104,7 +103,7 @@ def _only_in(pattern: str, places: Sequence[Place]) -> bool:
 
 
 async def _users(backend: Backend, one: Container) -> list[Place] | None:
-    """The uses of `one` outside itself; None for a method without any that a caller of an interface's may mean."""
+    """The uses of `one` outside itself; None for an unused method that a caller of an interface may mean."""
     found = await references(backend, one.place.path, one.place.span.start)
     own = one.place.path
     uses = [use for use in found.places if use.path != own or not one.holds(use.span.start)]

@@ -1,4 +1,4 @@
-"""What the occurrences of a name mean that an answer lacks, by what the server says of each: `Judge`."""
+"""The meanings of occurrences that an answer lacks, according to the server: `Judge`."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ from lsp_mcp.uris import path_uri
 class Verdicts(Struct, frozen=True):
     """What is known about the occurrences that an answer lacks."""
 
-    missing: tuple[Place, ...] = ()  # they are the symbol, says the server itself
-    others: tuple[Place, ...] = ()  # they are other symbols
-    unknown: tuple[Place, ...] = ()  # it doesn't know what they are
-    unasked: tuple[Place, ...] = ()  # there was no time to ask
-    in_macros: tuple[Place, ...] = ()  # those of `missing` that are in definitions of macros
-    by_macros: frozenset[Site] = frozenset()  # where these macros are used
-    by_spelling: tuple[Place, ...] = ()  # those of `missing` of which the server says nothing
+    missing: tuple[Place, ...] = ()  # the server says that they are the symbol
+    others: tuple[Place, ...] = ()  # other symbols
+    unknown: tuple[Place, ...] = ()  # unknown to the server
+    unasked: tuple[Place, ...] = ()  # not asked about, for lack of time
+    in_macros: tuple[Place, ...] = ()  # those of `missing` in definitions of macros
+    by_macros: frozenset[Site] = frozenset()  # uses of these macros
+    by_spelling: tuple[Place, ...] = ()  # those of `missing` that the server does not know
 
 
 class Judge:
-    """Gives verdicts by what `definitions` have learned of one backend."""
+    """Gives verdicts based on the `definitions` learned from one backend."""
 
     def __init__(self, backend: Backend, definitions: Definitions) -> None:
         self._backend = backend
         self._definitions = definitions
 
     async def of(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place], seconds: float) -> Verdicts:
-        """What `occurrences` mean, as far as it is known; other builds are asked for at most `seconds`.
+        """The meanings of `occurrences`, as far as known; other builds are asked for at most `seconds`.
 
-        Raises:
-            UnavailableError: see `Backend.request`.
+        Raises: UnavailableError: see `Backend.request`.
         """
         sites = frozenset(claim.sites)
         missing: list[Place] = []
@@ -57,7 +56,7 @@ class Judge:
             elif not meaning:
                 unknown.append(place)
             elif any(map(symbol.is_meant_by, meaning)):
-                # One of several that it may be, unless the others only hand the name on.
+                # One of several possible meanings, unless the others only forward the name.
                 rest = (other for other in meaning if not symbol.is_meant_by(other))
                 (missing if all(other.sites <= sites for other in rest) else unknown).append(place)
             elif (
@@ -79,7 +78,7 @@ class Judge:
         )
 
     async def by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts, seconds: float) -> Verdicts:
-        """`verdicts` with what the functions around say of what is unknown, if the server tells that in time."""
+        """`verdicts` completed from the functions around unknown words, if the server answers in time."""
         if not verdicts.unknown:
             return verdicts
         sites = frozenset(claim.sites)
@@ -87,7 +86,7 @@ class Judge:
             async with asyncio.timeout(seconds):
                 said = await explained_by_function(self._backend, self._definitions, verdicts.unknown, sites, symbol)
         except TimeoutError:
-            return verdicts  # what was learned is known when it is asked again
+            return verdicts  # answers that arrive later are used by the next question
         return replace(
             verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
             unknown=said.unknown, by_spelling=said.theirs,
@@ -96,11 +95,11 @@ class Judge:
     async def by_macros(
         self, claim: Claim, symbol: Identity, verdicts: Verdicts, *, is_alone: bool, thorough: bool
     ) -> Verdicts:
-        """`verdicts` with what macros say of what is unknown; `is_alone`: nothing else has the name."""
+        """`verdicts` completed from the uses of macros; `is_alone`: no other symbol has the name."""
         sure, named = await explained_by_macros(self._backend, verdicts.unknown, {*claim.sites}, symbol.sites)
         if not claim.in_macros:
             return replace(verdicts, unknown=sure.unknown)
-        # A macro may mean several symbols: to change its word would rename the others, too.
+        # A macro may mean several symbols: changing its word would rename the others, too.
         are_joined = is_alone or not thorough
         joined = (*(sure.theirs if are_joined else ()), *(named.theirs if is_alone else ()))
         left = (*(() if are_joined else sure.theirs), *(() if is_alone else named.theirs))
@@ -114,10 +113,10 @@ class Judge:
     async def _in_other_builds(
         self, claim: Claim, symbol: Identity, others: list[Place], seconds: float
     ) -> tuple[list[Place], list[Place]]:
-        """Those of `others` that are the symbol all the same, in another build, and those that may be.
+        """Those of `others` that are the symbol in another build, and those that may be.
 
-        Declarations for two systems are two symbols to a server, and one to a reader if they have a use in common. So
-        a declaration in a file that the build leaves out proves nothing until its own build was asked for its uses.
+        Declarations for two systems are two symbols to a server, and one to a reader if they share a use. So a
+        declaration in an excluded file proves nothing until its own build was asked for its uses.
         """
         left_out = await self._left_out(claim)
         doubtful = [place for place in others if self._may_be_same(claim, symbol, place, left_out)]
@@ -134,20 +133,20 @@ class Judge:
         return ours, [p for p in doubtful if p not in ours and self._may_be_same(claim, symbol, p, left)]
 
     async def _left_out(self, claim: Claim) -> frozenset[Path]:
-        """The files with the name that the server takes in for another build than its own."""
+        """The files with the name that the server loads for another build than its own."""
         projects = self._backend.adapter.projects
         if not (projects and projects.left_out_refusal):
             return frozenset()
         return frozenset(await self._backend.left_out(claim.at[0], Use(claim.name)))
 
     def _may_be_same(self, claim: Claim, symbol: Identity, place: Place, left_out: Collection[Path]) -> bool:
-        """Whether what is declared for `place` may be the symbol in another build, if those are of the `left_out`."""
+        """Whether the declaration of `place` may be the symbol in another build, if it is in `left_out` files."""
         if claim.at[0] in left_out:
             return place.path not in left_out
         sites = self._sites(place)
         if not all(path in left_out for path, _ in sites):
             return False
-        # What is not a member has the same name in the same package only.
+        # Only a member has the same name in another package.
         homes = {path.parent for path, _ in symbol.sites}
         return symbol.role not in ("value", "type") or any(path.parent in homes for path, _ in sites)
 
@@ -161,7 +160,7 @@ class Judge:
         return {"uri": path_uri(path), "range": {"start": start, "end": start}}
 
     async def _is_grouped(self, declared: Iterable[Site]) -> bool:
-        """Whether one of `declared`, which the answer has, is the declaration of what the server takes for the same."""
+        """Whether one of `declared`, which the answer contains, is the declaration of the server's meaning."""
         if self._backend.adapter.word_check.grouped:
             for one in declared:
                 if sites_of(await self._definitions.of(one)) == {one}:
@@ -169,9 +168,9 @@ class Judge:
         return False
 
     def _is_alias(self, place: Place, meaning: Meaning, symbol: Identity) -> bool:
-        """Whether the symbol, an alias, stands at `place`, of which the server says only what it is an alias for.
+        """Whether the symbol, an alias, is at `place`, where the server reports only the alias's target.
 
-        As clangd 22 does of a base class. Where a keyword says what it is (`struct S`), it is not an alias.
+        clangd 22 does that for base classes. After a keyword (`struct S`), the word is not an alias.
         """
         is_aliased = all(one.id in symbol.aliased for one in meaning)
         return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)

@@ -1,7 +1,7 @@
 """An answer about a symbol compared with the text: `WordCheck` explains every occurrence of the symbol's name.
 
-Each one that the answer does not have is asked about: what the server says is defined there is another symbol, or this
-one, or nothing that it knows. See ARCHITECTURE.md, "What `complete` proves".
+The server is asked about each one that is not in the answer: it is defined as another symbol, as this one, or unknown.
+See ARCHITECTURE.md, "What `complete` proves".
 """
 
 from __future__ import annotations
@@ -29,19 +29,18 @@ from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
-_MOST_OF_EXACT = 500  # the same for a server that misses nothing where it has read a file
-_NEVER_TRUSTED = 20  # occurrences that are asked about whatever is known of the server: it may have a bad moment
+_MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it has read
+_NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 _LIKELIEST_SECONDS = 2.0  # for these
-LEFT_OUT_SECONDS = 10.0  # for files that the build leaves out: a server may have to load another system's build
-_MOST_KEPT = 20_000  # files and places of searches that are remembered
+LEFT_OUT_SECONDS = 10.0  # for files excluded from the build: a server may have to load another system's build
+_MOST_KEPT = 20_000  # files and places of cached searches
 
 
 class Checked(Struct, frozen=True):
-    """What the text adds to an answer: the places that are `missing` in it, and what it lacks with them, too.
+    """What the text adds to an answer: the places that are `missing` in it, and the remaining gaps.
 
-    `in_code` are those of the places that are not in the definition of a macro, `by_macros` the places where the
-    macros are used in whose definitions the others stand: there code has the symbol by another word. Of those
-    `by_spelling` the server itself says nothing.
+    `in_code` are the places outside definitions of macros, `by_macros` the uses of macros whose definitions contain the
+    others: there code has the symbol under another word. The server itself does not know those `by_spelling`.
     """
 
     missing: tuple[Place, ...] = ()
@@ -52,12 +51,12 @@ class Checked(Struct, frozen=True):
 
 
 class _Search(Struct):
-    """Where a symbol can be meant by its name: in `files`, of one of which only the stretch `within` counts.
+    """Where a symbol can be meant by its name: in `files`, in one of which only the range `within` counts.
 
-    `found` is what was found there last, and by what rules.
+    `found` is the previous search's result, and its rules.
     """
 
-    symbol: Identity | None  # None: nothing is to be searched
+    symbol: Identity | None  # None: no search
     files: list[Path]
     within: tuple[Path, Span] | None
     found: tuple[list[Place], list[Path]] | None = None
@@ -75,7 +74,7 @@ class WordChecks:
         return self._checks.setdefault(id(backend), WordCheck(backend))
 
     async def close(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking."""
         await asyncio.gather(*(check.close() for check in self._checks.values()))
 
 
@@ -91,11 +90,9 @@ class WordCheck:
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
-        """Ask what stands `at` a place, where the text has `name`.
+        """Ask about the symbol `at` a place, where the text has `name`.
 
-        Raises:
-            RefusedError: the server takes it for a symbol of another name.
-            UnavailableError: see `Backend.request`.
+        Raises: RefusedError: the server takes it for a symbol of another name. UnavailableError: see `Backend.request`.
         """
         rules = self._backend.adapter.word_check
         is_word = bool(rules.name_field) and name.isidentifier()
@@ -103,12 +100,11 @@ class WordCheck:
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
 
     async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
-        """What the text says of `claim`, after at most `seconds` of asking, which goes on after that.
+        """The text's evidence for `claim`, after at most `seconds` of asking, which continues in the background.
 
-        Of a server that is exact in what it has read, only the likeliest need be asked about unless `thorough`.
+        If a server is exact in files it has read, only the likeliest places are asked about unless `thorough`.
 
-        Raises:
-            UnavailableError: see `Backend.request`.
+        Raises: UnavailableError: see `Backend.request`.
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
@@ -144,7 +140,7 @@ class WordCheck:
             open_files.update(unread)
         lines = lines_of((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
         gaps += await self._gaps(claim, open_files, lines)
-        # A reason that was there before is one still, though the server may not say it again.
+        # An earlier reason still holds, even if the server does not repeat it.
         gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
         told = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
         told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
@@ -167,10 +163,9 @@ class WordCheck:
         return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)
 
     async def possible(self, claim: Claim) -> list[Gap]:
-        """What could hide uses of the symbol of `claim` from the server, which is not asked about any.
+        """Gaps that could hide uses of the symbol of `claim`; the server is not asked.
 
-        Raises:
-            UnavailableError: see `Backend.request`.
+        Raises: UnavailableError: see `Backend.request`.
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
@@ -184,13 +179,13 @@ class WordCheck:
         return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
 
     async def close(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking."""
         await self._learning.close()
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
-        """Which of the files with its name can mean the symbol of `claim`, found out once while nothing changes."""
+        """The files with its name that can mean the symbol of `claim`, cached until something changes."""
         backend, generation = self._backend, self._backend.generation
         stamp = generation, words, claim.sites
         if (known := self._searches.get((claim.name, claim.at), stamp)) is not None:
@@ -206,7 +201,7 @@ class WordCheck:
     async def _found(
         self, claim: Claim, search: _Search, doubted: frozenset[Path], most: int | None
     ) -> tuple[list[Place], list[Path]]:
-        """`occurrences` in the files of `search`, those in `doubted` first, looked for once."""
+        """`occurrences` in the files of `search`, `doubted` ones first, cached."""
         assert search.symbol
         about = claim.counts, doubted, most
         if search.found is None or search.found_of != about:
