@@ -1,1 +1,1 @@
-"""The daemon: language servers that several sessions share, each behind a door (`lsp_mcp.door`)."""
+"""The daemon: language servers shared by several sessions, each behind a door (`lsp_mcp.door`)."""

@@ -7,8 +7,8 @@ from lsp_mcp.door.place import LISTENER
 
 
 def main() -> None:
-    """Serve until nobody is connected for long. Does not return."""
-    # What the door's client had open is not to be held open by us.
+    """Serve until no client has been connected for a while. Does not return."""
+    # The daemon must not hold files of the door's client open.
     os.closerange(LISTENER + 1, os.sysconf("SC_OPEN_MAX"))
     name, root, *words = sys.argv[1:]
     os.chdir(root)

@@ -1,4 +1,4 @@
-"""What each client of a daemon gets of what runs: `Clientele`, where all share language servers."""
+"""Each client's part of a daemon: `Clientele`, in which all share language servers."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from lsp_mcp.sessions.running import Running
 
 
 class Clientele:
-    """Clients share the language servers of `running`; what they were told and handed out is their own."""
+    """Clients share the language servers of `running`; their anchors and the record of reported news are their own."""
 
     def __init__(self, running: Running) -> None:
         self._running = running
-        self._shell = running.for_client(is_shell=True)  # its calls come as so many clients: each is told what is new
+        self._shell = running.for_client(is_shell=True)  # a batch counts as one client per call: each is told the news
 
     def begin(self) -> None:
-        """Start what the first question would wait for."""
+        """Start everything that the first question would wait for."""
         self._running.begin()
 
     def met(self, door: Door) -> None:
-        """This task serves the client of `door` from now on."""
+        """This task now serves the client of `door`."""
 
     def session(self, door: Door, session_of: Callable[[Running], Session]) -> Session:
-        """The session of the client of `door`, as `session_of` makes it of what that client gets. Raises its errors."""
+        """The session of the client of `door`, made by `session_of` from that client's part. Raises its errors."""
         return session_of(self._running.for_client())
 
     @asynccontextmanager
     async def shell(self, tool: str) -> AsyncIterator[Running]:
-        """For a call of `tool` from the shell."""
+        """The part for a call of `tool` from the shell."""
         yield self._shell
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[Running]:
-        """For the calls of one batch."""
+        """The part for the calls of one batch."""
         yield self._running.for_client(is_shell=True)
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the next client gains by what runs already."""
+        """Whether the next client benefits from what already runs."""
         return True
 
     @property
     def about(self) -> Json:
-        """What is told of it."""
+        """Its description in the daemon's state."""
         return {}
 
     async def over(self) -> None:
-        """Return when there is nothing more to work with, and no tool is called."""
+        """Return when nothing is left to work with, and no tool is being called."""
         await asyncio.Event().wait()
 
     async def last_edits(self) -> None:
-        """Return when what is being written is written; no other edit begins."""
+        """Return when edits in progress are written; no other edit begins."""
         await self._running.code.last_edits()
 
     async def close(self) -> None:
-        """End what is of clients alone."""
+        """End everything that belongs to clients alone."""

@@ -1,4 +1,4 @@
-"""The clients of a daemon: `Clients`, each behind a door at a socket of this user's."""
+"""The clients of a daemon: `Clients`, each behind a door at a socket of the user's."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LONGEST_LINE = 256 * 1024 * 1024  # bytes of one message
-_HELLO_TIMEOUT = 10.0  # seconds for a door to say what it wants
-_QUEUED = 100  # lines of a batch that are read ahead
+_HELLO_TIMEOUT = 10.0  # seconds for a door to introduce itself
+_QUEUED = 100  # lines of a batch read ahead
 _RESTARTED = "lsp-mcp restarted: what an earlier answer said of files that changed since then may be told again"
 Json = dict[str, Any]
 Answer = Callable[[Json], Awaitable[None]]
 
 
 class Door(Struct, frozen=True):
-    """What a door says of its client."""
+    """A door's information about its client."""
 
     pid: int
     """Its own process."""
@@ -45,11 +45,11 @@ class Door(Struct, frozen=True):
     resumed: bool
     """Whether another daemon served the client before."""
     kept: Json
-    """What that one wanted this one to know."""
+    """What that daemon passed on to this one."""
 
     @classmethod
     def of(cls, hello: Json) -> Door:
-        """The door that said `hello`, which may be of an older version."""
+        """The door that sent `hello`, which may be of an older version."""
         return cls(hello.get("pid", 0), hello.get("around", {}), bool(hello.get("resumed")), hello.get("kept", {}))
 
 
@@ -61,31 +61,31 @@ class Session(Protocol):
         """The names of its tools that change something."""
 
     async def run(self, read: Callable[[], Any], write: Callable[[bytes], Any]) -> None:
-        """Answer until there is nothing more to read."""
+        """Answer until the input ends."""
 
 
 class Serving(Protocol):
-    """What a daemon has for its clients."""
+    """The services of a daemon for its clients."""
 
     def met(self, door: Door) -> None:
-        """This task serves the client of `door`."""
+        """This task now serves the client of `door`."""
 
     def session(self, flags: Sequence[str], door: Door, greeting: str) -> Session:
-        """A session for a client with these flags; its first answer says `greeting` too."""
+        """A session for a client with these flags; its first answer includes `greeting`."""
 
     def batch(
         self, flags: Sequence[str], *, terminal: bool
     ) -> AbstractAsyncContextManager[Callable[[str], Awaitable[Json | None]]]:
-        """What answers lines of questions, one after the other, with the same; None if there is nothing to answer."""
+        """A function that answers lines of questions one after the other; None if nothing can be answered."""
 
     def about(self) -> Json:
-        """What is told of it: calls that run, servers at rest, and for how many seconds nobody asked."""
+        """The daemon's state: running calls, resting servers, and the seconds since the last question."""
 
     async def rest(self) -> bool:
-        """End the language servers until somebody asks; False if somebody does now."""
+        """End the language servers until the next question; False if one is in progress."""
 
     async def call(self, flags: Sequence[str], words: Sequence[str], report: Report, *, terminal: bool) -> Json:
-        """What one call from the shell prints: `out`, `err`, `status`."""
+        """The output of one call from the shell: `out`, `err`, `status`."""
 
 
 class Clients:
@@ -97,27 +97,27 @@ class Clients:
         self._stop = stop
         self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
         self._doors: dict[asyncio.Task[Any], Json] = {}
-        self._sessions: set[asyncio.StreamWriter] = set()  # to the clients that have one
+        self._sessions: set[asyncio.StreamWriter] = set()  # to clients with a session
         self._retired = False
         self._left = asyncio.Event()
-        self.shells = Use()  # calls and batches from the shell, whose doors do not go on with another daemon
+        self.shells = Use()  # calls and batches from the shell, whose doors do not continue with another daemon
         self._since = time.time()
         self._used = asyncio.get_running_loop().time()  # when the last client left
 
     @property
     def connected(self) -> bool:
-        """Whether anybody is connected, introduced or not."""
+        """Whether anyone is connected, introduced or not."""
         return bool(self._tasks)
 
     async def idle(self, timeout: Callable[[], float]) -> None:
-        """Return once nobody was connected for as many seconds as `timeout` says when the last has left."""
+        """Return once nobody has been connected for the seconds that `timeout` gave when the last client left."""
         while True:
             self._left.clear()
             if self._tasks:
                 await self._left.wait()
                 continue
             try:
-                # Who only looks whether we are there does not use us.
+                # A connection that only checks whether we exist does not count.
                 async with asyncio.timeout(self._used + timeout() - asyncio.get_running_loop().time()):
                     await self._left.wait()
             except TimeoutError:
@@ -125,20 +125,20 @@ class Clients:
                     return
 
     def retire(self) -> None:
-        """Serve what clients have sent until now, but nothing after it."""
+        """Serve what clients have sent until now, and nothing later."""
         self._retired = True
         for writer in self._sessions:
-            # What arrived can still be read. The door's next message fails, so it knows that nobody has begun with it.
+            # Data that arrived can still be read. The door's next message fails, so it knows that it was never started.
             with contextlib.suppress(OSError):
                 writer.get_extra_info("socket").shutdown(socket.SHUT_RD)
 
     async def ended(self) -> None:
-        """Return when nobody is served any more."""
+        """Return when no client is being served."""
         while self._tasks:
             await asyncio.wait(list(self._tasks))
 
     def end(self) -> None:
-        """Let go of every client: their doors find another daemon, and ask it what has no answer yet."""
+        """Disconnect all clients: their doors find another daemon and repeat requests without an answer."""
         for task, writer in self._tasks.items():
             writer.transport.abort()  # first, or calls would be answered with their cancellation
             task.cancel()
@@ -153,7 +153,7 @@ class Clients:
         except (OSError, TimeoutError, ValueError) as error:
             log.info("a connection ended: %s", error or type(error).__name__)
         except asyncio.CancelledError:
-            pass  # by `end`; asyncio would call that a failure of this task
+            pass  # by `end`; asyncio would report that as a failure of this task
         except Exception:
             log.exception("a session failed")
         finally:
@@ -237,7 +237,7 @@ class Clients:
             flags, terminal = hello.get("flags", ()), bool(hello.get("terminal"))
             await answer(await self._serving.call(flags, hello["call"], report, terminal=terminal))
 
-        await _while_connected(call(), reader.read(1))  # a door says nothing more
+        await _while_connected(call(), reader.read(1))  # a door sends nothing more
 
     def _about(self) -> Json:
         import psutil
@@ -255,7 +255,9 @@ class Clients:
 
 
 async def _while_connected(answering: Coroutine[Any, Any, None], leaving: Coroutine[Any, Any, object]) -> None:
-    """Go on `answering` until it is done, or the door is gone, which ends `leaving`: then nobody wants the rest."""
+    """Continue `answering` until it is done, or until the door is gone (`leaving` ends), since nobody
+    wants the rest.
+    """
     tasks = [asyncio.ensure_future(answering), asyncio.ensure_future(leaving)]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -276,7 +278,7 @@ def _server(process: psutil.Process) -> Json | None:
 
 
 def is_ours(connection: socket.socket) -> bool:
-    """Whether the other end is this user's; where a system does not tell, the folder is what protects."""
+    """Whether the other end is this user's; if the system does not tell, the folder's permissions protect."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -284,7 +286,7 @@ def is_ours(connection: socket.socket) -> bool:
 
 
 def refuse(listening: socket.socket, why: str) -> None:
-    """Tell who waits that there will be no daemon."""
+    """Tell waiting doors that there will be no daemon."""
     listening.setblocking(False)
     while True:
         try:
@@ -296,6 +298,6 @@ def refuse(listening: socket.socket, why: str) -> None:
             try:
                 connection.sendall(json.dumps({"refused": why}).encode() + b"\n")
                 connection.shutdown(socket.SHUT_WR)
-                connection.recv(65536)  # its hello: unread, it would take the answer away
+                connection.recv(65536)  # its hello: unread data would discard the answer
             except OSError as error:
                 log.info("a door did not hear it: %s", error)

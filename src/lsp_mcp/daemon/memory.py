@@ -1,4 +1,4 @@
-"""What the language servers of all of a user's daemons may take of the machine's memory: `Memory`."""
+"""The memory limit for the language servers of all of a user's daemons: `Memory`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lsp_mcp.sessions.use import Use
 
 log = logging.getLogger(__name__)
 
-_EACH = 30.0  # seconds between two looks, at least: servers take memory while they are asked, so calls lead to looks
-_PART = 2  # by default the servers may take the half of what there is
+_EACH = 30.0  # minimum seconds between two checks, which follow calls, since servers grow while they are asked
+_PART = 2  # default: half of the memory
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
 Json = dict[str, Any]
 
 
 def default_limit() -> int:
-    """Bytes: half of the machine's memory, or of what its container may use."""
+    """Bytes: half of the machine's memory, or of the container's limit."""
     import psutil
 
     there = int(psutil.virtual_memory().total)
@@ -34,9 +34,9 @@ def default_limit() -> int:
 
 
 class Memory:
-    """After calls, makes the servers of workspaces rest while all of them take more than `limit` bytes.
+    """After calls, rests the servers of workspaces while all of them take more than `limit` bytes.
 
-    Those that were not asked for longest come first; those of this daemon, which were asked just now, are the last.
+    The least recently used come first; this daemon's, which were just used, last.
     """
 
     def __init__(self, home: str, limit: int, use: Use, rest: Callable[[], Awaitable[bool]]) -> None:
@@ -77,5 +77,5 @@ class Memory:
 
 
 def taken_by(about: Json) -> int:
-    """Bytes that the language servers of a daemon take, as it tells."""
+    """Bytes used by the language servers of a daemon, as reported by it."""
     return sum(server["rss"] for server in about["servers"])

@@ -27,22 +27,22 @@ _CHUNK = 65536
 
 
 class Followed:
-    """The Neovims that clients have connected to, each followed to its end by a connection that asks nothing.
+    """The Neovims that clients have connected to, each followed to its end by an idle connection.
 
-    Clients end their own connections when they leave, so these are the ones that tell an idle daemon of that end.
+    Clients end their own connections when they leave, so only these tell an idle daemon about a Neovim's end.
     """
 
     def __init__(self) -> None:
         self._alive: dict[str, asyncio.Task[None]] = {}  # by address
-        self._over = asyncio.Event()  # there was one, and none runs any more
+        self._over = asyncio.Event()  # there was one, and none is running any more
 
     @property
     def alive(self) -> list[str]:
-        """The addresses of those that run."""
+        """The addresses of the running ones."""
         return list(self._alive)
 
     async def over(self) -> None:
-        """Return when there was one, and none runs any more."""
+        """Return when there was one, and none is running any more."""
         await self._over.wait()
 
     @property
@@ -51,7 +51,7 @@ class Followed:
         return self._over.is_set()
 
     def follow(self, neovims: Neovims) -> None:
-        """Follow those too that `neovims` are connected to."""
+        """Also follow those that `neovims` are connected to."""
         for connection in neovims.connections.connected:
             if not connection.gone and connection.address.text not in self._alive:
                 self._over.clear()
@@ -64,7 +64,7 @@ class Followed:
             )
             try:
                 while await reader.read(_CHUNK):
-                    pass  # what a plugin tells everybody
+                    pass  # broadcasts of a plugin
             finally:
                 writer.close()
         except OSError as error:
@@ -75,12 +75,12 @@ class Followed:
 
 
 class NeovimClientele(Clientele):
-    """Each client has connections of its own to Neovims of its choice, as if it had this program for itself."""
+    """Each client has its own connections to Neovims of its choice, as if it had this program for itself."""
 
     def __init__(self, running: Running) -> None:
         self._running = running
         self._followed = Followed()
-        self._spare: Running | None = None  # that nobody uses yet
+        self._spare: Running | None = None  # not used by a client yet
         self._called: Running | None = None  # for calls from the shell
         self._all: list[Running] = []
 
@@ -89,7 +89,7 @@ class NeovimClientele(Clientele):
         self._spare = self._new()
 
     def met(self, door: Door) -> None:
-        """See `Clientele.met`; Neovims are looked for as that client sees them."""
+        """See `Clientele.met`; Neovims are searched for as that client sees them."""
         from lsp_mcp.nvim.discovery import Seeker, seeker
 
         others = {name: value for name, value in os.environ.items() if name not in where_neovim_is(os.environ)}
@@ -101,13 +101,13 @@ class NeovimClientele(Clientele):
         try:
             session = session_of(running)
         except BaseException:
-            self._spare = running  # nothing was asked of it
+            self._spare = running  # it was not used
             raise
         return _NeovimSession(session, running, self._close, resumed=bool(door.kept))
 
     @asynccontextmanager
     async def shell(self, tool: str) -> AsyncIterator[Running]:
-        """See `Clientele.shell`; a call that chooses a Neovim chooses it for nobody else."""
+        """See `Clientele.shell`; a call that chooses a Neovim does not choose it for others."""
         if tool in _choosing():
             async with self.batch() as running:
                 yield running
@@ -170,7 +170,7 @@ class NeovimClientele(Clientele):
 
 
 class _NeovimSession:
-    """A client's session, whose Neovims are let go at its end."""
+    """A client's session, whose Neovims are disconnected at its end."""
 
     def __init__(
         self, session: Session, running: Running, close: Callable[[Running], Awaitable[None]], *, resumed: bool
@@ -181,11 +181,11 @@ class _NeovimSession:
         self._close = close
         self._neovims = running.neovims
         self._resumed = resumed
-        self._told: Json | None = None  # what the door keeps for the next daemon
+        self._told: Json | None = None  # what the door passes on to the next daemon
         self.writing = session.writing
 
     async def run(self, read: Callable[[], Any], write: Callable[[bytes], Any]) -> None:
-        """See `Session.run`; the door hears of each change of what it is to keep."""
+        """See `Session.run`; the door is told of each change to what it should keep."""
         changed = asyncio.Event()
         self._neovims.changed.subscribe(changed.set)
 
@@ -199,7 +199,7 @@ class _NeovimSession:
         keeping = asyncio.create_task(keep())
         try:
             if self._resumed:
-                await self._neovims.begun()  # the first call may be about a connection that it had
+                await self._neovims.begun()  # the first call may be about a previous connection
             await self._session.run(read, write)
             await self._keep(write)
         except BrokenPipeError:

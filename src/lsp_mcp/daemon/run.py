@@ -38,8 +38,8 @@ log = logging.getLogger(__name__)
 
 _MIB = 1024 * 1024
 _CLIENTS_NEED = ("lsp_mcp.server.offer", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
-_MOST_SHELLS = 20  # sets of flags whose tools are kept for calls from the shell
-_AT_ONCE = 8  # calls of one client that run at a time: a flood must not hold up the others
+_MOST_SHELLS = 20  # sets of flags whose tools are cached for calls from the shell
+_AT_ONCE = 8  # concurrent calls of one client: a flood must not delay others
 
 
 def run(name: str, root: str, words: list[str]) -> None:
@@ -64,11 +64,9 @@ def run(name: str, root: str, words: list[str]) -> None:
 
 
 def parsed(words: Sequence[str]) -> ServerFlags:
-    """The flags that `words` spell.
+    """The flags in `words`.
 
-    Raises:
-        ClickException: they are malformed.
-        ConfigError: they mean nothing.
+    Raises: ClickException: they are malformed. ConfigError: they are invalid.
     """
 
     @click.command()
@@ -83,7 +81,7 @@ def parsed(words: Sequence[str]) -> ServerFlags:
 
 
 class _Serving:
-    """What runs, for clients each with flags of its own."""
+    """The running parts, for clients with their own flags."""
 
     def __init__(
         self, running: Running, clientele: Clientele, words: Sequence[str], limit: int, resting: Resting
@@ -164,7 +162,7 @@ class _Serving:
             yield ask
 
     def _here(self, running: Running, flags: Sequence[str]) -> Here:
-        """For calls with these `flags` to what is `running`, as the last ones had them."""
+        """For calls with these `flags` to `running`, cached with its last flags."""
         from lsp_mcp.cli.call import Here
 
         key = tuple(flags)
@@ -195,8 +193,8 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     clientele = NeovimClientele(running) if running.neovims else Clientele(running)
     clientele.begin()
-    # The servers load while the tools are imported; the SDK is, once it is needed. This module imports nothing that
-    # starting a server does not need, since the first answer waits for that longest.
+    # The servers load while the tools are imported; the SDK is imported on demand. This module imports nothing that
+    # starting a server does not need, because that is what the first answer waits for longest.
     with importing():
         _, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
 
@@ -216,7 +214,7 @@ async def _serve(
         idle = asyncio.create_task(clients.idle(stays))
         await asyncio.wait([idle, over, stopping], return_when=asyncio.FIRST_COMPLETED)
         idle.cancel()
-        # A client that came just now keeps us, and others must go on finding us.
+        # A client that just connected keeps us alive, and others must still find us.
         if idle.done() and not clients.connected and place.leave():
             break
     if stopping.done():
@@ -231,7 +229,7 @@ async def _serve(
             async with asyncio.timeout(stdio.END_TIMEOUT):
                 await clients.ended()
     try:
-        # A client that hears of our end looks at its files then.
+        # A client that learns of our end then looks at its files.
         async with asyncio.timeout(stdio.END_TIMEOUT):
             await clientele.last_edits()
     except TimeoutError:
@@ -250,7 +248,7 @@ async def _serve(
 
 
 async def _over(clientele: Clientele, clients: Clients) -> None:
-    """Return when there is nothing more to work with, and no door needs this daemon to go on."""
+    """Return when nothing is left to work with, and no door needs this daemon."""
     await clientele.over()
     while clients.shells.calls:
         await clients.shells.over()
@@ -258,7 +256,7 @@ async def _over(clientele: Clientele, clients: Clients) -> None:
 
 
 class _Place:
-    """Where doors find this daemon."""
+    """The address under which doors find this daemon."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -268,7 +266,7 @@ class _Place:
             remove_old(self.home)
 
     def is_found(self) -> bool:
-        """Whether doors find it: somebody may have removed its folder."""
+        """Whether doors can find it: someone may have removed its folder."""
         there = self._there()
         return bool(there and self._socket and is_same(there, self._socket))
 

@@ -1,4 +1,4 @@
-"""The door: a small process that connects one client on stdio to the daemon it shares with others.
+"""The door: a small process that connects one client on stdio to a shared daemon.
 
-It imports the standard library only, and as little of it as it can: it is started for each session and each shell call.
+It imports the standard library only, and little of it: it is started for each session and each shell call.
 """

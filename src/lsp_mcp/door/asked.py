@@ -1,4 +1,4 @@
-"""Which daemon a command line asks for: `Asked`, and `asked_of`."""
+"""The daemon that a command line needs: `Asked`, and `asked_of`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from lsp_mcp import __version__
 
-# Flags that say how one client is served; all others say what runs, and so which daemon it is.
+# Flags that affect one client only; all others say what runs, and so identify the daemon.
 OF_A_CLIENT = frozenset(
     {
         *("--format", "--response-format", "--position-base"),
@@ -22,7 +22,7 @@ SWITCHES = frozenset(
 _NVIM = "nvim"
 # A program that is debugged ends with the session that started it.
 _BACKENDS_ALONE = {"dap"}
-_TOOLSETS_SHARED = {"code", "lsp", "clangd", "clangd-more", "nvim", "lua"}  # those over language servers and Neovims
+_TOOLSETS_SHARED = {"code", "lsp", "clangd", "clangd-more", "nvim", "lua"}  # those for language servers and Neovims
 OF_WHAT_RUNS = frozenset(
     {
         *("--backend", "--socket", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
@@ -30,8 +30,8 @@ OF_WHAT_RUNS = frozenset(
     }
 )
 _OF_LISTENING = {"--transport", "--port", "--host"}
-# What language servers, compilers and package managers do not look at: it differs from one terminal to the next. All
-# else does, whatever its name: GOFLAGS, CPATH, VIRTUAL_ENV, …
+# Variables that language servers, compilers and package managers ignore, and that differ between terminals. All others
+# count, under any name: GOFLAGS, CPATH, VIRTUAL_ENV, …
 _OF_A_TERMINAL = frozenset(
     {
         *("PWD", "OLDPWD", "SHLVL", "_", "TERM", "COLORTERM", "COLUMNS", "LINES", "WINDOWID", "WINDOW", "STY", "PS1"),
@@ -40,20 +40,20 @@ _OF_A_TERMINAL = frozenset(
         *("JOURNAL_STREAM", "LSP_MCP_TOKEN", "NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "PROMPT_COMMAND"),
     }
 )
-# What a Neovim sets for the programs that run in its terminal. Its own language servers do not see those.
+# Variables that a Neovim sets for programs in its terminal. Its own language servers do not see those.
 _OF_A_NEOVIM = frozenset({"VIM", "VIMRUNTIME", "MYVIMRC", "NVIM_LOG_FILE"})
 _WHERE_NEOVIM_IS = ("NVIM", "NVIM_LISTEN_ADDRESS")
-_LIMITS = ("Umask:", "CapEff:", "NoNewPrivs:", "Seccomp:")  # Landlock comes with NoNewPrivs
+_LIMITS = ("Umask:", "CapEff:", "NoNewPrivs:", "Seccomp:")  # Landlock requires NoNewPrivs
 _OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_", "WT_", "KONSOLE_", "GNOME_TERMINAL_")
 _OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
 
 
 class Asked:
-    """A daemon, and how it is to serve one client of it.
+    """A daemon, and how it serves one client.
 
-    `shape` are the flags that say what runs, normalized; `client` those that say how this client is served; `root` is
-    the workspace root, absolute and resolved, and `named` whether the user named it; `call` is a tool and the words for
-    it, for one call from the shell; `batch` says that calls come a line each.
+    `shape` are the flags that say what runs, normalized; `client` those for this client; `root` is the workspace root,
+    absolute and resolved, and `named` whether the user named it; `call` is a tool and its words, for one call from the
+    shell; `batch`: calls come one per line.
     """
 
     def __init__(
@@ -76,29 +76,28 @@ class Asked:
         self.call = tuple(call)
         self.named = named
         self.batch = batch
-        self.program = (__version__, build())  # when this was made: it may be upgraded under us
+        self.program = (__version__, build())  # the time of creation: the program may be upgraded while it runs
 
     @property
     def served(self) -> str:
-        """The same for all that one daemon can serve: root, what runs, the environment that it sees, what it may do."""
+        """Equal for everything that one daemon can serve: root, flags, environment, permissions."""
         variables = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         return "\0".join([self.root, *self.shape, "", *variables, "", *confinement()])
 
     @property
     def name(self) -> str:
-        """For file names: of the program and what is served. It is short, so a daemon compares `served` too."""
+        """For file names: of the program and `served`. It is short, so a daemon compares `served` too."""
         data = "\0".join([*self.program, self.served]).encode("utf-8", "surrogateescape")
         return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 
 def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
-    """What `words`, the arguments of `lsp-mcp`, ask for; None if a shared daemon is not to answer them.
+    """The daemon needed for `words`, the arguments of `lsp-mcp`; None if a shared daemon cannot answer them.
 
-    `listening`: for clients that connect to this process, and not on stdio. Those of a Neovim are told of changes,
+    `listening`: for clients that connect to this process, not on stdio. A Neovim's clients are notified of changes,
     which is not forwarded.
 
-    Raises:
-        OSError: the working folder is gone.
+    Raises: OSError: the working folder is gone.
     """
     found = parted(words)
     if found is None:
@@ -129,7 +128,7 @@ def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
             whole = _absolute(value) if _is_path(flag, value) else value
             shape += [flag] if flag in SWITCHES else [flag, whole]
         else:
-            return None  # the command line says what is wrong with it
+            return None  # the command line reports the error
     if not shared or (listening and is_of_neovim(shape)):
         return None
     root = os.path.realpath(named or ".")
@@ -137,7 +136,7 @@ def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
 
 
 def _is_path(flag: str, value: str) -> bool:
-    if flag == "--socket":  # else HOST:PORT, as `nvim.address.parse_address` has it
+    if flag == "--socket":  # else HOST:PORT, as `nvim.address.parse_address` returns it
         return value.startswith("~") or "/" in value or os.path.lexists(value)
     return os.sep in value or flag == "--compile-commands"
 
@@ -148,17 +147,17 @@ def _absolute(path: str) -> str:
 
 
 def is_of_neovim(shape: Sequence[str]) -> bool:
-    """Whether the flags `shape` ask for the language servers of a Neovim."""
+    """Whether the flags `shape` request the language servers of a Neovim."""
     return "--socket" in shape or ("--backend", _NVIM) in itertools.pairwise(shape)
 
 
 def where_neovim_is(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that name a Neovim to the programs that it runs."""
+    """The variables that name a Neovim to programs running in it."""
     return {name: environment[name] for name in _WHERE_NEOVIM_IS if name in environment}
 
 
 def parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | None:
-    """The flags with their values, and the other words; None if that cannot be told."""
+    """The flags with their values, and the other words; None if unclear."""
     flags: list[tuple[str, str]] = []
     rest: list[str] = []
     left = list(words)
@@ -179,7 +178,9 @@ def parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | No
 
 
 def build() -> str:
-    """Which program this is, beyond its version: where it is, and when it was installed or, in a checkout, changed."""
+    """The identity of this program beyond its version: its place, and the time of its installation or, in a checkout,
+    of its last change.
+    """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
         os.walk(package) if os.path.basename(os.path.dirname(package)) == "src" else [(package, (), ("__init__.py",))]
@@ -194,10 +195,9 @@ def build() -> str:
 
 
 def confinement() -> list[str]:
-    """What limits this process and those that it starts, where the system tells (Linux).
+    """The limits of this process and its children, if the system tells (Linux).
 
-    Who is in a sandbox or a container is not served by a daemon outside it, which sees and may do other things, nor
-    the other way round.
+    A client in a sandbox or container is not served by a daemon outside it, which has other permissions, or vice versa.
     """
     found = []
     try:
@@ -211,7 +211,7 @@ def confinement() -> list[str]:
 
 
 def relevant(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that what runs may depend on."""
+    """The variables that running programs may depend on."""
     passing = (*_OF_TERMINALS, *_OF_CLIENTS)
     return {
         name: value

@@ -13,27 +13,27 @@ from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
 
-_MOST_DEATHS = 5  # daemons that may end over the same calls
-_END_TIMEOUT = 3.0  # seconds after the client's end for the rest of the answers; then nobody reads them
+_MOST_DEATHS = 5  # consecutive daemons that may end during the same calls
+_END_TIMEOUT = 3.0  # seconds after the client's end for the remaining answers; then nobody reads them
 _CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
 Json = dict[str, Any]
 
 
 class Client(Protocol):
-    """Who is served. Called from two threads, `write` from both, one at a time."""
+    """The client being served. Called from two threads; `write` from both, one at a time."""
 
     def read(self) -> bytes:
-        """Its next message, a line; empty when it says nothing more."""
+        """Its next message, a line; empty at the end."""
 
     def write(self, message: bytes) -> None:
-        """Raises BrokenPipeError: it reads nothing more."""
+        """Raises BrokenPipeError: it stopped reading."""
 
     def over(self) -> None:
-        """It says nothing more, and gets nothing more; the last call."""
+        """It sends and receives nothing more; the last call."""
 
 
 class Stdio:
-    """The client at this process's stdin and stdout; the process ends with it."""
+    """The client on this process's stdin and stdout; the process ends with it."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "wb")
@@ -53,32 +53,32 @@ class Stdio:
 
 
 class Forwarding:
-    """One client's session: what it asked is remembered until it is answered, and asked again of the next daemon.
+    """One client's session: requests are kept until they are answered, and repeated with the next daemon.
 
-    A call that changes something is never asked again: the client is told that its outcome is not known. What
-    `greetings` knows is answered before the daemon serves; its own answer is then compared with that.
+    A call that changes something is never repeated: the client is told that its outcome is unknown. Requests that
+    `greetings` can answer are answered before the daemon serves, and compared with its answer later.
     """
 
     def __init__(self, asked: Asked, line: Line | None, greetings: Greetings | None, client: Client) -> None:
-        """`line` may not have agreed yet; without one, a daemon is looked for once there is something to ask.
+        """`line` may not have agreed yet; without one, a daemon is found once there is something to ask.
 
-        Without `greetings` everything is answered by the daemon.
+        Without `greetings` the daemon answers everything.
         """
         self._asked = asked
         self._client = client
         self._first = line
-        self._line: Line | None = None  # that has agreed
+        self._line: Line | None = None  # has agreed
         self._greetings = greetings
         self._writing: frozenset[str] = line.writing if line else frozenset()
         self._pending: dict[str, tuple[bytes, Json]] = {}  # by id, as JSON
-        self._sent: set[str] = set()  # ids of those that a daemon may have begun
-        self._unsent: list[bytes] = []  # what the next daemon is to refuse
+        self._sent: set[str] = set()  # ids of those that a daemon may have started
+        self._unsent: list[bytes] = []  # requests that the next daemon must refuse
         self._introduction: list[bytes] = []  # `initialize`, and that it was received
-        self._answered: dict[str, Json] = {}  # requests by id whose answer the client has already
-        self._kept: Json = {}  # what the last daemon wants the next one to know of this session
+        self._answered: dict[str, Json] = {}  # requests by id that the client already has an answer to
+        self._kept: Json = {}  # what the last daemon passes on to the next for this session
         self._was_served = False
         self._deaths = 0
-        self._changing = threading.Condition()  # holds for all of the above
+        self._changing = threading.Condition()  # guards all of the above
         self._ended = False
         self._over = threading.Event()
         self._telling = threading.Lock()
@@ -89,7 +89,7 @@ class Forwarding:
         try:
             self._to_client()
         except (BrokenPipeError, KeyboardInterrupt):
-            pass  # the client reads nothing more
+            pass  # the client stopped reading
         self._over.set()
         return 0
 
@@ -102,7 +102,7 @@ class Forwarding:
                     self._forward(message if message.endswith(b"\n") else message + b"\n")
             self._end()
         except BrokenPipeError:
-            pass  # it reads nothing more
+            pass  # it stopped reading
         self._client.over()
 
     def _end(self) -> None:
@@ -116,7 +116,7 @@ class Forwarding:
                         self._tell(_error(request, "Connection closed"))
                 return
         line.end_input()
-        if not self._over.wait(_END_TIMEOUT):  # the other thread ends, unless nobody reads
+        if not self._over.wait(_END_TIMEOUT):  # the other thread ends, unless the output is blocked
             line.abort()
 
     def _forward(self, message: bytes) -> None:
@@ -127,19 +127,19 @@ class Forwarding:
             known = self._note(message, is_sent=line is not None)
             if line is None and not known:
                 self._unsent.append(message)
-            self._changing.notify_all()  # without a daemon the other thread connects, and sends what is pending
+            self._changing.notify_all()  # without a daemon the other thread connects, and sends pending requests
         if line is None:
             return
         try:
             line.send(message)  # not under the lock: it may wait until answers are read
         except OSError:
-            # The other thread sees its end, and asks the next one. What did not arrive whole nobody has begun with.
+            # The other thread notices the end and asks the next one. An incomplete message was never started.
             with self._changing:
-                if self._line in (None, line):  # else it was asked of the next one just now
+                if self._line in (None, line):  # else it was just sent to the next one
                     self._sent -= {key for key, (pending, _) in self._pending.items() if pending == message}
 
     def _note(self, message: bytes, *, is_sent: bool) -> bool:
-        """Remember the requests of `message`; False if it must reach a daemon and nothing in it is remembered."""
+        """Record the requests of `message`; False if it must reach a daemon and contains no request to record."""
         try:
             found = json.loads(message)
         except (ValueError, RecursionError):
@@ -152,7 +152,7 @@ class Forwarding:
             if one["method"] == "notifications/cancelled":
                 params = one.get("params")
                 key = json.dumps(params.get("requestId")) if isinstance(params, dict) else ""
-                self._pending.pop(key, None)  # it may be answered or not
+                self._pending.pop(key, None)  # it may or may not be answered
             if one["method"] == "initialize":
                 self._introduction = [message]
                 if self._greetings:
@@ -192,7 +192,7 @@ class Forwarding:
             self._client.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
 
     def _for_client(self, message: bytes) -> Iterator[bytes]:
-        """What to hand on of it; an answer ends its request."""
+        """The part of it to forward; an answer completes its request."""
         try:
             found = json.loads(message)
         except ValueError:
@@ -217,9 +217,9 @@ class Forwarding:
         yield message
 
     def _connected(self) -> Line | None:
-        """A daemon that serves and was asked all that is pending; None when the client has ended.
+        """A daemon that serves and has all pending requests; None when the client has ended.
 
-        The first is there already. Another is looked for once there is something to ask.
+        The first exists already. Another is found once there is something to ask.
         """
         while True:
             line, self._first = self._first, None
@@ -256,7 +256,7 @@ class Forwarding:
         return True
 
     def _ask(self, line: Line) -> bool:
-        """Ask all that is pending; False if the client has ended."""
+        """Send all pending requests; False if the client has ended."""
         with self._changing:
             if self._ended:
                 return False
@@ -273,13 +273,13 @@ class Forwarding:
                 for message in self._unsent:
                     line.send(message)
             except OSError:
-                pass  # its end is seen when it is read
+                pass  # its end is noticed when reading
             self._unsent.clear()
             self._line, self._writing, self._was_served = line, line.writing, True
             return True
 
     def _refuse(self, why: str) -> None:
-        """Answer all that is pending: nobody else will."""
+        """Answer all pending requests with an error: no daemon will."""
         what = "lsp-mcp's daemon ended, and no other could be started" if self._was_served else "lsp-mcp cannot answer"
         with self._changing:
             for key, (_, request) in self._pending.items():
@@ -310,7 +310,7 @@ def _unknown_outcome(request: Json) -> Json:
 
 
 def _failed(request: Json, text: str) -> Json:
-    """The answer to `request` that a model reads, if it is a call."""
+    """The answer to `request` for a model, if it is a call."""
     if request.get("method") != "tools/call":
         return _error(request, text)
     result = {"content": [{"type": "text", "text": text}], "isError": True}

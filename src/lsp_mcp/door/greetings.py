@@ -1,4 +1,4 @@
-"""What clients ask first, answered from a copy while the daemon starts: `Greetings`."""
+"""Answers to a client's first requests from a copy, while the daemon starts: `Greetings`."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from typing import Any
 from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.place import cache_folder, keep_newest
 
-_MOST = 100  # copies that are kept: of other workspace roots, flags and versions
-_MOST_ANSWERS = 30  # in one copy: three for each version of the protocol
+_MOST = 100  # copies kept: of other workspace roots, flags and versions
+_MOST_ANSWERS = 30  # answers in one copy: three for each version of the protocol
 _META = "io.modelcontextprotocol/"
-_OURS = "LSP_MCP_"  # variables of this program, which may change what it offers
+_OURS = "LSP_MCP_"  # variables of this program that may change what it offers
 Json = dict[str, Any]
 
 
 class Greetings:
     """The answers to `initialize`, `server/discover` and `tools/list` that earlier clients got.
 
-    Of the same version and installation, for the same workspace root and the same flags. What a daemon offers follows
-    from these and from which languages lie in the root, so a copy that was used is compared with the daemon's answer.
-    The tools of a Neovim have no copy.
+    For the same version and installation, workspace root and flags. A daemon's offer depends on these and on the
+    languages in the root, so each answer from a copy is compared with the daemon's. The tools of a Neovim are never
+    copied.
     """
 
     def __init__(self, asked: Asked) -> None:
-        """Read what is kept, if anything can be read."""
+        """Read the copy, if possible."""
         own = sorted(f"{name}={value}" for name, value in asked.environment.items() if name.startswith(_OURS))
-        # What a Neovim offers depends on whether it runs and on what its user has registered.
+        # A Neovim's offer depends on whether it runs and on what its user has registered.
         self._without_arguments = ("server/discover",) if asked.is_of_neovim else ("tools/list", "server/discover")
         self._of = "\0".join([*asked.program, asked.root, str(asked.named), *asked.shape, "", *asked.client, "", *own])
         data = self._of.encode("utf-8", "surrogateescape")
         self._folder = os.path.join(cache_folder(), "greetings")
         self._path = os.path.join(self._folder, f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}.json")
         self._answers: dict[str, Any] = self._read()
-        self._version = ""  # of the protocol, as `initialize` asked for it
+        self._version = ""  # of the protocol, as requested in `initialize`
 
     @property
     def are_known(self) -> bool:
@@ -45,17 +45,17 @@ class Greetings:
         return bool(self._answers)
 
     def begun(self, initialize: Mapping[str, Any]) -> None:
-        """The client has sent this: requests that name no version of the protocol are of its version."""
+        """The client has sent this: requests that name no protocol version use its version."""
         params = initialize.get("params")
         self._version = str(params.get("protocolVersion")) if isinstance(params, dict) else ""
 
     def answer(self, request: Mapping[str, Any]) -> Json | None:
-        """The result of `request` by the copy; None if that does not have it."""
+        """The result of `request` from the copy; None if it is not there."""
         found = self._answers.get(self._key(request))
         return found if isinstance(found, dict) else None
 
     def learn(self, request: Mapping[str, Any], result: object) -> bool:
-        """Keep the daemon's own `result` of `request`; whether it differs from the copy."""
+        """Store the daemon's own `result` of `request`; returns whether it differs from the copy."""
         key = self._key(request)
         if not key or not isinstance(result, dict) or self._answers.get(key) == result:
             return False
@@ -67,13 +67,13 @@ class Greetings:
         return True
 
     def forget(self) -> None:
-        """Remove the copy: no daemon is available that would say so."""
+        """Remove the copy: no daemon is available to confirm it."""
         self._answers.clear()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
 
     def _key(self, request: Mapping[str, Any]) -> str:
-        """What the answer depends on; empty if this is not a question that has a copy, or is malformed."""
+        """The inputs that the answer depends on; empty if the request has no copy, or is malformed."""
         method, params = request.get("method"), request.get("params", {})
         if request.get("jsonrpc") != "2.0" or not isinstance(params, dict) or type(request.get("id")) not in (int, str):
             return ""

@@ -1,7 +1,7 @@
 """What `lsp-mcp hook` tells an agent before and after a call of one of the agent's own tools: `answer_event`.
 
-Events come on stdin as a JSON object and are answered on stdout as one, or by nothing; see docs/clients.md. Only a
-daemon that runs already is asked: a hook never starts one.
+Events are JSON objects on stdin, answered by one on stdout or by nothing; see docs/clients.md. Only a running daemon is
+asked: a hook never starts one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lsp_mcp.door.place import cache_folder, is_listening, keep_newest
 
 COMMAND = "hook"
 WITHIN = "--within"
-WITHIN_SECONDS = 2.0  # how long an answer may take, unless the command line says otherwise
-_MOST_ERRORS = 10  # that are shown of one file
+WITHIN_SECONDS = 2.0  # the time limit for an answer, unless the command line sets another
+_MOST_ERRORS = 10  # shown for one file
 _MOST_HINTS = 200  # sessions whose hint is remembered
-_EDITED = ("file_path", "path")  # arguments that name the file that a tool has edited
+_EDITED = ("file_path", "path")  # arguments that may name the edited file
 _HINT = (
     "{name} looks like a symbol: find_symbol_references_by_anchor symbol_anchor={name} of lsp-mcp finds exactly its "
     "uses, find_symbol_definitions_by_name its definition, read_symbol its source. Use grep for text. (Shown once per "
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 def answer_hook(words: Sequence[str]) -> int | None:
     """Answer the event on stdin, if `words` are those of `lsp-mcp hook`; the exit status, 1 if it is not an event.
 
-    None: the command line has to say something about the words.
+    None: the words are wrong, which the command line reports.
     """
     found = parted(words)
     if found is None or found[1] != [COMMAND]:
@@ -69,7 +69,7 @@ def answer_hook(words: Sequence[str]) -> int | None:
 
 
 def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
-    """What the agent is told of `event`; empty if nothing, or if no daemon with these `flags` runs."""
+    """The message to the agent about `event`; empty if there is none, or if no daemon with these `flags` runs."""
     arguments = event.get("tool_input")
     if not isinstance(arguments, dict):
         return ""
@@ -81,7 +81,7 @@ def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
 
 
 def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
-    """The errors that the edited file has and had not before anything changed."""
+    """The errors of the edited file that are new since the baseline."""
     file = next((arguments[key] for key in _EDITED if isinstance(arguments.get(key), str)), "")
     asked = _question(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
     if asked is None:
@@ -115,7 +115,7 @@ def _error(one: Json) -> str:
 
 
 def _hint(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
-    """That there is a better way to find a symbol, once a session."""
+    """A hint at a better way to find a symbol, once per session."""
     from lsp_mcp.door.searches import searched_symbol
 
     session = event.get("session_id")
@@ -129,7 +129,7 @@ def _hint(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> st
 
 
 def _is_first(session: str) -> bool:
-    """Whether this is the first hint of the agent's `session`; from now on it is not."""
+    """Whether this is the first hint of the agent's `session`; records it."""
     data = session.encode("utf-8", "surrogatepass")
     folder = os.path.join(cache_folder(), "hints")
     try:
@@ -138,12 +138,12 @@ def _is_first(session: str) -> bool:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         keep_newest([os.path.join(folder, name) for name in os.listdir(folder)], _MOST_HINTS)
     except OSError:
-        return False  # it is there, or cannot be remembered: then none is better than one at each search
+        return False  # it exists, or cannot be stored: then no hint is better than one at each search
     return True
 
 
 def _question(event: Mapping[str, Any], words: Sequence[str]) -> Asked | None:
-    """What `words` ask for, in the folder of the event unless they name another."""
+    """The daemon for `words`, in the folder of the event unless they name another."""
     folder = event.get("cwd")
     is_named = any(word.startswith("--workspace-root") for word in words)
     rooted = words if is_named or not isinstance(folder, str) else ["--workspace-root", folder, *words]

@@ -1,4 +1,4 @@
-"""A connection to a daemon, a message a line: `Line`."""
+"""A connection to a daemon, one message per line: `Line`."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from lsp_mcp.door.asked import Asked, where_neovim_is
 from lsp_mcp.door.place import connect
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
-_TRIES = 6  # daemons that are asked in a row; one that ends just now may have taken the connection
+_TRIES = 6  # daemons tried in a row; one that is just ending may have taken the connection
 Json = dict[str, Any]
 
 
 class RefusedError(Exception):
     """There is no daemon, or it does not serve this client: the message says why.
 
-    `is_told`: the daemon says that; a client that tries without it gets the same answer.
+    `is_told`: the daemon says so; a client that tries without it gets the same answer.
     """
 
     is_told = False
 
 
 class Line:
-    """A connection to a daemon that has been asked to serve, and does so once it has agreed."""
+    """A connection to a daemon that was asked to serve; usable once it has agreed."""
 
     def __init__(self, asked: Asked, *, resumed: bool = False, kept: Json | None = None, starts: bool = True) -> None:
         """Connect, starting a daemon if there is none, unless not `starts`.
 
-        `resumed`: the client was served by another one before, which wanted `kept` to be told to this one.
+        `resumed`: another daemon served the client before, and passed on `kept`.
 
-        Raises:
-            RefusedError: that is not possible.
+        Raises: RefusedError: that is not possible.
         """
         hello = {
             "served": asked.served,
@@ -52,7 +51,7 @@ class Line:
         self._starts = starts
         self._hello = json.dumps(hello).encode() + b"\n"
         self._has_agreed = False
-        # The tools that may change something, once it has agreed; `x*` is all whose names begin with `x`.
+        # The tools that may change something, once it has agreed; `x*` means all names that begin with `x`.
         self.writing: frozenset[str] = frozenset()
         self._connect()
 
@@ -106,7 +105,7 @@ class Line:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the daemon is known to have ended; what it said last may still be there to read."""
+        """Whether the daemon is known to have ended; its last messages may still be readable."""
         poll = select.poll()
         poll.register(self._socket, 0)
         return any(events & (select.POLLHUP | select.POLLNVAL) for _, events in poll.poll(0))
@@ -116,7 +115,7 @@ class Line:
         self._socket.sendall(line)
 
     def read(self) -> bytes:
-        """The next message; empty when the daemon has ended, also within one."""
+        """The next message; empty when the daemon has ended, even within a message."""
         try:
             line = self._stream.readline()
         except OSError:
@@ -124,14 +123,14 @@ class Line:
         return line if line.endswith(b"\n") else b""
 
     def end_input(self) -> None:
-        """Say that the client sends nothing more."""
+        """Announce that the client sends nothing more."""
         try:
             self._socket.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # it has ended
 
     def abort(self) -> None:
-        """Let go of the daemon: who reads, in another thread, finds that it has ended."""
+        """Disconnect: a reader in another thread sees the daemon's end."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

@@ -1,4 +1,4 @@
-"""Locks between processes: `locked`. The process that holds one may remove its file."""
+"""Locks between processes: `locked`. The holder of a lock may remove its file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _TIMEOUT = 10  # seconds for others to start a daemon, which takes them millisec
 
 @contextlib.contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Nobody else holds the lock `path`.
+    """Hold the lock `path`.
 
-    Raises:
-        TimeoutError: another process holds the lock for 10 s.
+    Raises: TimeoutError: another process holds the lock for 10 s.
     """
     try:
         descriptor = lock_file(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -31,7 +30,7 @@ def locked(path: str) -> Iterator[None]:
 
 
 class _Waiting:
-    """Waits for a lock in a thread of its own, since the system has no call that waits for so long only."""
+    """Waits for a lock in a thread, because the system has no such call with a time limit."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -40,7 +39,7 @@ class _Waiting:
         self._is_wanted = True
 
     def result(self) -> int:
-        """A descriptor that holds it. Raises the errors of `locked`, and what the waiting raised."""
+        """A descriptor that holds it. Raises the errors of `locked`, and those of the wait."""
         threading.Thread(target=self._wait, daemon=True).start()
         with self._changing:
             self._changing.wait_for(lambda: self._found is not None, _TIMEOUT)
@@ -67,10 +66,9 @@ class _Waiting:
 
 
 def lock_file(path: str, how: int) -> int | None:
-    """A descriptor that holds the lock `path`, had as `how` says; None if that was removed before we had it.
+    """A descriptor that holds the lock `path`, opened as `how` says; None if the file was removed first.
 
-    Raises:
-        OSError: it is not available.
+    Raises: OSError: it is not available.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Where daemons listen, and how the first client starts one: `connect`."""
+"""Where daemons listen, and starting one: `connect`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.lock import lock_file, locked
 
 _BACKLOG = 128
-_FOLDERS = 3  # made in a row: one may be removed while it is used
-_TELL_TIMEOUT = 10.0  # seconds for a daemon to say what it is
-_LONGEST_LOG = 1024 * 1024  # bytes of daemons that have ended, to which the next adds its own
-_LOGS = 10  # that are kept of daemons that have ended
+_FOLDERS = 3  # consecutive attempts: a folder may be removed while in use
+_TELL_TIMEOUT = 10.0  # seconds for a daemon to identify itself
+_LONGEST_LOG = 1024 * 1024  # bytes of an ended daemon's log, to which the next one appends
+_LOGS = 10  # logs kept of ended daemons
 _OTHERS = 0o077
-# Bytes: for the path of a socket macOS has 104 with its end, Linux 108.
+# Bytes: the path of a socket is limited to 104 on macOS, 108 on Linux, including its end.
 _LONGEST_PLACE = (103 if sys.platform == "darwin" else 107) - len("/0123456789abcdef.sock")
 LISTENER = 3  # the descriptor on which a daemon gets its listening socket
 
 
 def folder() -> str | None:
-    """The folder of this user's sockets, private; None if there can be none.
+    """The private folder for this user's sockets; None if there can be none.
 
-    Linux: `$XDG_RUNTIME_DIR/lsp-mcp`, elsewhere a folder of this user's own below the temporary folder; whichever is
-    first short enough for the path of a socket.
+    Linux: `$XDG_RUNTIME_DIR/lsp-mcp`, elsewhere the user's own folder below the temporary folder; the first one short
+    enough for the path of a socket.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     places = [os.path.join(runtime, "lsp-mcp")] if runtime and _is_ours(runtime) else []
@@ -48,7 +48,7 @@ def folder() -> str | None:
 
 
 def cache_folder() -> str:
-    """Where this program keeps what it can make again: `LSP_MCP_CACHE`, else this user's; it need not exist."""
+    """The cache folder: `LSP_MCP_CACHE`, else this user's; it may not exist."""
     if named := os.environ.get("LSP_MCP_CACHE"):
         return named
     home = os.path.expanduser("~")
@@ -68,9 +68,9 @@ def _is_ours(place: str) -> bool:
 
 
 def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
-    """A connection to the daemon that is asked for, which is started if none listens; None if there can be none.
+    """A connection to the requested daemon, which is started if none listens; None if there can be none.
 
-    Not `starts`: only to one that runs.
+    Not `starts`: only to a running one.
     """
     for _ in range(_FOLDERS):
         home = folder()
@@ -87,13 +87,13 @@ def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
 
 
 def is_listening(asked: Asked) -> bool:
-    """Whether the daemon that is asked for runs."""
+    """Whether the requested daemon is running."""
     home = folder()
     return home is not None and _listens(os.path.join(home, f"{asked.name}.sock"))
 
 
 def daemons(home: str, question: dict[str, str], name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The name of each daemon that listens, or of the one called `name`, and what it answers to `question`."""
+    """The name of each listening daemon, or of the one called `name`, with its answer to `question`."""
     for file in sorted(os.listdir(home)):
         found, _, extension = file.rpartition(".")
         if extension != "sock" or name not in (None, found):
@@ -114,14 +114,14 @@ def daemons(home: str, question: dict[str, str], name: str | None = None) -> Ite
 
 
 def _listens(path: str) -> bool:
-    """Whether anybody listens at `path`, also if too many wait for that one already."""
+    """Whether a process listens at `path`, even if its queue is full."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.setblocking(False)
         return connection.connect_ex(path) not in (errno.ENOENT, errno.ECONNREFUSED)
 
 
 def _connected(path: str) -> socket.socket | None:
-    """A connection to who listens at `path`, if anybody does."""
+    """A connection to the process that listens at `path`, if there is one."""
     to_daemon = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         to_daemon.connect(path)
@@ -135,7 +135,7 @@ def _connected(path: str) -> socket.socket | None:
 
 
 def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
-    """The same, as the only one who looks: nobody listens, unless another door was quicker."""
+    """The same under the lock: no process listens, unless another door was faster."""
     with locked(os.path.join(home, f"{asked.name}.lock")):
         if there := _connected(path):
             return there
@@ -149,12 +149,12 @@ def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
 
 
 def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
-    """Start the daemon, in a session of its own; it gets the socket, and logs into a file beside it."""
+    """Start the daemon in a session of its own; it gets the socket, and logs into a file next to it."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     log = os.open(os.path.join(home, f"{asked.name}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     if os.fstat(log).st_size > _LONGEST_LOG:
         os.truncate(log, 0)
-    # Above those that it gets, so that none is overwritten before it is copied.
+    # Numbers above its own, so that none is overwritten before it is copied.
     copies = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in (nothing, log, listening.fileno())]
     try:
         actions = [
@@ -163,7 +163,7 @@ def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
             (os.POSIX_SPAWN_DUP2, copies[1], 2),
             (os.POSIX_SPAWN_DUP2, copies[2], LISTENER),
         ]
-        # A root that nobody named may be refused as too wide.
+        # A root that the user did not name may be refused as too wide.
         root = ["--workspace-root", asked.root] if asked.named else []
         command = [sys.executable, "-m", "lsp_mcp.daemon", asked.name, asked.root, *root, *asked.shape]
         pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
@@ -174,9 +174,9 @@ def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
 
 
 def withdraw(home: str, name: str, ours: os.stat_result | None, *, waits: bool = False) -> bool:
-    """Make sure that nobody finds the daemon called `name`, whose socket is `ours`, any more.
+    """Make sure that nobody can find the daemon called `name`, whose socket is `ours`, any more.
 
-    False while a door is starting one and so may be coming, unless this `waits` for it. Its log stays, and those of the
+    False while a door is starting one and may be coming, unless this `waits` for it. Its log stays, with those of the
     last daemons that ended.
     """
     try:
@@ -186,7 +186,7 @@ def withdraw(home: str, name: str, ours: os.stat_result | None, *, waits: bool =
     except BlockingIOError:
         return False
     except OSError:
-        return True  # the folder is gone, or full: nobody can be starting one there
+        return True  # the folder is gone, or full: nothing can be starting there
     try:
         with contextlib.suppress(FileNotFoundError):
             path = os.path.join(home, f"{name}.sock")
@@ -199,12 +199,12 @@ def withdraw(home: str, name: str, ours: os.stat_result | None, *, waits: bool =
 
 
 def is_same(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether these are of one socket: a number alone may be used again."""
+    """Whether both are the same socket: inode numbers alone may be reused."""
     return os.path.samestat(one, other) and one.st_mtime_ns == other.st_mtime_ns
 
 
 def remove_old(home: str) -> None:
-    """Remove what daemons have left that were killed, and old logs."""
+    """Remove files of killed daemons, and old logs."""
     for file in os.listdir(home):
         name, _, extension = file.rpartition(".")
         if extension in ("sock", "lock"):
@@ -215,7 +215,7 @@ def remove_old(home: str) -> None:
 
 
 def keep_newest(files: list[str], most: int) -> None:
-    """Remove all but the `most` of `files` that were changed last; another door may do so at the same time."""
+    """Remove all but the `most` recently changed of `files`; another door may do so at the same time."""
     for old in sorted(files, key=_changed)[:-most]:
         with contextlib.suppress(OSError):
             os.unlink(old)
@@ -229,7 +229,7 @@ def _changed(path: str) -> float:
 
 
 def _remove_left(home: str, name: str) -> None:
-    """Remove the socket and the lock of a daemon that was killed, unless a door is starting the next."""
+    """Remove the socket and the lock of a killed daemon, unless a door is starting the next."""
     path = os.path.join(home, f"{name}.sock")
     try:
         if _listens(path):

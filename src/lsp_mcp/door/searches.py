@@ -1,4 +1,4 @@
-"""Which identifier an agent searches for as text: `searched_symbol`. Pure."""
+"""Identifiers that an agent searches for as text: `searched_symbol`. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _SEARCHERS = {"grep", "egrep", "fgrep", "rg", "ugrep", "ag", "ack"}
 _SEPARATORS = {"&&", "||", ";", "&", "(", ")", "{", "}", "do", "then", "!"}
-# Of these programs; each takes its value from the next word.
+# Options of these programs; each takes its value from the next word.
 _WITH_VALUE = {
     *("-A", "-B", "-C", "-m", "-g", "-t", "-T", "-j", "-M"),
     *("--glob", "--iglob", "--type", "--type-not", "--include", "--exclude", "--exclude-dir", "--max-count"),
@@ -20,13 +20,13 @@ _KEYWORDS = r"(?:func|type|struct|class|enum|interface|def|void|const|var|new|na
 _BEFORE = re.compile(rf"^(?:\^|\\b|\\<|\s|\\s[*+]?|\.|\\\.|->|::|{_KEYWORDS}(?:\s|\\s[*+]?|\.\*)+)+")
 _AFTER = re.compile(r"(?:\\b|\\>|\$|\s|\\s[*+]?|\\?\(|\\?\{|\[\(\]|:=?|=)+$")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\\?\.|::)[A-Za-z_]\w*)*")
-_LEAST = 3  # characters of a name that is worth a word
-# CamelCase, snake_case and dotted names; not TODO, and not a lower-case word, which may be one of a message.
+_LEAST = 3  # minimum length of a name for a hint
+# CamelCase, snake_case and dotted names; not TODO, and not a lower-case word, which may be part of a message.
 _LIKE_A_SYMBOL = re.compile(r".*[a-z0-9][A-Z]|[A-Z][a-z0-9]|.*[A-Za-z0-9]_[A-Za-z0-9]|.*(?:\.|::)")
 
 
 def searched_symbol(tool: str, arguments: Mapping[str, Any]) -> str:
-    """The identifier that a call of the agent's `tool` looks for in code; empty if it looks for something else.
+    """The identifier that a call of the agent's `tool` searches for in code; empty if it searches for something else.
 
     The tool takes a `pattern`, or a shell's `command`.
     """
@@ -46,7 +46,7 @@ def _commands(line: str) -> Iterator[list[str]]:
     try:
         words = list(lexer)
     except ValueError:
-        return  # an open quote: the shell says so
+        return  # an open quote: the shell reports it
     found: list[str] = []
     is_piped = False
     for word in [*words, ";"]:
@@ -83,7 +83,7 @@ def _of_words(words: Sequence[str]) -> str:
 
 
 def _symbol(pattern: str) -> str:
-    """The identifier that `pattern` is, what it is in apart."""
+    """The identifier that `pattern` matches, apart from its surroundings."""
     first, *others = re.split(r"\\?\|", pattern)
     bare = _BEFORE.sub("", _AFTER.sub("", first))
     if others and not all(_symbol(one) for one in others):
@@ -96,5 +96,5 @@ def _symbol(pattern: str) -> str:
 
 
 def _is_of_prose(words: Sequence[object]) -> bool:
-    """Whether one of `words` names files in which there is no code."""
+    """Whether one of `words` names files without code."""
     return any(isinstance(word, str) and _OF_PROSE.fullmatch(word) for word in words)

@@ -1,4 +1,4 @@
-"""What a door does: `serve` a client on stdio, or make one call from the shell."""
+"""The work of a door: `serve` a client on stdio, or make one call from the shell."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lsp_mcp.door.forward import Forwarding, Stdio
 from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
 
-_INTERRUPTED = 130  # exit status, as shells have it
-_COMPLETES = "_LSP_MCP_COMPLETE"  # a variable that the functions of `lsp-mcp completion` set
+_INTERRUPTED = 130  # exit status, by the convention of shells
+_COMPLETES = "_LSP_MCP_COMPLETE"  # set by the functions of `lsp-mcp completion`
 
 
 def serve(words: Sequence[str]) -> int | None:
-    """Do what `words`, the arguments of `lsp-mcp`, say by a shared daemon; the exit status.
+    """Carry out `words`, the arguments of `lsp-mcp`, through a shared daemon; the exit status.
 
-    None: this process is to do it itself.
+    None: this process must do it itself.
     """
     if _COMPLETES in os.environ:
-        return None  # a shell asks what could be typed
+        return None  # a shell asks for completions
     if "hook" in words:
         from lsp_mcp.door.hook import answer_hook
 
@@ -33,9 +33,9 @@ def serve(words: Sequence[str]) -> int | None:
     try:
         asked = asked_of(words)
     except OSError:
-        return None  # the command line says what is wrong
+        return None  # the command line reports the error
     if asked is None or not os.path.isdir(asked.root):
-        return None  # of a root that is missing, the command line says what is wrong
+        return None  # if the root is missing, the command line reports it
     if asked.call:
         _show("starting …")
     try:
@@ -55,13 +55,13 @@ def serve(words: Sequence[str]) -> int | None:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads what is written, and that is not to be tried again at the end.
+        # The output is closed, and must not be written again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
 
 
 def _batch(line: Line) -> int:
-    """Print the outcomes of the calls on stdin; the exit status, that of the worst."""
+    """Print the outcomes of the calls on stdin; returns the worst exit status."""
 
     def ask() -> None:
         try:
@@ -69,7 +69,7 @@ def _batch(line: Line) -> int:
                 line.send(json.dumps({"question": question.decode("utf-8", "replace")}).encode() + b"\n")
             line.send(b'{"end":true}\n')
         except OSError:
-            pass  # the daemon has ended, which the other thread says
+            pass  # the daemon has ended, which the other thread reports
 
     threading.Thread(target=ask, daemon=True).start()
     worst = 0
@@ -82,7 +82,7 @@ def _batch(line: Line) -> int:
 
 
 def _call(line: Line) -> int:
-    """Print the outcome of the call that `line` was made for; its exit status."""
+    """Print the outcome of the call on `line`; its exit status."""
     while message := _next(line):
         if "progress" in message:
             _show(message["progress"][:100])
@@ -121,4 +121,4 @@ def _next(line: Line) -> dict[str, Any]:
     try:
         return line.message()
     except (OSError, ValueError):
-        return {}  # it ended, within a message
+        return {}  # it ended in the middle of a message

@@ -1,1 +1,1 @@
-"""Language servers behind the narrow waist: `session.Session` is one of them, kept alive."""
+"""Language servers behind the narrow waist: `session.Session` is one running server."""

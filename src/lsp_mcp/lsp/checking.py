@@ -1,4 +1,4 @@
-"""Diagnostics of the whole workspace, as it is or with other texts: `Checking`."""
+"""Diagnostics of the whole workspace, for its present or for other texts: `Checking`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lsp_mcp.waiting import phase, within
 log = logging.getLogger(__name__)
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
-_SHARE = 0.75  # of the time that a call has left: how long the server may look
+_SHARE = 0.75  # share of a call's remaining time that the server may spend checking
 
 
 class Checking:
@@ -53,9 +53,7 @@ class Checking:
         self._display_path = display_path
         self._timeout = timeout
         self._asking = asyncio.Lock()
-        self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = (
-            None  # the last one, of which state
-        )
+        self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
         self._beginning: asyncio.Task[None] | None = None
         self.baseline: Checked | None = None
 
@@ -66,7 +64,7 @@ class Checking:
     # --- before anything changes -------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Take the baseline, in the background and once; what changes before it is there leaves none."""
+        """Take the baseline once, in the background; a change before it is complete leaves none."""
         if self._beginning is None:
             self._beginning = asyncio.create_task(self._take_baseline(self._freshness.generation))
 
@@ -79,12 +77,12 @@ class Checking:
     async def _take_baseline(self, before: int) -> None:
         try:
             if await self._freshness.sync() != before:
-                return  # an edit may have come in between
+                return  # an edit may have happened in between
             if self._covers_workspace:
                 checked = await self.check()
             else:
                 checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
-            # It does not matter that files which depend on others are unknown.
+            # Files that depend on others may be unknown; that does not matter.
             if not any(gap.kind == "not_read" for gap in checked.gaps) and await self._freshness.sync() == before:
                 self.baseline = checked
         except LspMcpError as error:
@@ -96,7 +94,7 @@ class Checking:
         """See `Backend.check`."""
         async with self._asking:
             connection = await self._lifetime.live()
-            # What is open is looked at more closely: there are quick fixes then.
+            # Open documents are checked more closely, with quick fixes.
             state = self._freshness.generation, connection, frozenset(self._documents)
             if self._covers_workspace:
                 if self._seen and self._seen[0] == state:
@@ -139,7 +137,7 @@ class Checking:
     def _checked(self, connection: Connection, looked: Looked) -> Checked:
         found = dict(self._found(connection))
         if self._adapter.compilation:
-            # Another question may have opened a file that nobody compiles.
+            # Another question may have opened a file that is not compiled.
             counted = set(looked.covers).difference(looked.outdated)
             found = {path: raw for path, raw in found.items() if path in counted}
         for path in found.keys() & {*looked.units, *looked.parts}:
@@ -170,7 +168,7 @@ class Checking:
         return Checked(found, frozenset(looked.covers), frozenset(untold), tuple(gaps))
 
     def _found(self, connection: Connection) -> Mapping[Path, list[Json]]:
-        """What it says, but for errors that are none of the code."""
+        """Its diagnostics, without errors that are not in the code."""
         diagnostics = connection.notifications.diagnostics
         return {
             path: kept
@@ -196,10 +194,10 @@ class Checking:
                 connection.notifications.diagnostics.put_back(state)
 
     async def _read(self, paths: Collection[Path], connection: Connection) -> set[Path]:
-        """Wait until the server has read the texts of `paths` that it was told last; those that it has not."""
+        """Wait until the server has read the latest texts of `paths`; returns those that it has not read."""
         unread = set(paths)
         if connection.notifications.diagnostics.is_undated:
-            return unread  # it will not say so
+            return unread  # it will not report that
         try:
             async with asyncio.timeout(within(self._timeout) * _SHARE):
                 for path in paths:
@@ -234,7 +232,7 @@ class _Trial:
     def show(self, path: Path, text: Text) -> None:
         """See `Trial.show`."""
         if self._shown.get(path) == text:
-            return  # of a version without a change clangd 22 says nothing
+            return  # clangd 22 publishes nothing for a version without a change
         self._shown[path] = text
         self._checking._documents.show(path, text)
 

@@ -1,4 +1,4 @@
-"""Get a server's diagnostics for a document: `Diagnosing`."""
+"""A server's diagnostics for a document: `Diagnosing`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
 
-_TIMEOUT = 10.0  # seconds for a server to look at a text
+_TIMEOUT = 10.0  # seconds for a server to check a text
 
 
 class Diagnosing:
@@ -32,14 +32,14 @@ class Diagnosing:
         self._lifetime = lifetime
         self._freshness = freshness
         self._timeout = timeout
-        self._asked: dict[Path, int] = {}  # the generation in which the diagnostics of a file were last asked for
+        self._asked: dict[Path, int] = {}  # the generation in which the diagnostics of a file were last requested
 
     async def diagnosed(self, path: Path) -> bool:
         """See `Backend.diagnosed`."""
         connection = await self._lifetime.live()
         self._documents.open(path)
         if (command := self._adapter.diagnostics.command) and self._asked.get(path) != self._freshness.generation:
-            # Whatever it depends on may have changed.
+            # A file that it depends on may have changed.
             generation = self._freshness.generation
             params = {"command": command, "arguments": [{self._adapter.diagnostics.command_field: [path_uri(path)]}]}
             try:

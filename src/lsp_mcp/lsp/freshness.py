@@ -1,4 +1,4 @@
-"""Keep a server up to date: what changed, whom to tell, what to read again: `Freshness`."""
+"""Keeping a server up to date: changes, notifications, files to read again: `Freshness`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from lsp_mcp.workspace import Workspace
 class Freshness:
     """Keeps one server's view of the workspace identical to the disk and, with an editor, to its buffers.
 
-    In order: what changed (the kernel's events, buffers, compiled files outside the watched folders) → who is told
-    (our caches, open documents, the server) → what the server must be made to read again → the generation.
+    In order: changes (the kernel's events, buffers, compiled files outside the watched folders) → notifications (our
+    caches, open documents, the server) → what the server must read again → the generation.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Freshness:
         reloading: Reloading,
     ) -> None:
         self.generation = 0
-        self._disturbances = 0  # how much of it is because the server was shown other texts to check them
+        self._disturbances = 0  # the part of it caused by showing the server other texts for a check
         self._adapter = adapter
         self._workspace = workspace
         self._feed = feed
@@ -67,17 +67,17 @@ class Freshness:
         self._readiness = readiness
         self._reloading = reloading
         self._syncing = asyncio.Lock()
-        self._loaded: tuple[Connection | None, bool] = (None, False)  # by which life of the server, and whether all
-        # What is still to be told, and to be read again. It outlives a caller who is cancelled: the next has it done.
+        self._loaded: tuple[Connection | None, bool] = (None, False)  # by run of the server, and whether all
+        # Pending notifications and files to read. They outlive a cancelled caller: the next one continues.
         self._untold = Changes()
         self._to_load: set[Path] = set()  # changed files
         self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
-        self._changed: set[Path] = set()  # files, for who checks them
-        self._host_seen = 0  # the generation of its buffers that the server is known to have
+        self._changed: set[Path] = set()  # files to be read by the checker
+        self._host_seen = 0  # the generation of its buffers known to the server
 
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
-        # Nobody may ask before what another caller's changes made the server load is loaded.
+        # No question may be asked before the server has loaded another caller's changes.
         with phase(lambda: f"{self._adapter.name}: processing changes"):
             return await self._sync(text_only=text_only, to_check=to_check)
 
@@ -87,12 +87,12 @@ class Freshness:
             connection = await self._announce(connection)
             replaced = await self._reload(connection, text_only=text_only, to_check=to_check)
             await self._count(replaced=replaced)
-        # Checks come one after the other, and one that disturbs is right itself.
+        # Checks run one at a time; the one that disturbs others is itself correct.
         return self.generation - (self._disturbances if to_check else 0)
 
     @asynccontextmanager
     async def exclusively(self) -> AsyncIterator[None]:
-        """Nobody else's answer counts that the server gives during the block: anyone who asked asks again."""
+        """Answers to others during the block do not count: their questions are repeated."""
         async with self._syncing:
             try:
                 yield
@@ -113,7 +113,7 @@ class Freshness:
         return changed
 
     def put_back(self, changed: Collection[Path]) -> None:
-        """Put back files that were taken but not looked at."""
+        """Put back changes that were taken but not processed."""
         self._changed.update(changed)
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
@@ -123,7 +123,7 @@ class Freshness:
                 return await self._reloading.load_word(word, part=part)
 
     async def _announce(self, connection: Connection) -> Connection:
-        """Find out what changed, and tell everybody; the connection of the server that is told."""
+        """Find changes and notify everything concerned; returns the server's connection."""
         self._feed.watch_also(connection.notifications.watched.outside_folders())
         if not self._workspace.root.is_dir():
             raise PathError(
@@ -132,7 +132,7 @@ class Freshness:
         self._untold = self._untold.then(self._feed.changes())
         changes = self._handed(self._untold)
         if endless := {path for path in changes.deleted if is_endless(path)}:
-            # gopls 0.24 reads whatever it is told of, deleted or not; a new server knows nothing of these.
+            # gopls 0.24 reads whatever is announced, deleted or not; a new server needs none of this.
             self._files.forget(endless)
             self.generation += 1
             connection = await self._lifetime.renew()
@@ -144,7 +144,7 @@ class Freshness:
         if self._build and (elsewhere := self._build.changed_elsewhere()):
             self._build.files.changed(elsewhere)
             outside = [*outside, *elsewhere]
-        # Before anything more is waited for: a caller who is cancelled then must not hide it from the others.
+        # Before any further wait: a caller cancelled there must not hide it from others.
         self.generation += bool(matters or outside or edited)
         self._words.changed([*outside, *edited])
         self._words.begin()
@@ -154,7 +154,7 @@ class Freshness:
         return connection
 
     def _handed(self, changes: Changes) -> Changes:
-        """`changes` with links that lead out of the workspace as deleted: no server is to read what is there."""
+        """`changes`, with links out of the workspace as deleted: a server must not read their targets."""
         leading_out = {path for path in (*changes.created, *changes.changed) if not self._workspace.holds(path)}
         if not leading_out:
             return changes
@@ -166,9 +166,10 @@ class Freshness:
         )
 
     async def _reload(self, connection: Connection, *, text_only: bool, to_check: bool) -> bool:
-        """Have everything read again that the server does not read by being told; whether it was replaced."""
+        """Make the server read what notifications do not cover; returns whether it was replaced."""
         if isinstance(connection, HostedConnection) and not connection.has_seen_all and not text_only:
-            # An editor may not have told its server of files that came before us: seconds, once for each session.
+            # An editor may not have told its server about files created before we connected: this costs seconds, once
+            # per session.
             if connection.client and connection.client.root:
                 await self._reloading.reload_all(connection.client.root)
             connection.has_seen_all = True
@@ -186,7 +187,7 @@ class Freshness:
         return replaced
 
     async def _count(self, *, replaced: bool) -> None:
-        """What the server has loaded in the meantime counts too: an answer from before lacks it."""
+        """Files loaded in the meantime count too: an earlier answer lacks them."""
         connection = await self._lifetime.live()
         loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
         self.generation += bool(replaced or loaded != self._loaded)
@@ -194,22 +195,22 @@ class Freshness:
             await self._build.indexed()
 
     async def _edited(self, changes: Changes) -> set[Path]:
-        """The files of this server whose buffers changed since the last call; they follow `changes` on disk."""
+        """The files of this server whose buffers changed since the last call, following `changes` on disk."""
         if self._host is None:
             return set()
         seen, now = self._host_seen, await self._host.buffers.sync([*changes.created, *changes.changed])
-        # Everything up to this generation is looked at, no matter who asks next.
+        # Everything up to this generation has been processed, for all callers.
         self._host_seen = now
         changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
         edited = {path for path in changed if self._adapter.language_of(path)}
         for path in edited:
-            self._documents.note_version(path)  # it takes its place before the server says anything about it
+            self._documents.note_version(path)  # so that it is in order before the server reports about it
         return edited
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:
-        """Tell the server of `changes`: its open documents first, then what it watches.
+        """Tell the server about `changes`: its open documents first, then watched files.
 
-        Whether any of them can matter to an answer: a log that somebody writes in the workspace does not.
+        Returns whether any of them can affect an answer: a log file in the workspace does not.
         """
         touched = [*changes.created, *changes.changed, *changes.deleted]
         self._files.forget(touched)
@@ -218,7 +219,7 @@ class Freshness:
         if self._build:
             self._build.files.changed(touched)
         self._documents.refresh(touched)
-        connection.notifications.last_error = ""  # it may be fixed; if not, the server says so again
+        connection.notifications.last_error = ""  # it may be fixed; if not, the server reports it again
         events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})

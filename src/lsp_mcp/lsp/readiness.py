@@ -1,4 +1,4 @@
-"""Whether a server knows its workspace: `Readiness`."""
+"""Whether a server has loaded its workspace: `Readiness`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """The work that a server still has to do until it knows the workspace, from its own progress reports.
+    """The work that a server still has to do until it has loaded the workspace, from its progress reports.
 
-    `timeout`: seconds for which that is waited for.
+    `timeout`: the longest wait for that, in seconds.
     """
 
     def __init__(self, adapter: Adapter, lifetime: Lifetime, build: Build | None, timeout: float) -> None:
@@ -29,22 +29,21 @@ class Readiness:
         self._timeout = timeout
 
     def pending(self) -> Work | None:
-        """The work that the server still has to do; None once it knows the workspace."""
+        """The remaining work of the server; None once it has loaded the workspace."""
         title, connection = self._adapter.ready.progress_title, self._lifetime.connection
         if not title or not connection or (self._build and not self._build.has_index):
             return None
         return connection.notifications.progress.pending(title)
 
     async def wait(self, report: Report | None = None) -> None:
-        """Wait until the server knows the workspace, at most the ready timeout.
+        """Wait until the server has loaded the workspace, at most the ready timeout.
 
-        Raises:
-            UnavailableError: the server is missing or dies while it starts.
+        Raises: UnavailableError: the server is missing or dies while it starts.
         """
         try:
             async with asyncio.timeout(self._timeout):
                 for seen in itertools.count():
-                    # Taken before the look: what comes while it is reported counts.
+                    # Taken before the check: events during the report count.
                     connection = await self._lifetime.live()
                     changed = connection.notifications.progress.changed
                     work = self.pending()

@@ -1,4 +1,4 @@
-"""A language server kept alive: `Session` is a `Backend` over one `Connection` after another."""
+"""A running language server: `Session` is a `Backend` over successive `Connection`s."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_UNBUILT = 1 / 6  # of the ready timeout: how long a question waits for files that the build leaves out
-_MOST_NEWS = 20  # remembered of how changes were known
+_UNBUILT = 1 / 6  # share of the ready timeout: how long a question waits for excluded files
+_MOST_NEWS = 20  # remembered reports of how changes were detected
 
 
 class SessionOptions(Struct, frozen=True):
@@ -58,19 +58,19 @@ class SessionOptions(Struct, frozen=True):
     env: Mapping[str, str] | None = None
     ready_timeout: float = 30.0  # seconds to wait for the workspace to be known
     request_timeout: float = 60.0  # seconds to wait for one answer
-    check_seconds: float = 0.1  # that an answer may be compared with the text, if it took no longer itself
-    database: Path | None = None  # the compilation database to use; None: the one that is found
-    shared_index: bool = False  # the index is where an editor's server keeps it
+    check_seconds: float = 0.1  # seconds to compare an answer with the text, unless the answer itself took longer
+    database: Path | None = None  # the compilation database to use; None: search for one
+    shared_index: bool = False  # keep the index where an editor's server keeps it
 
 
 class Session:
-    """One language server on one workspace, started again when it dies. With a `host`, it is that editor's.
+    """One language server on one workspace, restarted when it dies. With a `host`, it is that editor's.
 
-    It only puts the parts together: `Lifetime` (start, death, restart), `Documents` (what is open), `Freshness` (what
-    changed), `Readiness` (what is loaded), `Diagnosing`; and what answers may miss, `WorkspaceProjects` and `Build`.
+    It only connects the parts: `Lifetime` (start, death, restart), `Documents` (open documents), `Freshness` (changes),
+    `Readiness` (loading), `Diagnosing`; for gaps, `WorkspaceProjects` and `Build`.
 
-    Messages are sent in order on one connection, and servers handle them in order: what `sync` and `open`
-    send before a request counts for its answer.
+    Messages are sent in order on one connection, and servers handle them in order: whatever `sync` and `open` send
+    before a request counts for its answer.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Session:
         self._files: Texts = host.buffers if host else files
         self._feed = feed
         self._options = options
-        self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not known exactly by events
+        self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not detected exactly by events
         self._numbers = itertools.count(1)
         self._projects = WorkspaceProjects(adapter, workspace, feed, options.env, may_join=host is None)
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
@@ -123,7 +123,7 @@ class Session:
             ),
             before=self._prepare,
             started=self._started,
-            # It may be one of the documents that the server dies of.
+            # It may be a document that makes the server die.
             given_up=lambda: self._documents.keep_last(0),
         )
         self._readiness = Readiness(adapter, self._lifetime, self._build, options.ready_timeout)
@@ -175,12 +175,12 @@ class Session:
 
     @property
     def encoding(self) -> PositionEncoding:
-        """As agreed with the present connection."""
+        """As agreed on the present connection."""
         return self._connection.encoding if self._connection else PositionEncoding()
 
     @property
     def capabilities(self) -> Json:
-        """As the present connection has announced."""
+        """As announced on the present connection."""
         return self._connection.capabilities if self._connection else {}
 
     @property
@@ -215,7 +215,7 @@ class Session:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether it was ended because it was idle; it starts again with the next question."""
+        """Whether it was ended for being idle; the next question starts it again."""
         return self._lifetime.is_at_rest
 
     async def rest(self) -> None:
@@ -339,7 +339,7 @@ class Session:
     # --- what is wrong -----------------------------------------------------------------------------
 
     def begin_baseline(self) -> None:
-        """See what is wrong now, in the background, so that `check` can tell what is new; idempotent."""
+        """Take the baseline in the background, so that `check` can tell which problems are new; idempotent."""
         self._checking.begin()
 
     @property
@@ -432,7 +432,7 @@ class Session:
         return answer
 
     async def _free(self) -> bool:
-        """See `Free`: a server that reads a named pipe waits until somebody writes it."""
+        """See `Free`: a server that reads a named pipe waits until something writes to it."""
         return await self._feed.free_readers(self.adapter.extensions)
 
     def _notify(self, method: str, params: Any) -> None:
@@ -463,7 +463,7 @@ class Session:
             await self._build.prepare()
 
     async def _sample(self) -> Path | None:
-        """A file of this server's languages, the one nearest to the root."""
+        """A file in this server's languages, the one nearest to the root."""
         await self._feed.start()
 
         return await asyncio.to_thread(self._nearest)
@@ -473,12 +473,12 @@ class Session:
         return min(sources, key=lambda path: (len(path.parts), path), default=None)
 
     def _samples(self) -> list[Path]:
-        """The open documents, and one file at least: all projects that the server has loaded are among theirs."""
+        """The open documents, at least one file: they cover all projects that the server has loaded."""
         ours = [path for path in self._documents if path.is_relative_to(self.root)]
         return ours or list(filter(None, [self._nearest()]))
 
     def _started(self) -> None:
-        """A new server knows of no document."""
+        """A new server has no documents."""
         self._documents.reopen_all()
         self._projects.check()
         self._projects.begin()

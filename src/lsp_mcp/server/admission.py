@@ -1,7 +1,7 @@
-"""Who may come in: `LocalOnly` by the names that a request uses, `Visitors` by its user or the token.
+"""Who may connect: `LocalOnly` judges the names in a request, `Visitors` its user or token.
 
-One policy for each transport of TCP: the same user, where the system tells it, or who has the token. Root is another
-user too: it can read the token, but what it passes on for others, as a proxy does, comes as root as well.
+One policy for each TCP transport: the same user, if the system tells, or the token. Root is another user: it can read
+the token, but requests that it forwards for others, as a proxy does, come as root as well.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lsp_mcp.tcp_table import Connection
 
 IN_INITIALIZE = "lsp-mcp/token"
-"""The key in `_meta` of the parameters of `initialize` that a token may be under."""
+"""The key in `_meta` of the parameters of `initialize` that may hold a token."""
 HOW_TO_SEND = (
     "send the token that `lsp-mcp token` prints: as the header `Authorization: Bearer TOKEN`, in the address as "
     f'?token=TOKEN, or in the parameters of initialize as "_meta": {{"{IN_INITIALIZE}": TOKEN}}'
 )
 _CONNECTION, _IN_ADDRESS = "lsp_mcp_connection", "lsp_mcp_token"  # keys of a scope's state
-_WHOLE_REQUEST = 20.0  # seconds in which a request must have come as a whole
+_WHOLE_REQUEST = 20.0  # seconds for a complete request to arrive
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
 class TellingProtocol(H11Protocol):
-    """Keeps for `Visitors` what connection a request came on, and ends one whose request does not come to its end.
+    """Records for `Visitors` the connection of a request, and ends one whose request does not complete.
 
     uvicorn (0.54) itself passes on only addresses, and waits for the rest of a request for ever.
     """
@@ -60,8 +60,8 @@ class TellingProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _expect(self) -> None:
-        """Wait for the rest of a request, from its beginning on, or no more if it is there."""
-        is_upgraded = self.transport.get_protocol() is not self  # a WebSocket, whose request h11 never sees the end of
+        """Wait for the rest of a request from its beginning, or stop waiting if it is complete."""
+        is_upgraded = self.transport.get_protocol() is not self  # a WebSocket, whose end h11 never sees
         if is_upgraded or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_expecting()
         elif self._overdue is None:
@@ -80,7 +80,7 @@ class TellingProtocol(H11Protocol):
 
 
 class Visitors:
-    """Knows who may come in without being asked for more."""
+    """Recognises who may connect without further proof."""
 
     def __init__(self, token: str) -> None:
         self._token = token.encode()
@@ -95,7 +95,7 @@ class Visitors:
         return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token)
 
     async def is_same_user(self, scope: Scope) -> bool:
-        """Whether it came from a program of the user who runs this one; False as well where nobody can tell."""
+        """Whether it came from a program of this program's user; False if unknown."""
         connection = scope.get("state", {}).get(_CONNECTION)
         if not isinstance(connection, Connection):
             return False
@@ -107,13 +107,13 @@ class Visitors:
 
 
 def token_in_address(scope: Scope) -> str | None:
-    """The token that a WebSocket's address had, as in `ws://localhost:21700/?token=TOKEN`."""
+    """The token in a WebSocket's address, as in `ws://localhost:21700/?token=TOKEN`."""
     found: str | None = scope.get("state", {}).get(_IN_ADDRESS)
     return found
 
 
 def _take_token(scope: Scope) -> None:
-    """Take the token out of a WebSocket's address: uvicorn (0.54) logs it."""
+    """Remove the token from a WebSocket's address: uvicorn (0.54) logs it."""
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     sent = [value for name, value in pairs if name == "token"]
     if sent:
@@ -122,10 +122,10 @@ def _take_token(scope: Scope) -> None:
 
 
 class LocalOnly:
-    """Lets through what names this machine: as Host always, as Origin if there is one.
+    """Admits requests that name this machine: always as Host, and as Origin if there is one.
 
     A web page elsewhere may make a browser send a request here (DNS rebinding, cross-site requests); it cannot choose
-    these two headers. `ports`: the only ports that an Origin may have; None: any.
+    these two headers. `ports`: the only ports allowed in an Origin; None: any.
     """
 
     def __init__(self, inner: ASGIApp, names: Collection[str], ports: Collection[int] | None = None) -> None:
@@ -150,7 +150,7 @@ class LocalOnly:
         await self._inner(scope, receive, send)
 
     def _is_own_page(self, origins: list[str]) -> bool:
-        # RFC 6454: a scheme, a host and perhaps a port, and nothing else.
+        # RFC 6454: a scheme, a host and optionally a port, nothing else.
         return origins[0].startswith("http://") and self._is_here(
             [one.removeprefix("http://") for one in origins], self._ports
         )

@@ -1,4 +1,4 @@
-"""Batches of JSON-RPC, which MCP has in 2025-03-26 only: the answers to one go out together."""
+"""Batches of JSON-RPC, supported by MCP 2025-03-26 only: the answers to one are sent together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Batch:
 
     @property
     def text(self) -> str:
-        """Its answer once it is complete, until then and if nobody is to be answered an empty text."""
+        """Its answer once complete; empty until then, and if no message in it has an answer."""
         return f"[{','.join(self.answers)}]" if self.answers and not self.waits_for else ""
 
 
@@ -41,7 +41,7 @@ class Batches:
         self._open: dict[RequestId, _Batch] = {}
 
     def introduced(self, initialize: JSONRPCRequest) -> None:
-        """`initialize` is asked; its answer says whether there are batches."""
+        """`initialize` was requested; its answer says whether there are batches."""
         self._introduction = initialize.id
 
     def opened(self, found: Sequence[Read]) -> tuple[list[JSONRPCMessage], str]:
@@ -64,7 +64,7 @@ class Batches:
         return handled, batch.text
 
     def answered(self, answer: JSONRPCResponse | JSONRPCError, text: str) -> str:
-        """The text to send for `answer`, which is `text` by itself."""
+        """The text to send for `answer`, whose own text is `text`."""
         if self._introduction is not None and answer.id == self._introduction:
             self._introduction = None
             self._agreed = isinstance(answer, JSONRPCResponse) and answer.result.get("protocolVersion") == _WITH_BATCHES
@@ -75,7 +75,7 @@ class Batches:
         return batch.text
 
     def cancelled(self, notification: JSONRPCNotification) -> str:
-        """The text to send now that a request may be cancelled, and so never be answered."""
+        """The text to send after a request was cancelled, and so may never be answered."""
         id_ = (notification.params or {}).get("requestId") if notification.method == "notifications/cancelled" else None
         if not isinstance(id_, str | int) or (batch := self._open.pop(id_, None)) is None:
             return ""

@@ -1,4 +1,4 @@
-"""What a person does on the board's page with agents: answering their questions, naming them, giving them tasks."""
+"""A person's actions on agents in the board's page: answering questions, naming agents, assigning tasks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AgentsApi:
         self._board = board
 
     def handlers(self) -> list[tuple[str, str, Handler]]:
-        """Methods, paths and what answers."""
+        """Methods, paths and handlers."""
         return [
             ("POST", "/api/questions/{id}/answer", self._answer),
             ("POST", "/api/questions/{id}/dismiss", self._dismiss),

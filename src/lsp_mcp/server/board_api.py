@@ -1,4 +1,4 @@
-"""What the board's page asks: JSON over HTTP, and a stream of events. Each request here comes from the page itself."""
+"""The API of the board's page: JSON over HTTP, and a stream of events. Only the page itself may use it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from lsp_mcp.toolsets.board.anchored import looked_up
 
 log = logging.getLogger(__name__)
 
-MOST_TASKS = 20_000  # that a page shows
+MOST_TASKS = 20_000  # shown by a page
 _MOST_DIGITS = 18  # of the number of a change
 _TIMELINE = 100
-_MOST_CARDS = 1_000  # that are asked for by id at once
-# By name: the value that most tasks have (web/board/state.js knows it too); None is never one.
+_MOST_CARDS = 1_000  # that can be requested by id at once
+# By name: the usual value of tasks (web/board/state.js has the same); never None.
 _CARD: dict[str, Any] = {
     **dict.fromkeys(("id", "title", "stage", "position", "revision", "updated_at", "claimed_by", "branch")),
     **dict.fromkeys(("boxes", "ticked", "waits", "blocks", "comment_count"), 0),
     **{"status": "pending", "priority": 2, "tags": [], "blocked_by": []},
 }
-_PING = 10  # seconds between two signs of life of a stream; a page takes 25 of silence for its end
+_PING = 10  # seconds between two heartbeats of a stream; a page takes 25 of silence for its end
 
 
 class NewTask(Body):
@@ -70,7 +70,7 @@ class TaskChange(Body):
 
 
 class Move(Body):
-    """POST /api/tasks/ID/move; it comes before the task `before`, or directly after `after`, the last of the stage."""
+    """POST /api/tasks/ID/move; places it before the task `before`, or directly after `after`, or last in the stage."""
 
     stage: str
     before: str | None = None
@@ -139,7 +139,7 @@ class BoardApi:
     # --- reading -----------------------------------------------------------------------------------
 
     async def _whole(self, request: Request) -> Any:
-        """The board; with `each`, at most so many tasks of each stage, which a page can show at once."""
+        """The board; with `each`, at most that many tasks of each stage, as many as a page can show at once."""
         each = request.query_params.get("each", "")
 
         def work(at: Transaction) -> dict[str, Any]:
@@ -161,11 +161,11 @@ class BoardApi:
         return {"root": str(self._host.workspace.root), "seq": seq, **whole}
 
     async def _workspace(self, _: Request) -> Any:
-        """All but the stages and tasks."""
+        """Everything except stages and tasks."""
         return await self._board.read(_around)
 
     async def _search(self, request: Request) -> Any:
-        """The ids of the tasks that have a text anywhere in them; `archived`: the tasks in the archive."""
+        """The ids of the tasks that contain a text in any field; `archived`: the tasks in the archive."""
         text = request.query_params.get("text", "")
         if "archived" in request.query_params:
             found, total = await self._board.read(
@@ -176,7 +176,7 @@ class BoardApi:
         return {"ids": [one["id"] for one in listed]}
 
     async def _cards(self, request: Request) -> Any:
-        """Some tasks by their ids, as the board has them, without those that are gone; and all that waits for them."""
+        """Some tasks by their ids, in the form of the board, without deleted ones; and all tasks that wait for them."""
         ids = [id_ for id_ in request.query_params.get("ids", "").split(",") if id_][:_MOST_CARDS]
 
         def work(at: Transaction) -> Any:
@@ -242,10 +242,10 @@ class BoardApi:
     async def _events(self, request: Request) -> Response:
         """Server-sent events: `change` (its number is the event's id), `activity`, and `lost`: read everything again.
 
-        `ready` comes after the changes since the number that was sent, with the board's root and newest number.
+        `ready` follows the changes since the number that was sent, with the board's root and newest number.
         """
         sent = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
-        # A number that no database can hold is not one of ours.
+        # A number that no database can hold is not ours.
         since = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS else 0
         return EventSourceResponse(self._stream(since), ping=_PING)
 
@@ -257,7 +257,7 @@ class BoardApi:
             for change in missed or []:
                 since = change["seq"]
                 yield _sent(Event("change", change))
-            # A page that comes back sees whether it is still the same board.
+            # A page that reconnects sees whether it is still the same board.
             now = {"root": str(self._host.workspace.root), "seq": await self._board.newest()}
             yield ServerSentEvent(event="ready", data=json.dumps(now))
             async for event in listener:
@@ -267,12 +267,12 @@ class BoardApi:
 
 
 def _card(task: views.Task) -> dict[str, Any]:
-    """What a card shows, without what most have: of 10,000 tasks that is most of what is sent."""
+    """A card's fields, without default values, which would be most of the data of 10,000 tasks."""
     return {name: task[name] for name, usual in _CARD.items() if task[name] != usual}
 
 
 def _around(at: Transaction) -> dict[str, Any]:
-    """What a page shows beside the stages and tasks."""
+    """The page's data other than stages and tasks."""
     standards, _ = library.list_standards(at, 1_000)
     snippets, _ = library.list_snippets(at, None, 1_000)
     return {

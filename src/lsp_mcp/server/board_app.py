@@ -1,13 +1,12 @@
-"""The board on one address: its page, what the page asks, and MCP over WebSocket and Streamable HTTP.
+"""The board on one address: its page, the page's API, and MCP over WebSocket and Streamable HTTP.
 
-Who may come in:
+Who may connect:
 
-- the page, by a cookie that a one-time link gives (`BoardDoor.link`);
-- agents, by the token; on WebSocket also programs of the same user without one, if they send no Origin: browsers
-  always send theirs, so no page of the web can come that way (docs/contracts/board.md has no token in its
-  handshake). On WebSocket a token may be in the header, in the address or in `initialize`, before which nothing
-  is done;
-- nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
+- the page, by a cookie that a one-time link sets (`BoardDoor.link`); - agents, by the token; on WebSocket also programs
+of the same user without one, if they send no Origin: browsers always send theirs, so no web page can connect that way
+(docs/contracts/board.md has no token in its handshake). On WebSocket a token may be in the header, in the address or in
+`initialize`, before which nothing is done; - nobody whose Host is another name than this machine's, or whose Origin is
+another page's or `null`.
 """
 
 from __future__ import annotations
@@ -63,20 +62,20 @@ _HOW_TO_ENTER = (
 
 
 class BoardDoor:
-    """Keeps the secrets of one running board: who has one comes in."""
+    """Keeps the secrets of one running board: a client with one of them may connect."""
 
     def __init__(self, port: int, token: str) -> None:
         self._token = token
         self.visitors = Visitors(token)
         self.port = port
-        # Of the token, so that pages which are open come back by themselves after a restart.
+        # Derived from the token, so that open pages reconnect after a restart.
         self._cookie = hmac.new(token.encode(), f"page of port {port}".encode(), hashlib.sha256).hexdigest()
         self._keys: set[str] = set()
-        # Cookies are for a host, whatever the port: each board has its own.
+        # Cookies belong to a host, whatever the port: each board has its own name.
         self.cookie_name = f"{_COOKIE}_{port}"
 
     def proof(self, challenge: str) -> str:
-        """What shows that this board knows the token."""
+        """Proof that this board knows the token."""
         return proof_of(self._token, self.port, challenge)
 
     def link(self) -> str:
@@ -86,14 +85,14 @@ class BoardDoor:
         return f"http://localhost:{self.port}/open?key={key}"
 
     def open(self, key: str) -> bool:
-        """Whether a link with this key may open the page; not again."""
+        """Whether a link with this key may open the page; true only once."""
         if key in self._keys:
             self._keys.discard(key)
             return True
         return False
 
     def set_cookie(self, response: Response) -> None:
-        """Let who gets `response` come in from now on."""
+        """Admit the recipient of `response` from now on."""
         response.set_cookie(self.cookie_name, self._cookie, httponly=True, samesite="strict", path="/")
 
     def knows_page(self, connection: HTTPConnection) -> bool:
@@ -185,7 +184,9 @@ _ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Openin
 
 
 class _Guarded:
-    """Keeps out of `/api` who is not the page, out of `/mcp` who has no token, and changes from other pages."""
+    """Rejects requests to `/api` that are not from the page, to `/mcp` without a token, and changes from
+    other pages.
+    """
 
     def __init__(self, inner: ASGIApp, door: BoardDoor) -> None:
         self._inner = inner

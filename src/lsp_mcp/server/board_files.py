@@ -1,4 +1,4 @@
-"""The board's page and the files that it loads: `PageFiles`."""
+"""The board's page and its files: `PageFiles`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _FOR_EVER = "private, max-age=31536000, immutable"
 
 
 class PageFiles:
-    """One folder of files. Their address changes with them, so that a browser asks for each of them once.
+    """One folder of files. Their address changes with their content, so that a browser requests each only once.
 
-    The page is made of some fifty small modules: to ask whether each is still the same took longer than all the rest.
+    The page consists of some fifty small modules: validating each took longer than everything else.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def page(self) -> Response:
-        """The page itself, which refers to the files as they are now."""
+        """The page itself, which refers to the present files."""
         text = (self._folder / "index.html").read_text("utf-8")
         return Response(text.replace(_FOLDER, f"{_FOLDER}{self._version()[0]}/"), media_type="text/html")
 
     def route(self) -> Route:
-        """What serves the others."""
+        """The handler for the others."""
         return Route(f"{_FOLDER}{{version}}/{{name}}", self._file, methods=["GET"])
 
     async def _file(self, request: Request) -> Response:
@@ -38,13 +38,13 @@ class PageFiles:
         version, names = self._version()
         if name not in names:
             return PlainTextResponse("there is no such file\n", status_code=404)
-        # A page that was open before an update asks for files of before: it gets those of now, but not for ever.
+        # A page opened before an update requests earlier files: it gets the present ones, but not cached for ever.
         headers = {"Cache-Control": _FOR_EVER} if request.path_params["version"] == version else {}
         path = self._folder / name
         return Response(path.read_bytes(), media_type=_KINDS.get(path.suffix), headers=headers)
 
     def _version(self) -> tuple[str, set[str]]:
-        """What is another after each change of a file, and the names of all."""
+        """A digest that changes with each file, and the names of all files."""
         with os.scandir(self._folder) as found:
             stats = {entry.name: entry.stat() for entry in found}
         told = "".join(f"{name} {stat.st_mtime_ns} {stat.st_size}\n" for name, stat in sorted(stats.items()))

@@ -1,4 +1,4 @@
-"""What the board's page asks about the past: histories, earlier revisions, the trash."""
+"""The API of the board's page for the past: histories, earlier revisions, the trash."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Revert(Body):
 
 
 class HistoryApi:
-    """The routes about what was."""
+    """The routes for histories and the trash."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
 
     def handlers(self) -> list[tuple[str, str, Handler]]:
-        """Methods, paths and what answers."""
+        """Methods, paths and handlers."""
         return [
             ("GET", "/api/history/{kind}/{id}", self._history),
             ("GET", "/api/history/{kind}/{id}/{revision:int}", self._as_of),
@@ -42,7 +42,7 @@ class HistoryApi:
         ]
 
     async def _history(self, request: Request) -> Any:
-        """`entries`: `fields` have [before, after], or of a long text {`at`, `removed`, `added`}."""
+        """`entries`: `fields` have [before, after] or, for a long text, {`at`, `removed`, `added`}."""
         kind, id_ = _named(request)
         return await self._board.read(lambda at: versions.of(at, kind, id_))
 

@@ -1,4 +1,4 @@
-"""What the board's page asks about what a task depends on, the code that it is about, and its commits."""
+"""The API of the board's page for a task's dependencies, its code, and its commits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lsp_mcp.server.board_requests import Body, Handler, json_of
 from lsp_mcp.toolsets.board.anchored import anchored, code_around
 from lsp_mcp.toolsets.board.task_commits import commits_of, diff_of
 
-_AROUND = 6  # lines that are shown before and behind an anchor
+_AROUND = 6  # lines shown before and after an anchor
 
 
 class Links(Body):
-    """PUT /api/tasks/ID/links; what is not given stays."""
+    """PUT /api/tasks/ID/links; omitted fields stay."""
 
     depends_on: list[str] | None = None
     anchors: list[str] | None = None

@@ -1,4 +1,4 @@
-"""How a board proves that it is this user's, without saying the token: anyone may listen on its ports."""
+"""How a board proves that it is this user's, without revealing the token: any program may listen on its ports."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import hmac
 
 
 def proof_of(token: str, port: int, challenge: str) -> str:
-    """The answer to `challenge` of who knows `token`; for this port, so that no other server can pass it on."""
+    """The answer to `challenge` from a board with `token`; for this port, so that no other server can pass it on."""
     return hmac.new(token.encode(), f"board on port {port}: {challenge}".encode(), hashlib.sha256).hexdigest()

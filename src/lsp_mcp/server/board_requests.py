@@ -1,4 +1,4 @@
-"""How a request of the board's page is read."""
+"""Reading requests from the board's page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Handler = Callable[[Request], Awaitable[Any]]
 
 
 class Body(BaseModel):
-    """What a page sends; nothing else may be in it."""
+    """Data from a page; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -25,8 +25,7 @@ class Body(BaseModel):
 async def json_of(request: Request) -> Any:
     """The JSON that a page sends.
 
-    Raises:
-        CallerError: it is none, or too much.
+    Raises: CallerError: it is not JSON, or too large.
     """
     if int(request.headers.get("content-length") or 0) > _MOST_BODY:
         raise CallerError(f"a request can have at most {_MOST_BODY:,} bytes.")

@@ -1,4 +1,4 @@
-"""The board is served: its page to people, MCP to agents."""
+"""Serving the board: its page to people, MCP to agents."""
 
 from __future__ import annotations
 

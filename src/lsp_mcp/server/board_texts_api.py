@@ -1,4 +1,4 @@
-"""What the board's page asks about standards and snippets."""
+"""The API of the board's page for standards and snippets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StandardChange(Body):
 
 
 class NewSnippet(Body):
-    """POST /api/snippets; without an id it gets one that is made of its title."""
+    """POST /api/snippets; without an id, one is made from its title."""
 
     title: str
     content: str

@@ -1,4 +1,4 @@
-"""Who calls a tool: the connection of a request, and the name of the program at its other end."""
+"""The caller of a tool: the connection of a request, and the name of the program at its other end."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChang
 
 log = logging.getLogger(__name__)
 
-_MOST = 64  # clients that are told
+_MOST = 64  # clients that are notified
 
 
 class Changes:
-    """`settled` is awaited before a list is returned, so that the first one includes what is added at the start."""
+    """`settled` is awaited before a list is returned, so that the first one includes everything added at the start."""
 
     def __init__(self, settled: Callable[[], Awaitable[None]]) -> None:
         self.bus = InMemorySubscriptionBus()

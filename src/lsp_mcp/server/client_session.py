@@ -39,8 +39,8 @@ class ClientSession:
         writing = asyncio.Lock()
 
         async def read_fairly() -> bytes:
-            # A read of what is there already never waits: without a turn for the others between two messages, a
-            # thousand of one client are all taken in before another client is heard.
+            # Reading available data never yields: without giving others a turn between two messages, a thousand of one
+            # client would be processed before another client's first.
             await asyncio.sleep(0)
             return await read()
 

@@ -39,7 +39,7 @@ class Completions:
             elif name == PATH:
                 values = [*self._paths(value)]
         except (LspMcpError, OSError, ValueError):
-            pass  # a suggestion less; the prompt or the resource itself says what is wrong
+            pass  # no suggestion; the prompt or the resource itself reports the error
         return CompleteResult(
             completion=Completion(values=values[:_MOST], total=len(values), has_more=len(values) > _MOST)
         )
@@ -53,7 +53,7 @@ class Completions:
         found = await _answer(self._search, symbol_name=value, limit=_MOST, include_code=False)
         whole = [one["name"] for one in found.get("definitions", [])]
         short = [_shortened(name, value) for name in whole]
-        # A name that several symbols have means none of them.
+        # A name of several symbols identifies none of them.
         names = [name if short.count(own) > 1 else own for name, own in zip(whole, short, strict=True)]
         return list(dict.fromkeys(names))
 
@@ -69,7 +69,7 @@ class Completions:
 
 
 async def _answer(tool: Tool | None, **arguments: Any) -> dict[str, Any]:
-    """The answer of `tool` as data; empty where it is not offered."""
+    """The answer of `tool` as data; empty if it is not offered."""
     found = json.loads(await tool.call(Call(format="json"), arguments)) if tool else {}
     return found if isinstance(found, dict) else {}
 

@@ -1,4 +1,4 @@
-"""A client of a shared daemon, within a program that has several: `DaemonClient`."""
+"""A client of a shared daemon, in a program that has several: `DaemonClient`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Json = dict[str, Any]
 
 
 class DaemonClient:
-    """One session in the daemon that `asked` names, through a connection of its own.
+    """One session in the daemon named by `asked`, over its own connection.
 
-    What a session on stdio has, it has too: a daemon that ended is replaced, questions are asked again, edits are not.
-    For one event loop; `close` ends it.
+    As for a session on stdio, a daemon that ended is replaced, questions are repeated, edits are not. For one event
+    loop; `close` ends it.
     """
 
     def __init__(self, asked: Asked, name: str, version: str) -> None:
@@ -54,10 +54,9 @@ class DaemonClient:
         return _result(await asyncio.shield(self._introduced))
 
     async def request(self, method: str, params: Json, report: Report | None = None) -> Json:
-        """The result of a request, which is cancelled there if it is cancelled here; `report` hears of its progress.
+        """The result of a request; cancelling this cancels it in the daemon. `report` receives its progress.
 
-        Raises:
-            MCPError: the daemon answers with an error, or no daemon is available.
+        Raises: MCPError: the daemon answers with an error, or no daemon is available.
         """
         number, answer = self._ask(method, params, report)
         try:
@@ -71,10 +70,10 @@ class DaemonClient:
             self._reports.pop(number, None)
 
     def close(self) -> None:
-        """Let go of the daemon, which ends what still runs; idempotent."""
+        """Disconnect; the daemon ends what is still running. Idempotent."""
         self._lines.put(b"")
 
-    # --- for the forwarding, in threads of its own; see `door.forward.Client` ------------------------
+    # --- for the forwarding, in its own threads; see `door.forward.Client` ------------------------
 
     def read(self) -> bytes:
         """See `Client.read`."""
@@ -93,7 +92,7 @@ class DaemonClient:
     # --- inside ------------------------------------------------------------------------------------
 
     def _ask(self, method: str, params: Json, report: Report | None = None) -> tuple[int, asyncio.Future[Json]]:
-        """Send a request; its number and its answer, a JSON-RPC response with `result` or `error`."""
+        """Send a request; returns its number, and its answer: a JSON-RPC response with `result` or `error`."""
         number = next(self._ids)
         if report:
             self._reports[number] = report

@@ -13,14 +13,14 @@ from lsp_mcp.server.offer import Offer
 from lsp_mcp.server.tool_calls import UnknownToolError
 from lsp_mcp.toolsets.tool import Client
 
-# Versions of the protocol whose messages are the same for what is answered here.
+# Protocol versions in which all messages handled here are the same.
 VERSIONS = ("2025-06-18", "2025-11-25")
 CANCELLED = b'"notifications/cancelled"'
-INTRODUCTION = "lsp-mcp: introduction"  # the id under which the SDK is told of it
+INTRODUCTION = "lsp-mcp: introduction"  # the id under which the SDK gets it
 _INVALID_PARAMS = -32602
 _CLOSED = -32000
 _RESERVED = "io.modelcontextprotocol/"  # names in `_meta` of newer versions
-_MOST_NESTED = 100  # brackets in a message that is read here
+_MOST_NESTED = 100  # brackets in a message handled here
 _UNUSUAL = (b"\\ud", b"\\uD", b"NaN", b"Infinity")  # text that may be invalid Unicode, and numbers that are not JSON
 
 Send = Callable[[Json], Awaitable[None]]
@@ -165,7 +165,7 @@ class FirstMessages:
                 raise
             told["error"] = {"code": _CLOSED, "message": "Connection closed"}
         finally:
-            # From here on nothing cancels it: half a message would end the whole connection.
+            # Not cancellable from here: half a message would end the whole connection.
             del self._running[id_]
             self._cancelled.discard(id_)
         await self._send(told)

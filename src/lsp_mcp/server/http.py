@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
-_OPEN = ("/health",)  # what needs no token
-_MOST_FRAME = 16 * MOST_FRAME  # one that is only too long for a message is answered; this is what memory is for
-# Loggers of the SDK (2.3), which takes a client that goes before its request is whole for an error of the server.
+_OPEN = ("/health",)  # served without a token
+_MOST_FRAME = 16 * MOST_FRAME  # a message that is slightly too long still gets an answer; this limit protects memory
+# Loggers of the SDK (2.3), which reports a client that leaves before its request is complete as a server error.
 _HEARING_DISCONNECTS = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "mcp.server.sse")
 _GRACE = 1  # seconds for answers under way when it ends
 
@@ -57,7 +57,7 @@ async def serve_app(
     *,
     websockets: bool = False,
 ) -> None:
-    """Serve until a signal arrives or `over` completes; then end what is `running`, if it is of this process.
+    """Serve until a signal arrives or `over` completes; then end `running`, if it belongs to this process.
 
     Does not return: a client's open stream must not keep the process alive.
     """
@@ -92,7 +92,7 @@ async def serve_app(
 
 
 def say_port(listening: socket.socket) -> None:
-    """Tell the program that started us (docs/contracts/lua.md). Answers come once the rest is up."""
+    """Notify the program that started us (docs/contracts/lua.md). Answers follow once the rest is up."""
     print(f"MCP server listening on port {listening.getsockname()[1]}", flush=True)
 
 

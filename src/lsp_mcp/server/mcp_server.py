@@ -82,10 +82,10 @@ def mcp_server(
         return CallToolResult.model_validate(result)
 
     async def set_level(context: ServerRequestContext, params: SetLevelRequestParams) -> EmptyResult:
-        return EmptyResult()  # what is sent is for a person's eyes or an agent's, and little
+        return EmptyResult()  # it only sends small notices for a person or an agent
 
     if called:
-        # Deprecated in the newest version of MCP, in which nobody can be told of anything between two requests.
+        # Deprecated in the newest version of MCP, in which no notification can be sent between two requests.
         warnings.filterwarnings("ignore", message="The logging capability is deprecated")
     return _Server(
         "lsp-mcp",

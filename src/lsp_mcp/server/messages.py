@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[][{},:]|[^][{},:"\s]++', re.DOTALL)  # possessive: in one pass
-_MOST_TOKENS = 10_000  # looked at for an id, which clients write first
+_MOST_TOKENS = 10_000  # examined for an id, which clients write first
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 200  # of pydantic's parser, jiter
 
@@ -58,7 +58,7 @@ def read_message(line: bytes, amend: Callable[[dict[str, Any]], None] | None = N
         return _read_slowly(line, amend)
     if isinstance(message, JSONRPCRequest) and message.method != "initialize":
         return message
-    # The SDK takes a request whose id is wrong for a notification, which nobody answers.
+    # The SDK takes a request with an invalid id for a notification, which is never answered.
     return _read_slowly(line, amend)
 
 

@@ -31,7 +31,7 @@ class Served(Struct, frozen=True):
 class Offer(Struct, frozen=True):
     """The tools of one session, their calls, and the instructions for a model; `served` is None if all calls fail.
 
-    `is_plain`: all there is are these tools, and their list stays.
+    `is_plain`: there are only these tools, and their list is constant.
     """
 
     served: Served | None
@@ -40,7 +40,7 @@ class Offer(Struct, frozen=True):
     instructions: str
     is_plain: bool
     prompts: Prompts | None = None
-    diagnostics: Diagnostics | None = None  # of what is wrong with the code
+    diagnostics: Diagnostics | None = None  # for reports of errors in the code
 
 
 def offer_of(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Offer:

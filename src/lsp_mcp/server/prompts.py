@@ -1,4 +1,4 @@
-"""Prompts for the three tasks in which the tools matter most: `Prompts` (docs/contracts/prompts.md)."""
+"""Prompts for the three tasks that need the tools most: `Prompts` (docs/contracts/prompts.md)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SYMBOL = _Argument(SYMBOL, "Symbol", "Type.Method, pkg.Func, FILE:LINE, or an a
 
 @dataclass(frozen=True)
 class _Task:
-    """One prompt; `tools` are those without which it makes no sense."""
+    """One prompt; it is offered only together with `tools`."""
 
     title: str
     description: str
@@ -93,7 +93,7 @@ _TASKS = {
 
 
 class Prompts:
-    """The prompts for which the `tools`, by name, are offered."""
+    """The prompts whose `tools` are offered."""
 
     def __init__(self, tools: Collection[str]) -> None:
         self._tasks = {name: task for name, task in _TASKS.items() if task.tools <= set(tools)}

@@ -52,7 +52,7 @@ _ONE = re.compile(r"(?P<scheme>nvim-\w+://)(?P<id>[^/]*)(?:/(?P<rest>.*?))?/?")
 
 
 class Resources:
-    """Connections, the diagnostics of their buffers, and the tools that work through them."""
+    """Connections, the diagnostics of their buffers, and their tools."""
 
     def __init__(self, neovims: Neovims, tools: Sequence[Tool], base: Base) -> None:
         self._neovims = neovims
@@ -86,7 +86,7 @@ class Resources:
     async def templates(
         self, _: ServerRequestContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Their forms."""
+        """Their templates."""
         refuse_cursor(params)
         return ListResourceTemplatesResult(
             resource_templates=[
@@ -174,10 +174,9 @@ def _about(connection: NvimConnection) -> dict[str, Any]:
 
 
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
-    """Lists are given in one piece, so no cursor is one that this server gave.
+    """Refuse a cursor: lists are returned in one piece.
 
-    Raises:
-        MCPError: there is one.
+    Raises: MCPError: there is one.
     """
     if params and params.cursor is not None:
         raise MCPError(INVALID_PARAMS, f"unknown cursor {params.cursor[:80]!r}: this list has one page")

@@ -1,4 +1,4 @@
-"""HTTP as one more door of the daemon that sessions share: `serve_shared`."""
+"""HTTP as a door of the daemon that sessions share: `serve_shared`."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ from lsp_mcp.server import http
 from lsp_mcp.server.callers import caller
 from lsp_mcp.server.daemon_client import DaemonClient, Json
 
-_MOST_NAMES = 20  # clients without sessions of their own, which are known by their names only
-_WITHOUT_SESSION = "http "  # their keys begin so
+_MOST_NAMES = 20  # clients without sessions, known by name only
+_WITHOUT_SESSION = "http "  # prefix of their keys
 
 
 async def serve_shared(asked: Asked, listening: socket.socket, token: str) -> None:
-    """Serve on HTTP what the daemon that `asked` names has, to who sends `token`. Does not return.
+    """Serve the daemon named by `asked` on HTTP, for clients with `token`. Does not return.
 
-    Raises:
-        ConfigError: the daemon says that its flags cannot be used.
+    Raises: ConfigError: the daemon reports that its flags cannot be used.
     """
     first = DaemonClient(asked, "lsp-mcp", __version__)
     try:
@@ -51,9 +50,9 @@ async def serve_shared(asked: Asked, listening: socket.socket, token: str) -> No
 
 
 class _Forwarded:
-    """Each HTTP session has a session of its own in the daemon, so anchors and news are its own too.
+    """Each HTTP session has its own session in the daemon, with its own anchors and news.
 
-    A client of the newer protocol has no session; it shares one with those of its name, see `caller`.
+    A client of the newer protocol has no session; it shares one with those of the same name, see `caller`.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -61,7 +60,7 @@ class _Forwarded:
         self._clients: OrderedDict[str, DaemonClient] = OrderedDict()
 
     def server(self, introduced: Json) -> Server[dict[str, Any]]:
-        """What clients come to; `introduced` is how the daemon introduces itself."""
+        """The server for clients; `introduced` is the daemon's introduction."""
         to, offered = self._to, introduced["capabilities"]
         has_resources, has_prompts = "resources" in offered, "prompts" in offered
         return Server(
@@ -82,7 +81,7 @@ class _Forwarded:
         )
 
     def _to(self, method: str, kind: type[BaseModel]) -> Any:
-        """What forwards requests called `method`; its results are of that `kind`."""
+        """A handler that forwards requests called `method`; its results are of that `kind`."""
 
         async def forward(context: ServerRequestContext, params: BaseModel | None) -> BaseModel:
             # `_meta` is between the client and this process.

@@ -1,4 +1,4 @@
-"""MCP on stdio, from the first byte to an end that leaves nothing behind."""
+"""MCP on stdio, from the first byte to a clean end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def serve_stdio(served: Served) -> None:
 
 
 async def serve_refusals(reason: LspMcpError, running: Running | None = None) -> None:
-    """See `refusing_offer`; what is `running` is ended with it. Does not return."""
+    """See `refusing_offer`; `running` is ended with it. Does not return."""
     await _serve(refusing_offer(reason), running)
 
 
@@ -56,7 +56,7 @@ async def _serve(offer: Offer, served: Running | None) -> None:
 
 
 async def end(running: Running) -> None:
-    """End every language server within 3 s, whatever they do."""
+    """End every language server within 3 s in any case."""
     try:
         async with asyncio.timeout(END_TIMEOUT):
             await running.close()
@@ -84,7 +84,9 @@ def _write(stream: BinaryIO, data: bytes) -> None:
 
 
 def _take(descriptor: int) -> BinaryIO:
-    """Standard input or output, for the protocol alone: others in this process read nothing and print to stderr."""
+    """Standard input or output, for the protocol alone: other code in this process reads nothing and
+    prints to stderr.
+    """
     ours = os.dup(descriptor)
     if descriptor == 0:
         nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The tools of a session, listed and called apart from any transport: `ToolCalls`."""
+"""The tools of a session, listed and called independently of any transport: `ToolCalls`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ log = logging.getLogger(__name__)
 
 
 class Offered(Protocol):
-    """What a list says of a tool."""
+    """A tool's entry in a list."""
 
     @property
     def name(self) -> str:
-        """What clients call it."""
+        """Its name for clients."""
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its name for people."""
 
     @property
     def description(self) -> str:
-        """What it does."""
+        """Its description."""
 
     @property
     def read_only(self) -> bool:
@@ -38,7 +38,7 @@ class Offered(Protocol):
 
     @property
     def destructive(self) -> bool:
-        """Whether what it changes may be lost."""
+        """Whether it may destroy data."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -50,23 +50,23 @@ class More(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What their names begin with."""
+        """The prefix of their names."""
 
     async def tools(self) -> Sequence[Offered]:
-        """Those that there are now."""
+        """The present ones."""
 
     async def call(self, call: Call, name: str, arguments: dict[str, Any]) -> str:
-        """The answer of one of them, or a `LspMcpError` that says what there is."""
+        """The answer of one of them, or an `LspMcpError` that lists the available ones."""
 
 
 class UnknownToolError(CallerError):
-    """There is no tool of that name; the message lists those that there are."""
+    """There is no tool of that name; the message lists the available ones."""
 
 
 class ToolCalls:
     """`tools`, and `more`; `format` and `response_format` are the user's defaults.
 
-    The first answer ends with the `greeting`. No more than `at_once` calls run at a time, unless that is 0.
+    The first answer ends with the `greeting`. At most `at_once` calls run at a time, unless that is 0.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ToolCalls:
 
     @property
     def writing(self) -> list[str]:
-        """The names of those that may change something; `x*` is all whose names begin with `x`."""
+        """The names of tools that may change something; `x*` means all names that begin with `x`."""
         of_others = [f"{self._more.prefix}*"] if self._more else []
         return [*(tool.name for tool in self._tools if not tool.read_only), *of_others]
 
@@ -143,14 +143,14 @@ class ToolCalls:
 
 
 def described(tool: Offered, response_format: ResponseFormat = "text") -> Json:
-    """A tool as `tools/list` has it; the schema of its answers is there if those are structured."""
+    """A tool for `tools/list`, with the schema of its answers if those are structured."""
     return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema,
         **({} if response_format == "text" else {"outputSchema": BLOCKS_SCHEMA}),
-        # Of a tool that only reads, that alone: the other hints mean something only for tools that write.
+        # For a read-only tool only that hint: the others apply to tools that write.
         "annotations": {"readOnlyHint": True}
         if tool.read_only
         else {"destructiveHint": tool.destructive, "openWorldHint": False},

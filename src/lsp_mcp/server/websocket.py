@@ -1,4 +1,4 @@
-"""MCP over a WebSocket, one JSON-RPC message a frame (the SDK has none any more)."""
+"""MCP over a WebSocket, one JSON-RPC message per frame (the SDK no longer has it)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ log = logging.getLogger(__name__)
 MOST_FRAME = 1_000_000  # bytes of a message
 _UNSUPPORTED_DATA, _FORBIDDEN = 1003, 4003
 _UNKNOWN = "agent"
-_WAITING = 64  # messages of one client that wait to be handled
-_FIRST_WORD = 30.0  # seconds in which a client that is not known yet must send `initialize`
+_WAITING = 64  # pending messages of one client
+_FIRST_WORD = 30.0  # seconds for an unknown client to send `initialize`
 
 _AGENT = "lsp-mcp/agent"  # in `_meta` of the parameters of `initialize`: the `agentToken` of an earlier answer
 
 Introduce = Callable[[str, str, str | None], Awaitable[dict[str, Any]]]
-"""Called with a connection's key, its client's name and the token that it comes back with, if any; returns
-additions to the answer to `initialize`."""
+"""Called with a connection's key, its client's name and the token that it presents, if any; returns additions to the
+answer to `initialize`.
+"""
 
 
 async def serve_websocket(
@@ -81,7 +82,7 @@ async def serve_websocket(
 
 
 class _Client:
-    """Who is at the other end: what it sends, once it may."""
+    """The client: its messages, once it is admitted."""
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ class _Client:
         self.introductions: dict[Any, dict[str, Any]] = {}  # by the id of a request `initialize`
 
     async def messages(self) -> AsyncIterator[JSONRPCMessage]:
-        """What it sends until it is closed; what is not a message, or may not be sent, is answered here."""
+        """Its messages until it closes; invalid or forbidden ones are answered here."""
         while (text := await self._next_text()) is not None:
             line = text.encode("utf-8", "surrogatepass")
             message = read_message(line, _amend) if len(line) <= MOST_FRAME else too_long(line, MOST_FRAME)
@@ -116,7 +117,7 @@ class _Client:
                 self._is_begun = True
                 message = await self._introduced(message)
             elif not self._is_begun and isinstance(message, JSONRPCRequest) and _needs_beginning(message):
-                # The SDK's answer says that the parameters are wrong, and not which.
+                # The SDK's answer says that the parameters are wrong, but not which.
                 message = Refusal(message.id, INVALID_REQUEST, f"send initialize before {quoted(message.method)}")
             if isinstance(message, Refusal):
                 await self._refuse(message)
@@ -138,13 +139,13 @@ class _Client:
         return text
 
     def _admits(self, initialize: Any) -> bool:
-        """Whether it may send what it sends: it is known, or this is an `initialize` that makes it known."""
+        """Whether its message is allowed: the client is known, or this is an `initialize` that makes it known."""
         sent = _taken(initialize, IN_INITIALIZE) if initialize else None
         self._is_known = self._is_known if sent is None else self._is_token(sent)
         return self._is_known
 
     async def _introduced(self, initialize: Any) -> JSONRPCRequest | Refusal:
-        """`initialize`, once its client is written down; its refusal, if that cannot be done now."""
+        """`initialize`, once its client is registered; its refusal, if that fails now."""
         sent = _taken(initialize, _AGENT)
         token = sent if isinstance(sent, str) else None
         try:
@@ -173,16 +174,16 @@ def _client_of(initialize: JSONRPCRequest) -> str:
 
 
 def _needs_beginning(request: JSONRPCRequest) -> bool:
-    """Whether it is of the versions of MCP that begin with `initialize`; later ones tell theirs in each request."""
+    """Whether it uses an MCP version that begins with `initialize`; later ones name theirs in each request."""
     return request.method.startswith("tools/") and "_meta" not in (request.params or {})
 
 
 def _taken(initialize: JSONRPCRequest, name: str) -> object:
-    """What a request `initialize` carries under `name`, which is taken out of it; None if it has nothing."""
+    """The value of `name` in an `initialize` request, which is removed from it; None if there is none."""
     meta = (initialize.params or {}).get("_meta")
     return meta.pop(name, None) if isinstance(meta, dict) else None
 
 
 def _amend(params: dict[str, Any]) -> None:
-    """A published handshake (docs/contracts) has no capabilities, and MCP wants some."""
+    """A published handshake (docs/contracts) has no capabilities, but MCP requires some."""
     params.setdefault("capabilities", {})

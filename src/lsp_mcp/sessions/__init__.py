@@ -1,1 +1,1 @@
-"""Who is running: the backends of a workspace, and the Neovims that are connected."""
+"""Running backends of a workspace, and connected Neovims."""

@@ -1,4 +1,4 @@
-"""What each caller was told last to be wrong: `Checks`."""
+"""The problems last reported to each caller: `Checks`."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ _MOST = 1_000  # callers and backends
 
 
 class Checks:
-    """Against what each caller's next check is compared: its last one, else the state before anything changed."""
+    """The reference for each caller's next check: its last one, else the state before anything changed."""
 
     def __init__(self) -> None:
         self._first: dict[str, Known] = {}  # by backend, for later callers
         self._last: OrderedDict[tuple[str, str], Known] = OrderedDict()
 
     def for_client(self) -> Checks:
-        """Those of one client of several: its last checks are its own."""
+        """A separate record for one client of several."""
         own = Checks()
         own._first = self._first
         return own
 
     def start(self, backend: Backend) -> Known | None:
-        """What was known before anything changed; None if nobody had looked."""
+        """The problems before anything changed; None if there is no baseline."""
         return baseline(backend) or self._first.get(backend.name)
 
     def before(self, caller: str, backend: Backend) -> Known | None:
-        """What was known before, for `caller`; None if nobody had looked."""
+        """The reference for `caller`; None if there is none."""
         return self._last.get((caller, backend.name)) or self.start(backend)
 
     def told(self, caller: str, backend: Backend, known: Known) -> None:
-        """The caller has been told this."""
+        """Record what was reported to the caller."""
         self._first.setdefault(backend.name, known)
         self._last[caller, backend.name] = known
         self._last.move_to_end((caller, backend.name))

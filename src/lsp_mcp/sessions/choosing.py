@@ -1,4 +1,4 @@
-"""Which backends a workspace gets."""
+"""The choice of backends for a workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Neovims that are connected, and the language clients of each as sessions: `Neovims`."""
+"""Connected Neovims, and the language clients of each as sessions: `Neovims`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_NEEDED = ("workspaceSymbolProvider", "referencesProvider", "documentSymbolProvider")  # of a client for the code tools
+_NEEDED = ("workspaceSymbolProvider", "referencesProvider", "documentSymbolProvider")  # of a client, for the code tools
 
 
 class Neovims:
-    """All connections. The code tools work through one of them: that to `socket`, else the one in the workspace root.
+    """All connections. The code tools use one of them: that to `socket`, else the one in the workspace root.
 
-    `adapters` are those that the code tools ask from the start; clients that run in that Neovim are asked too.
+    `adapters` are those that the code tools use from the start; clients that run in that Neovim are used too.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class Neovims:
         allow_protected_edits: bool = False,
         kept: Json | None = None,
     ) -> None:
-        """`kept` is what another one's `kept` was, whose session goes on here."""
-        self.changed = Event()  # a connection came or went, or the tools of one are others
+        """`kept` is the `kept` of an earlier object, whose session continues here."""
+        self.changed = Event()  # a connection came or went, or its tools changed
         self.connections = NvimConnections(self.changed.happened)
         self._adapters = adapters
         self._options = options
@@ -67,9 +67,10 @@ class Neovims:
         self._beginning: asyncio.Task[None] | None = None
 
     def for_client(self, kept: Json | None = None) -> Neovims:
-        """Those of one client of several: none is connected yet, and its choice, anchors and news are its own.
+        """A separate object for one client of several: not connected yet, with its own choice, anchors and news.
 
-        Each client has connections of its own, as if it had this program for itself. One edit comes after the other.
+        Each client has its own connections, as if it had this program for itself. Edits of all clients run one after
+        the other.
         """
         own = Neovims(
             self.code.workspace,
@@ -84,7 +85,7 @@ class Neovims:
 
     @property
     def kept(self) -> Json:
-        """What a session's next `Neovims` needs to go on with its Neovims."""
+        """What a session's next `Neovims` needs to continue."""
         connection = self._code_host.connection
         is_used = connection is not None and not connection.gone
         used = connection.address.text if connection and is_used else None
@@ -95,15 +96,15 @@ class Neovims:
         self._beginning = asyncio.create_task(self._begin())
 
     async def begun(self) -> None:
-        """Wait until `begin` has connected, or has found that it can't."""
+        """Wait until `begin` has connected or failed."""
         if self._beginning:
             await asyncio.wait([self._beginning])
 
     def kill(self) -> None:
-        """Nothing of a Neovim is ours."""
+        """Nothing in Neovim belongs to us."""
 
     async def close(self) -> None:
-        """End all connections; the Neovims go on."""
+        """End all connections; the Neovims keep running."""
         if self._beginning:
             self._beginning.cancel()
         await self.code.close()
@@ -116,7 +117,7 @@ class Neovims:
     async def connect(self, address: Address) -> NvimConnection:
         """See `NvimConnections.connect`.
 
-        The code tools work through it if they have none, and it works in their workspace.
+        The code tools use it if they have no connection, and if it works in their workspace.
         """
         connection = await self.connections.connect(address)
         host = self._code_host
@@ -127,7 +128,7 @@ class Neovims:
         return connection
 
     def disconnect(self, connection_id: str) -> NvimConnection:
-        """See `NvimConnections.disconnect`; nothing connects again by itself. The connection that was ended."""
+        """See `NvimConnections.disconnect`; nothing reconnects by itself. Returns the connection that was ended."""
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
             self._code_host.connects = False
@@ -135,10 +136,9 @@ class Neovims:
         return connection
 
     async def connection(self) -> NvimConnection:
-        """The Neovim that the code tools work through, else the only connected one.
+        """The Neovim that the code tools use, else the only connected one.
 
-        Raises:
-            CallerError, UnavailableError: there is none, or several are connected.
+        Raises: CallerError, UnavailableError: there is none, or several are connected.
         """
         if not self.connections.connected and self._code_host.connects:
             await self._connect_code()
@@ -156,7 +156,7 @@ class Neovims:
                 await self._connect_code()
             except LspMcpError:
                 if not self.connections.had_any:
-                    raise  # else the error below says what has ended
+                    raise  # else the error below names the one that has ended
         connection = self.connections.get(connection_id)
         if connection is self._code_host.connection:
             return self.code
@@ -194,10 +194,10 @@ class Neovims:
     ) -> Session:
         """The session of the language client called `name`, else of the one that answers for `path`.
 
-        `provider` is the capability that is needed, to choose between several; `argument` is how callers name one.
+        `provider` is the required capability, to choose between several; `argument` is the name of the caller's
+        argument for it.
 
-        Raises:
-            CallerError: there is none, or several may answer; the message lists them.
+        Raises: CallerError: there is none, or several may answer; the message lists them.
         """
         host = _host(sessions)
         await host.ready()
@@ -234,7 +234,7 @@ class Neovims:
         fitting = [(client, adapter) for client, adapter in running if adapter.language_of(path)]
         if fitting:
             return list(fitting)
-        # None runs yet; one that this program knows may be started by showing Neovim a file.
+        # None runs yet; showing Neovim a file may start one that this program knows.
         return [(None, adapter) for adapter in shipped_adapters() if adapter.language_of(path)]
 
     # --- inside ------------------------------------------------------------------------------------
@@ -273,9 +273,9 @@ class Neovims:
         await self._join()
 
     async def _join(self) -> None:
-        """Let the code tools ask the clients that work in the workspace and are of no other language than they know.
+        """Add to the code tools those clients that work in the workspace in a language not covered yet.
 
-        Looks only if any came or went since the last call.
+        Looks only if clients came or went since the last call.
         """
         connection = self._code_host.connection
         if connection is None or connection.gone or self._joined == (connection, connection.clients.events):
@@ -289,7 +289,7 @@ class Neovims:
             able = all(client.capabilities.get(provider) for provider in _NEEDED)
             if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
                 self.code.join(adapter)
-        self._joined = seen  # not before: who comes after a caller that gave up looks again
+        self._joined = seen  # not earlier: the next caller must look again if this one gives up
 
     def _is_named(self, address: Address) -> bool:
         return self._socket is not None and address.text == self._socket
@@ -309,7 +309,7 @@ def _host(sessions: Sessions) -> NvimHost:
 
 
 async def _adapter(host: NvimHost, client: NvimClient) -> Adapter:
-    """What is known of the client's server; of one that this program doesn't know, what Neovim says."""
+    """The adapter of the client's server; for an unknown server, one made from Neovim's information."""
     for adapter in shipped_adapters():
         if runs(client, adapter):
             return adapter

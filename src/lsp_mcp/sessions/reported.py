@@ -1,4 +1,4 @@
-"""What each caller was told already: `Reported`."""
+"""Gaps already reported to each caller: `Reported`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Collection, Sequence
 from lsp_mcp.gaps import Gap
 
 _MOST_CALLERS = 1_000
-_MOST_GAPS = 1_000  # remembered of each caller
+_MOST_GAPS = 1_000  # remembered for each caller
 
 _Seen = OrderedDict[tuple[object, ...], None]
 
 
 class Reported:
-    """Which gaps each caller was given in full, so that the next answer can be short.
+    """The gaps that each caller was given in full, so that the next answer can be short.
 
-    Events from before a caller's first question are news for nobody: they were told to those who were there.
+    Events before a caller's first question are not reported to it, but only to earlier callers.
     """
 
     def __init__(self) -> None:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
-        self._events: _Seen = OrderedDict()  # that somebody was told
+        self._events: _Seen = OrderedDict()  # already reported to a caller
 
     def take(self, caller: str, gaps: Sequence[Gap]) -> tuple[list[Gap], Collection[Gap]]:
-        """The gaps that an answer for `caller` has, events only once; and those of them that it was given before."""
+        """The gaps to report to `caller`, events only once; and those of them that were reported before."""
         seen = self._seen.pop(caller, None)
         if seen is None:
             seen = self._events.copy()

@@ -1,4 +1,4 @@
-"""Language servers that nobody asks are ended, and start again with the next question: `Resting`."""
+"""Idle language servers are ended, and start again with the next question: `Resting`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UP = ("starting", "indexing", "running")
 
 
 class Resting:
-    """Ends each server of `sessions` that was asked nothing for `timeout` seconds, none while a call runs."""
+    """Ends each server of `sessions` that had no question for `timeout` seconds, none while a call runs."""
 
     def __init__(self, sessions: Sessions, timeout: float) -> None:
         self._sessions = sessions

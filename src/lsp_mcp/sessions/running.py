@@ -1,4 +1,4 @@
-"""All that is served by one process: `Running`."""
+"""Everything that one process serves: `Running`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from lsp_mcp.sessions.neovims import Neovims
 
 Tell = Callable[[str, dict[str, str]], Awaitable[None]]
-"""Sends one client a message, with the name of who sends it; raises what its connection does if that is broken."""
+"""Sends one client a message, with the sender's name; raises the connection's errors."""
 
 
 class Part(Protocol):
-    """What serves one toolset beside the language servers; see the table `lsp_mcp.toolsets.table`."""
+    """The part that serves one toolset beside the language servers; see the table `lsp_mcp.toolsets.table`."""
 
     def called(self, key: str, tell: Tell) -> None:
-        """The client of that key calls a tool; it can be told of something through `tell`."""
+        """The client of that key calls a tool; `tell` sends it notices."""
 
     async def left(self, key: str) -> None:
         """The client of that key is gone. Harmless if it never called."""
 
     async def close(self) -> None:
-        """End what is its own; idempotent."""
+        """End its resources; idempotent."""
 
 
 class Running(Struct, frozen=True):
-    """Language servers that we started, or those of Neovims; parts, by their toolsets, and debug sessions if wanted."""
+    """Our language servers, or those of Neovims; parts, by their toolsets; and debug sessions if enabled."""
 
     code: Sessions
     neovims: Neovims | None = None
@@ -40,13 +40,13 @@ class Running(Struct, frozen=True):
     debug: DebugSessions | None = None
 
     def begin(self) -> None:
-        """Start in the background what the first question would wait for. Needs a running loop."""
+        """Start in the background everything that the first question would wait for. Needs a running loop."""
         (self.neovims or self.code).begin()
 
     def for_client(self, *, is_shell: bool = False, kept: Json | None = None) -> Running:
-        """The same for one client of several: what it was told and handed out is its own. See `Sessions.for_client`.
+        """A view for one client of several, with its own anchors and news. See `Sessions.for_client`.
 
-        So are its Neovims; `kept` is what those of its session said when another process had it.
+        Its Neovims are its own too; `kept` is what those of its session passed on in another process.
         """
         if self.neovims:
             own = self.neovims.for_client(kept)
@@ -54,18 +54,18 @@ class Running(Struct, frozen=True):
         return Running(self.code.for_client(is_shell=is_shell), self.neovims, self.parts, self.debug)
 
     async def close_client(self) -> None:
-        """End what is a client's own, after `for_client`; idempotent."""
+        """End a client's own resources, after `for_client`; idempotent."""
         if self.neovims:
             await self.neovims.close()
 
     async def begun(self) -> None:
-        """Wait until what is offered no longer depends on what `begin` has started."""
+        """Wait until the offer no longer depends on what `begin` has started."""
         if self.neovims:
             await self.neovims.begun()
 
     async def close(self) -> None:
         """End everything that is ours; idempotent."""
-        # First of all: what is debugged may hold the files of what else there is.
+        # First: debugged programs may hold files of the rest.
         if self.debug:
             await self.debug.close()
         await (self.neovims or self.code).close()
@@ -83,7 +83,7 @@ class Running(Struct, frozen=True):
             await part.left(key)
 
     def kill(self) -> None:
-        """End every process that is ours at once, without a loop."""
+        """Kill every process of ours, without an event loop."""
         if self.debug:
             self.debug.kill()
         (self.neovims or self.code).kill()

@@ -1,4 +1,4 @@
-"""Who is running: `Sessions` holds the backends of one workspace and finds the one for a file."""
+"""Running language servers: `Sessions` holds the backends of one workspace and finds the one for a file."""
 
 from __future__ import annotations
 
@@ -34,21 +34,20 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies lie
+_DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies are
 
 
-_REASON = 300  # characters of a program's own words
+_REASON = 300  # characters of a program's own message
 
 
 class Sessions:
     """The backends of one workspace, from their start to their end.
 
     Constructing it starts the server processes; `begin` (in a running loop) initializes them. With a `host`, they are
-    the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` what runs by now, is
-    awaited before a backend is chosen. A root with more than `most_files` is refused when it is read.
+    the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` newly running ones,
+    is awaited before a backend is chosen. A root with more than `most_files` is refused when it is read.
 
-    Raises:
-        ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
+    Raises: ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Sessions:
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
         self.host = host
         self.use = Use()
-        self.editing = asyncio.Lock()  # one edit after the other, whichever client asks for it
+        self.editing = asyncio.Lock()  # edits of all clients run one after the other
         self.memory = AnchorMemory()
         self._memories = WeakSet([self.memory])  # of all clients
         self.reported = Reported()
@@ -77,7 +76,7 @@ class Sessions:
         ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
         self._hub = FeedHub(workspace.root, ignored, most_files)
         self._before_choice = before_choice
-        self._others: list[Session] = []  # that answer no code tool
+        self._others: list[Session] = []  # that no code tool uses
         # Before a server reads its first file.
         take_back_unfinished(workspace.root)
         self._sessions = [self._session(adapter) for adapter in adapters]
@@ -86,10 +85,10 @@ class Sessions:
         self._dependencies: asyncio.Task[None] | None = None
         self._dependency_files: dict[str, tuple[int, asyncio.Task[tuple[Path, ...]]]] = {}  # with their generation
         self._ends = asyncio.Event()
-        self._applying: set[asyncio.Task[Done]] = set()  # edits that are being made
+        self._applying: set[asyncio.Task[Done]] = set()  # edits in progress
 
     def for_client(self, *, is_shell: bool = False) -> Sessions:
-        """The same backends for one client of several, whose anchors and news are its own.
+        """The same backends for one client of several, with its own anchors and news.
 
         Its checks are its own too, unless it `is_shell`: calls from the shell are compared with each other.
         """
@@ -106,7 +105,7 @@ class Sessions:
 
     @property
     def servers(self) -> Sequence[Session]:
-        """All that run or may run, also those that no code tool asks."""
+        """All that run or may run, also those that no code tool uses."""
         return [*self._sessions, *self._others]
 
     async def asked(self) -> Sequence[Backend]:
@@ -125,10 +124,9 @@ class Sessions:
         return self._sessions
 
     async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
-        """The backends of a question that names no file, those that are available, and what the others leave out.
+        """The backends of a question that names no file: the available ones, and the gaps of the others.
 
-        Raises:
-            UnavailableError: none is available.
+        Raises: UnavailableError: none is available.
         """
         ready: list[Backend] = []
         missing: list[tuple[Backend, UnavailableError]] = []
@@ -143,7 +141,9 @@ class Sessions:
         return ready, [_left_out(backend, error) for backend, error in missing]
 
     def session(self, adapter: Adapter) -> Session:
-        """The session of `adapter`, begun now if there was none; only who names it, or a file in it, asks it."""
+        """The session of `adapter`, started now if there was none; used only for questions that name it
+        or its files.
+        """
         for session in (*self._sessions, *self._others):
             if session.name == adapter.name:
                 return session
@@ -151,7 +151,7 @@ class Sessions:
         return self._others[-1]
 
     def join(self, adapter: Adapter) -> None:
-        """Ask the session of `adapter` from now on like those that were there from the start."""
+        """Use the session of `adapter` from now on like those that were there from the start."""
         session = self.session(adapter)
         if session not in self._sessions:
             self._others.remove(session)
@@ -162,12 +162,11 @@ class Sessions:
         return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host)
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
-        """Do all of `plan` or nothing, if the policy lets it pass, and follow anchors through it; what was done.
+        """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.
 
         `confirmed` if the caller has agreed to what the server wants confirmed. Without a Neovim `Done` names no files.
 
-        Raises:
-            EditError, UnavailableError: nothing was changed, and why.
+        Raises: EditError, UnavailableError: nothing was changed, and why.
         """
         checked = self.policy.check(plan, confirmed=confirmed)
         if self._ends.is_set():
@@ -187,24 +186,24 @@ class Sessions:
         return done
 
     def remarks(self, done: Done) -> list[str]:
-        """What a reader should know of an edit that was done."""
+        """News for the reader about an edit."""
         show = self.workspace.display_path
         unsaved = ", ".join(f"{show(one.path)} ({one})" for one in done.files if not one.saved)
         return [*([f"not saved in Neovim: {unsaved}"] if unsaved else []), *self.leftovers(done)]
 
     def leftovers(self, done: Done) -> list[str]:
-        """What of an edit could not be removed, for a reader."""
+        """Files of an edit that could not be removed."""
         paths = ", ".join(map(self.workspace.display_path, done.leftovers))
         return [f"old files that could not be removed, delete them: {paths}"] if paths else []
 
     def _dependency_names(self, path: Path) -> set[str]:
-        """The names of dependencies' folders by the servers that run, and by those that answer for `path`."""
+        """The names of dependency folders, for all running servers and those that answer for `path`."""
         running = [session.adapter for session in (*self._sessions, *self._others)]
         fitting = [adapter for adapter in shipped_adapters() if adapter.language_of(path)]
         return {name for adapter in (*running, *fitting) for name in adapter.workspace.dependency_folder_names}
 
     def _follow_edits(self, steps: Sequence[Step]) -> None:
-        """Follow anchors through the steps of a plan that was done."""
+        """Move anchors through the steps of an applied plan."""
         for step in steps:
             for memory in self._memories:
                 match step:
@@ -224,18 +223,18 @@ class Sessions:
             session.begin()
 
     def begin_baselines(self) -> None:
-        """See what is wrong now, in the background, so that a check can tell what is new; idempotent."""
+        """Take the baseline in the background, so that a check can tell which problems are new; idempotent."""
         for session in self._sessions:
             session.begin_baseline()
 
     async def last_edits(self) -> None:
-        """Return when what is being written is written; no other edit begins."""
+        """Return when edits in progress are written; no other edit begins."""
         self._ends.set()
         if self._applying:
             await asyncio.wait(self._applying)
 
     async def close(self) -> None:
-        """End every server, within 3 s; what is being written is written first."""
+        """End every server, within 3 s; edits in progress are written first."""
         await self.last_edits()
         for task in (self._dependencies, *(listing for _, listing in self._dependency_files.values())):
             if task:
@@ -245,7 +244,7 @@ class Sessions:
         self._hub.close()
 
     def kill(self) -> None:
-        """End every server at once, without a loop."""
+        """Kill every server, without an event loop."""
         for session in (*self._sessions, *self._others):
             session.kill()
 
@@ -278,7 +277,7 @@ class Sessions:
         except PathError:
             if self.workspace.dependency_folders or not self._dependency_commands():
                 raise
-        # Only who asks about a file outside the root needs to know where dependencies lie.
+        # Only questions about files outside the root need the folders of dependencies.
         self._dependencies = self._dependencies or asyncio.create_task(self._find_dependencies())
         await asyncio.shield(self._dependencies)
         return self.workspace.file(name)
@@ -294,18 +293,16 @@ class Sessions:
                 code, output = await run(command, cwd=self.workspace.root, timeout=_DEPENDENCY_TIMEOUT)
             except LspMcpError as error:
                 log.warning("dependencies are not readable: %s", error)
-                self._dependencies = None  # the next one who needs them tries again
+                self._dependencies = None  # the next question that needs them tries again
                 continue
             if code == 0:
                 folders += [Path(os.path.realpath(line)) for line in output.split("\n") if line.startswith("/")]
         self.workspace.dependency_folders = tuple(folders)
 
     async def dependency_files(self, backend: Backend) -> tuple[Path, ...]:
-        """The source files of what the workspace depends on, outside it; none if nothing says which they are.
+        """The source files of the workspace's dependencies outside it; none if nothing lists them.
 
-        Raises:
-            UnavailableError: they cannot be listed.
-            RefusedError: the program that lists them says why it doesn't.
+        Raises: UnavailableError: they cannot be listed. RefusedError: the program that lists them reports an error.
         """
         command = backend.adapter.workspace.dependency_files_command
         if not command:

@@ -1,4 +1,4 @@
-"""Whether anybody is asking now: `Use`."""
+"""Calls in progress: `Use`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Use:
-    """Counts the calls that run, of all clients."""
+    """Counts the running calls of all clients."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,1 +1,1 @@
-"""The published vocabularies, one module each; every tool a method with its schema and description."""
+"""The published vocabularies, one module each; every tool is a method with its schema and description."""

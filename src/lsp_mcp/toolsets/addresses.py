@@ -79,7 +79,7 @@ def _readings(line: str, is_source: IsSource) -> list[Address]:
         if not is_source(token[0]):
             continue
         found = next((match for place in _PLACE if (match := place.match(line, token.end()))), None)
-        # Programs print more behind a place; of what begins as an anchor, all must mean something.
+        # Programs print more after a place; text that begins like an anchor must be one completely.
         if found is None or (scheme and (found.end() < len(line) or found.groupdict().get("message"))):
             continue
         files = [token[0]]
@@ -125,7 +125,7 @@ def bare_name(spelled: str, keywords: Collection[str]) -> str:
     return name.replace("#", ".").strip() or spelled.strip()
 
 
-_LISTED = 10  # identifiers listed of one line
+_LISTED = 10  # identifiers listed for one line
 
 
 class Unclear(Struct, frozen=True):

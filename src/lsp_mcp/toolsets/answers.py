@@ -27,7 +27,7 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call
 from lsp_mcp.visible import quoted
 
 MAX_LIMIT = 10_000
-_MOST_OVERRIDES = 12  # listed of each direction
+_MOST_OVERRIDES = 12  # listed in each direction
 
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Most results to return")]
 Hover = Annotated[bool, Field(description="Add signature and documentation of each symbol"), UNLISTED]
@@ -73,7 +73,7 @@ class AnchorToolset(Toolset):
         return found
 
     def _told_of(self, family: Overrides) -> list[Gap]:
-        """What a reader of a method's uses must know about methods that it overrides or that override it."""
+        """A remark about methods that this one overrides or that override it."""
         parts = []
         for how, methods in (("overrides", family.above), ("overridden by", family.below)):
             if methods:
@@ -101,7 +101,7 @@ class AnchorToolset(Toolset):
 
 
 def without_places(gaps: Iterable[Gap]) -> list[Gap]:
-    """`gaps` without where the symbols stand that were asked about by unambiguous names: for answers that show it."""
+    """`gaps` without the anchors of symbols whose names were unambiguous, for answers that show them."""
     return [gap for gap in gaps if gap.about != ONLY_ITS_PLACE]
 
 

@@ -33,13 +33,13 @@ Prefer = Literal["any", "types", "functions", "places"]
 """The kind of symbol that a tool prefers among several with one name; `places`: any place, even without a symbol."""
 
 ONLY_ITS_PLACE = "the place of what only one symbol is called"
-"""What a remark on a name is about, if the name could mean nothing else."""
+"""The subject of a remark about a name that can mean only one thing."""
 
 _SEARCHED = 100  # definitions examined for one name
 _LISTED = 10  # candidates listed in an error
 _LIKE = 3  # similar names listed
 _ALIKE = 0.6  # similarity of two names; 1: equal
-_FARTHER = 0.1  # than the nearest: not listed
+_FARTHER = 0.1  # more than the best match: not listed
 _LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
 
@@ -108,7 +108,7 @@ class Names:
         return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left else ONLY_ITS_PLACE))
 
     async def hints(self, spelled: str) -> list[str]:
-        """Where else `spelled`, which is not a symbol of the workspace, occurs: in dependencies, in the text."""
+        """Other places of `spelled`, which is not a symbol of the workspace: in dependencies, in the text."""
         name = spelled.strip()
         said = []
         found = [symbol for _, symbol in await self._in_dependencies(name)]
@@ -147,7 +147,7 @@ class Names:
         return found
 
     async def _of_packages(self, name: str) -> list[Symbol] | None:
-        """What those dependencies have in which `name` should be; None if no dependencies were searched."""
+        """The dependencies in which `name` should be, with their symbols; None if no dependencies were searched."""
         found: list[Symbol] | None = None
         for backend in self._sessions.backends:
             try:
@@ -213,7 +213,7 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
     for symbol in symbols:
         own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]
         alike = difflib.SequenceMatcher(None, ".".join(wanted), ".".join(own)).ratio()
-        # Members of one type are alike by that type's name alone.
+        # Members of one type would match by that type's name alone.
         last = difflib.SequenceMatcher(None, wanted[-1], own[-1]).ratio() if wanted and own else 0
         if last >= _ALIKE <= alike:
             place = symbol.place.path, symbol.place.span.start
@@ -223,10 +223,9 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
 
 
 def check_name(name: str) -> None:
-    """Refuse to search for a name that no symbol can have, because each of its words might be searched.
+    """Refuse to search for an impossible name, because each of its words might be searched.
 
-    Raises:
-        AnchorError: the name is too long.
+    Raises: AnchorError: the name is too long.
     """
     if len(name) > _LONGEST_NAME:
         raise AnchorError(f"{quoted(name)} is too long for a symbol's name; pass at most {_LONGEST_NAME} characters.")

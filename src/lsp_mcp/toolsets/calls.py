@@ -122,7 +122,7 @@ class CallTools(AnchorToolset):
         if not turned:
             message = f"The shortest call path that {source} knows from {answered.target.name} to {name} has {steps}."
         else:
-            # A way is made of calls that are there; that there is none is no more than what the server knows.
+            # A path consists of calls that exist; that there is none is true only as far as the server knows.
             gaps.append(news("unverified", f"calls that {source} does not know were not looked for"))
             sure = ", as far as is known" if hiding(gaps) else ""
             message = f"No call path from {answered.target.name} to {name} within {depth}{sure}"

@@ -89,7 +89,7 @@ class CheckTools(AnchorToolset):
         return folder if folder.is_dir() and folder.is_relative_to(root) else await self._sessions.file(path)
 
     def _also(self, backend: Backend, below: Path | None) -> list[Path]:
-        """The files that are checked because the caller named them."""
+        """The files to check because the caller named them."""
         if below is None or below.is_file():
             return [] if below is None else [below]
         found = (path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file())
@@ -97,7 +97,7 @@ class CheckTools(AnchorToolset):
 
 
 def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
-    """The gap for files of which only errors are known, if warnings or hints were asked for."""
+    """The gap for files with known errors only, if warnings or hints were requested."""
     if severity == "error" or backend.adapter.compilation is None:
         return []
     text = f"{backend.name} gives warnings only of changed and open files, and of errors in all"

@@ -30,13 +30,13 @@ METHODS = (
     *("textDocument/signatureHelp", "textDocument/switchSourceHeader", "textDocument/ast"),
     *("textDocument/typeHierarchy", "typeHierarchy/resolve"),
 )
-_MOST_NODES = 100  # of a syntax tree, unless asked otherwise
-_MOST_FAILED = 5  # files with errors whose first error is told
+_MOST_NODES = 100  # of a syntax tree, by default
+_MOST_FAILED = 5  # files listed with their first error
 
 
 FileUri = Annotated[str, Field(description="URI or path")]
 Depth = Annotated[int, Field(ge=0, le=50, description="Levels to resolve"), UNLISTED]
-# As short as can be in the list of tools; both are checked whole.
+# As short as possible in the list of tools; both are validated in full.
 ShortPosition = Annotated[Position, WithJsonSchema({"type": "object"})]
 ShortRange = Annotated[Range, WithJsonSchema({"type": "object"})]
 
@@ -129,7 +129,7 @@ class ClangdTools(_Tools):
         """Find the header of a source file, or the source file of a header."""
         uri = await self._passing.uri(uri)
         passed = await self._send(call, "textDocument/switchSourceHeader", {"uri": uri})
-        # clangd's documentation says that no partner is an empty string, version 22 says null.
+        # clangd's documentation says that a missing partner is an empty string, version 22 returns null.
         return _passed({"uri": uri, "sourceUri": passed.result or None, "found": bool(passed.result)}, passed)
 
     @tool(title="Syntax tree", read_only=True)
@@ -150,7 +150,7 @@ class ClangdTools(_Tools):
         uri, asked = await self._passing.uri(uri), range.model_dump()
 
         async def params() -> Json:
-            # No node has all of a file in it; without a range clangd gives the whole unit.
+            # No node contains all of a file; without a range clangd returns the whole unit.
             whole = asked == await self._passing.whole(self._backend, uri)
             return {"textDocument": {"uri": uri}, **({} if whole else {"range": asked})}
 
@@ -221,7 +221,7 @@ class ClangdTools(_Tools):
 
 
 class ClangdMoreTools(_Tools):
-    """The two that the document calls pruned."""
+    """The two tools that the document calls pruned."""
 
     @tool(title="clangd memory usage", read_only=True)
     async def lm_clangd_memoryUsage(
@@ -257,16 +257,15 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _parts(usage: Json, depth: int) -> Json:
-    """`usage` without the parts that lie deeper; each part's `_total` counts them."""
+    """`usage` without its deeper parts; each part's `_total` includes them."""
     parts = {key: _parts(part, depth - 1) for key, part in usage.items() if isinstance(part, dict) and depth}
     return {**{key: size for key, size in usage.items() if not isinstance(size, dict)}, **parts}
 
 
 def _check_item(item: Any) -> None:
-    """Refuse an item that clangd would answer without having looked for anything: it knows types by this id.
+    """Refuse an item for which clangd would return nothing without searching: it identifies types by this id.
 
-    Raises:
-        CallerError: the item has none.
+    Raises: CallerError: the item has none.
     """
     data = item.get("data") if isinstance(item, dict) else None
     if not isinstance(data, dict) or not isinstance(data.get("symbolID"), str):
@@ -276,5 +275,5 @@ def _check_item(item: Any) -> None:
 
 
 def _passed(answer: Json, passed: Passed) -> str:
-    """The published object; `status` and `gaps` are added only when there is something to say."""
+    """The published object; `status` and `gaps` are added only if there is something to report."""
     return as_json({**answer, **(passed.fields if passed.gaps else {})})

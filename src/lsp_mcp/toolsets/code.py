@@ -27,7 +27,7 @@ from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
-_WITH_TASKS = 3  # of the symbols that a name finds: whose tasks are told
+_WITH_TASKS = 3  # symbols found by a name whose tasks are reported
 
 
 class CodeTools(AnchorToolset):
@@ -68,7 +68,7 @@ class CodeTools(AnchorToolset):
                 gaps += lacking
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name, symbol.kind))[:limit]
         symbols = await self._with_extents(symbols)
-        if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only like it
+        if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only similar to it
             gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:
@@ -108,7 +108,7 @@ class CodeTools(AnchorToolset):
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
-            family = await overrides(*at)  # first: what a server reads to find all of these has uses, too
+            family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             return await references.references(*at), family
 
         root = self._sessions.workspace.root
@@ -156,10 +156,9 @@ class CodeTools(AnchorToolset):
     # --- inside ------------------------------------------------------------------------------------
 
     def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
-        """What `kind` and `path` leave of a name search.
+        """The filter that `kind` and `path` make of a name search.
 
-        Raises:
-            CallerError: there is no such kind, or no such path.
+        Raises: CallerError: there is no such kind, or no such path.
         """
         if kind is not None and kind not in KINDS:
             raise CallerError(unknown("kind", kind, KINDS))
@@ -172,7 +171,7 @@ class CodeTools(AnchorToolset):
         return keep
 
     async def _theirs(self, backend: Backend, name: str, keep: workspace_symbol.Keep) -> tuple[list[Symbol], list[Gap]]:
-        """What dependencies have by `name`, and why not all of it."""
+        """Symbols of dependencies called `name`, and why some may be missing."""
         if not backend.adapter.workspace.dependency_files_command:
             text = f"dependencies are not searched by name for {backend.name}; a use's definition leads there"
             return [], [Gap("not_searched", text)]
@@ -187,11 +186,10 @@ class CodeTools(AnchorToolset):
     ) -> Answered[workspace_symbol.Found]:
         """Search one backend for `name`: its results and their gaps.
 
-        Raises:
-            RefusedError: it found nothing because it knows nothing: the workspace cannot be loaded.
+        Raises: RefusedError: nothing was found because the workspace cannot be loaded.
         """
 
-        # Of a qualified name, the part that a definition spells.
+        # The part of a qualified name that a definition spells.
         words = re.findall(r"\w+", name)
 
         async def ask() -> tuple[workspace_symbol.Found, Use | None]:

@@ -1,4 +1,4 @@
-"""What every toolset is built from: `ToolContext`; and what they all are: `Toolset`."""
+"""What every toolset is built from, `ToolContext`; and the base class of them all, `Toolset`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 TasksOn = Callable[[Path, Point, str], Awaitable[str | None]]
-"""Called with a symbol's file, place and name; a line for the caller who asks about it."""
+"""Called with a symbol's file, place and name; returns a line for the caller who asks about it."""
 
 
 class Links(Protocol):
-    """What a part knows of code, and is told of it."""
+    """The interface between a part of the program and the code tools."""
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
         """One line on the pending tasks about the symbol called `name` at `point` of `path`; None if there are none."""
@@ -36,14 +36,14 @@ class Links(Protocol):
 
 
 class ToolContext(Struct, frozen=True):
-    """What runs, and what the user chose; nothing changes it."""
+    """The running parts and the user's settings; immutable."""
 
     sessions: Sessions
     settings: ToolSettings = field(default_factory=ToolSettings)
     neovims: Neovims | None = None
     parts: Mapping[str, Part] = field(default_factory=dict)  # by toolset
     debug: DebugSessions | None = None
-    links: Sequence[Links] = ()  # of the parts that are wanted
+    links: Sequence[Links] = ()  # of the enabled parts
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
         """The remarks of the parts on that symbol; see `Links`."""
@@ -51,7 +51,7 @@ class ToolContext(Struct, frozen=True):
         return "\n".join(lines) or None
 
     async def apply(self, sessions: Sessions, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
-        """Do all of `plan` in the workspace of `sessions` or nothing, and tell the parts; see `Sessions.apply`."""
+        """Apply all of `plan` in the workspace of `sessions` or nothing, and notify the parts; see `Sessions.apply`."""
         done = await sessions.apply(plan, save=save, confirmed=confirmed)
         for one in self.links:
             await one.edited(plan.steps)
@@ -59,16 +59,16 @@ class ToolContext(Struct, frozen=True):
 
 
 class Toolset:
-    """Tools over what runs; a subclass marks its methods with `tool`."""
+    """Tools over the running parts; a subclass marks its methods with `tool`."""
 
     def __init__(self, context: ToolContext) -> None:
         self._context = context
         self._settings = context.settings
 
     def lists(self, name: str) -> bool:
-        """Whether the tool called `name` is listed now; what isn't can be called all the same."""
+        """Whether the tool called `name` is listed now; unlisted ones can still be called."""
         return True
 
     def adapted(self, tool: Tool) -> Tool:
-        """One of its tools as it is offered."""
+        """One of its tools, as offered."""
         return tool

@@ -19,10 +19,10 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.waiting import within
 
-_FIXES_OF = 8  # different messages whose quick fixes are looked for
-_FIXES_IN = 4  # files: with more, none are looked for
-_FIXES = 3  # names of them that are told
-_FIXES_WITHIN = 60.0  # seconds, of which half are used: what is wrong is worth more than how it is fixed
+_FIXES_OF = 8  # different messages for which quick fixes are requested
+_FIXES_IN = 4  # files: with more, none are requested
+_FIXES = 3  # names listed
+_FIXES_WITHIN = 60.0  # seconds, of which half are used: errors matter more than their fixes
 
 Looked = tuple[list[Problem], Checked]
 
@@ -40,7 +40,7 @@ async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answe
 def remembered(
     found: Sequence[Problem], checked: Checked, before: Known | None, below: Path | None = None
 ) -> Known | None:
-    """What a caller knows who was told what is wrong, `below` a folder or in a file; None: nothing of the rest."""
+    """The problems last reported to a caller, `below` a folder or in a file; None: nothing about the rest."""
     if below is None:
         return known(found, checked.covers, checked.untold, before)
     if before is None:
@@ -56,7 +56,7 @@ def compared_with(found: Sequence[Problem], checked: Checked, before: Known | No
 
 
 def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
-    """The part of `delta` that is `below` a folder, or in a file, and at least as bad as `severity`."""
+    """The part of `delta` that is `below` a folder, or in a file, and at least as severe as `severity`."""
     shown = SEVERITIES[: SEVERITIES.index(severity) + 1]
 
     def fits_kind(kind: Kind) -> bool:
@@ -74,7 +74,7 @@ def limited(delta: Delta, below: Path | None, severity: str) -> Delta:
 
 
 async def with_fixes(backend: Backend, delta: Delta) -> Delta:
-    """`delta` with the names of the quick fixes of the first few new problems, if the server knows them soon."""
+    """`delta` with the names of the quick fixes of the first few new problems, if the server answers soon."""
     try:
         async with asyncio.timeout(within(_FIXES_WITHIN) / 2):
             return await _with_fixes(backend, delta)
@@ -87,7 +87,7 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     for one in delta.new:
         if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):
             firsts.setdefault(one.message, one)
-    # No quick fix repairs an edit that breaks many files, and looking closely at them is slow.
+    # No quick fix repairs an edit that breaks many files, and checking them in detail is slow.
     if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
         return delta
     said = await _said(backend, {one.place.path for one in firsts.values()})
@@ -100,14 +100,14 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
 
 
 def _is_same(one: Problem, said: Problem) -> bool:
-    """Whether it is said of the document: with more words, where it is known how to fix it."""
+    """Whether the document's own diagnostics include it, possibly with more words and fixes."""
     here, there = one.place, said.place
     at = (here.path, here.span.start) == (there.path, there.span.start)
     return at and said.message.startswith(one.message)
 
 
 async def _said(backend: Backend, paths: Collection[Path]) -> list[Problem]:
-    """What the server says is wrong with `paths` as documents: of what is open some say more, and what fixes it."""
+    """The server's diagnostics for `paths` as open documents: some servers report more for those, with fixes."""
     for path in paths:
         await backend.open(path)
     if not backend.adapter.compilation:

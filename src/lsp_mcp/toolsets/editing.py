@@ -29,11 +29,11 @@ from lsp_mcp.toolsets.deltas import Looked
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
-_LISTED = 10  # uses that keep a symbol from being deleted
+_LISTED = 10  # uses that prevent the deletion of a symbol
 
 
 class _Wanted(Struct, frozen=True):
-    """The declarations that are to change, and what was wrong before."""
+    """The declarations to change, and the earlier problems."""
 
     texts: Sequence[SymbolText]
     uses: Sequence[Place]
@@ -41,7 +41,7 @@ class _Wanted(Struct, frozen=True):
 
 
 class SymbolEditTools(ChangingToolset):
-    """One tool: it changes whole declarations, never half of one."""
+    """One tool: it changes whole declarations, never parts of one."""
 
     @tool(title="Edit a symbol", read_only=False, destructive=True)
     async def edit_symbol(
@@ -113,7 +113,7 @@ class SymbolEditTools(ChangingToolset):
     def _chosen(
         self, target: SymbolTarget, texts: list[SymbolText], action: Action, expect: str | None
     ) -> list[SymbolText]:
-        """The declarations that `action` is about: all if it deletes, else the one that was pointed at or read."""
+        """The declarations that `action` concerns: all for a deletion, else the one pointed at or read."""
         here = [one for one in texts if one.path == target.path and one.name.start == target.identifier.start]
         chosen = texts if action == "delete" else here or texts[:1]
         if action == "replace_body" and not any(one.declared.body for one in chosen):

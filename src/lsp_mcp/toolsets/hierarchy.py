@@ -25,8 +25,8 @@ Walk = Callable[[SymbolTarget], Awaitable[Tree]]
 
 
 class HierarchyTools(AnchorToolset):
-    """Callers, callees, supertypes and subtypes, as trees, for who knows these names: find_calls and
-    find_implementations answer more, and are listed in their place.
+    """Callers, callees, supertypes and subtypes as trees, under their established names; find_calls and
+    find_implementations are listed in their place.
     """
 
     @tool(title="Find callers by anchor", read_only=True, listed=False)
@@ -134,7 +134,7 @@ class HierarchyTools(AnchorToolset):
 
 
 def _of(target: SymbolTarget, trees: dict[str, Tree]) -> str:
-    """What a hierarchy is of: a server may give that of the type that a method is in."""
+    """The subject of a hierarchy: a server may return that of the type that contains a method."""
     roots = {root.symbol.name for tree in trees.values() for root in tree.roots}
     name = next(iter(roots), target.name)
     return target.name if target.name in re.findall(r"\w+", name) else f"{name}, which {target.name} belongs to"

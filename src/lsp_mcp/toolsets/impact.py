@@ -1,4 +1,4 @@
-"""The tool `find_impact` of the toolset `code`: what a change concerns, and what nothing uses."""
+"""The tool `find_impact` of the toolset `code`: what a change affects, and unused symbols."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.wire.git import GIT
 from lsp_mcp.wire.process import run
 
-_MOST_SYMBOLS = 20  # of one call
-_MOST_SEEN = 1_500  # functions that are looked at for one symbol
-_MOST_JUDGED = 3_000  # symbols that are asked about for `unused`
+_MOST_SYMBOLS = 20  # per call
+_MOST_SEEN = 1_500  # functions examined for one symbol
+_MOST_JUDGED = 3_000  # symbols examined for `unused`
 _MOST_FILES = 2_000
 _GIT_TIMEOUT = 20.0  # seconds
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=0", "--relative", "HEAD", "--", ".")
@@ -40,12 +40,12 @@ _WHOLE = 1_000_000_000  # lines of a new file
 
 
 def _as_list(value: object) -> object:
-    """One symbol as the list that was meant."""
+    """A single symbol given in place of a list."""
     return [value] if isinstance(value, str) else value
 
 
 class ImpactTools(AnchorToolset):
-    """What a change concerns."""
+    """What a change affects."""
 
     @tool(title="Find the impact of a change", read_only=True)
     async def find_impact(
@@ -145,7 +145,7 @@ class ImpactTools(AnchorToolset):
     # --- what git says -----------------------------------------------------------------------------
 
     async def _changed(self, call: Call, path: str) -> tuple[list[str], list[Gap]]:
-        """Anchors of the symbols that uncommitted changes touch, and what else there is to say."""
+        """Anchors of the symbols that uncommitted changes touch, and further remarks."""
         root = self._sessions.workspace.root
         only = self._existing(path)
         changed = hunks(await _git(root, *_DIFF))

@@ -22,11 +22,11 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.toolsets.trees import ImplementationsCheck
 from lsp_mcp.workspace import Workspace
 
-_FEW = 3  # dependencies that are named
+_FEW = 3  # dependencies listed
 
 
 class ImplementationTools(AnchorToolset):
-    """What implements what."""
+    """Implementations."""
 
     @tool(title="Find implementations", read_only=True)
     async def find_implementations(
@@ -115,6 +115,6 @@ def _dependency_names(backend: Backend) -> frozenset[str]:
 
 
 def _is_own(one: Implementation, workspace: Workspace, names: frozenset[str]) -> bool:
-    """Whether it is in the workspace, but not in a copy of a dependency there."""
+    """Whether it is in the workspace, but not in a vendored dependency."""
     path = one.symbol.place.path
     return path.is_relative_to(workspace.root) and names.isdisjoint(path.relative_to(workspace.root).parts)

@@ -34,7 +34,7 @@ _TYPES = {"string", "number", "integer", "boolean", "object", "array"}
 class LuaTool(Struct, frozen=True):
     """One tool of a registry."""
 
-    name: str  # as clients see it
+    name: str  # as listed for clients
     title: str
     read_only: bool
     destructive: bool
@@ -44,7 +44,7 @@ class LuaTool(Struct, frozen=True):
 
 
 class LuaTools:
-    """The tools of one of `neovims`: of that which the code tools work through, else of the only one."""
+    """The tools of one of `neovims`: the one that the code tools use, else the only one."""
 
     prefix = PREFIX
 
@@ -54,9 +54,9 @@ class LuaTools:
         self._targets: Targets | None = None
 
     async def tools(self) -> list[LuaTool]:
-        """All that there are now, by name; none without Neovim or its plugin.
+        """All present tools, by name; none without Neovim or its plugin.
 
-        Of a Neovim that is too busy to say, those that it had: a call of one will say so.
+        If a Neovim is too busy to answer, its previous tools: calling one will report that.
         """
         try:
             listed = await (await self._neovims.connection()).tools.all()
@@ -72,9 +72,8 @@ class LuaTools:
     async def call(self, call: Call, name: str, arguments: Json) -> str:
         """The answer's text of the tool that clients call `name`: JSON, unless the tool returned text.
 
-        Raises:
-            CallerError: there is none, or its own error, such as of arguments that don't fit.
-            UnavailableError: there is no Neovim, it is busy, or has no such plugin.
+        Raises: CallerError: there is no such tool, or its own error, for instance about arguments. UnavailableError:
+        there is no Neovim, it is busy, or has no such plugin.
         """
         with self._neovims.code.use.call():
             return await self._call(call, name, arguments)
@@ -95,14 +94,14 @@ class LuaTools:
         for remark in answer.get("remarks") or ():
             call.remark(str(remark))
         result = json.loads(readable(str(answer["text"])))
-        # Lua's tables have no key order: sorted, the same answer is the same text.
+        # Lua's tables have no key order; sorted, equal answers are equal texts.
         return str(result) if answer["plain"] else as_json(result, sort_keys=True)
 
     async def _unknown(self, name: str) -> CallerError:
         return CallerError(unknown("tool", name, [tool.name for tool in await self.tools()]))
 
     async def _placed(self, call: Call, name: str, arguments: Json) -> Json:
-        """The arguments, with the anchors in them as they are now and names of symbols as anchors."""
+        """The arguments, with anchors moved to their present places and names of symbols resolved to anchors."""
         if all(tool.name != name for tool in self._last):
             await self.tools()
         anchors = next((tool.anchors for tool in self._last if tool.name == name), ())
@@ -110,12 +109,14 @@ class LuaTools:
         return {**arguments, **placed}
 
     async def _place(self, call: Call, spelled: str) -> str:
-        """The anchor that `spelled` is or names, its file absolute; as it is if no language server can tell."""
+        """The anchor for `spelled`, an anchor or a name, its file absolute; unchanged if no language server can resolve
+        it.
+        """
         try:
             sessions = await self._neovims.sessions(None)
             if self._targets is None or self._targets.sessions is not sessions:
                 self._targets = Targets(sessions)
-            # What of the rest of the workspace the server knows can't matter to where one symbol stands.
+            # The rest of the workspace does not affect the place of one symbol.
             answered = await Questions(self._targets, None).about_symbol(call, spelled, _itself, reach="text")
         except (PathError, UnavailableError) as error:
             if not looks_like_anchor(spelled):
@@ -134,7 +135,7 @@ class LuaTools:
 
 
 async def _itself(target: SymbolTarget) -> None:
-    """Nothing is asked but where the symbol is."""
+    """Only the symbol's place is needed."""
 
 
 def _tool(entry: Json) -> LuaTool:
@@ -157,7 +158,7 @@ def _title(name: str) -> str:
 def input_schema(args: Json, *, extra: bool | None = None) -> Json:
     """JSON Schema of declared arguments: by name `type`, `description`, `required`, `default`, `enum`, `items`, …
 
-    `extra`: whether others are taken; None if that is not said.
+    `extra`: whether others are accepted; None if undeclared.
     """
     schema = _object(args)
     return schema if extra is None else {**schema, "additionalProperties": extra}
@@ -175,7 +176,7 @@ def _schema(declared: Json) -> Json:
     schema: Json = {"type": kind} if kind in _TYPES else {}
     schema |= {key: declared[key] for key in ("description", "default", "enum") if declared.get(key) is not None}
     if schema.get("default") in ([], {}):
-        schema["default"] = [] if kind == "array" else {}  # Lua has one empty table for both
+        schema["default"] = [] if kind == "array" else {}  # Lua has only one empty table
     if kind == "array":
         # Some models refuse an array that does not say what is in it.
         schema["items"] = _schema(declared["items"]) if declared.get("items") else {}

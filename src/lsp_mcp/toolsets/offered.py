@@ -1,4 +1,4 @@
-"""Which tools are offered: those of the toolsets that fit the backends and the user's wishes."""
+"""The offered tools: those of the toolsets that fit the backends and the user's choice."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 from lsp_mcp.visible import quoted
 
-_EVERYWHERE = ("code", "lsp")  # for every language server; the others are for those whose adapter names them
+_EVERYWHERE = ("code", "lsp")  # for every language server; the others are for adapters that name them
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
-_DEBUG = "debug"  # a toolset that works where another does, as those of the parts do
+_DEBUG = "debug"  # a toolset that needs another one to work, as those of the parts do
 
 
 def _nvim_tools() -> tuple[type[Toolset], ...]:
@@ -68,14 +68,14 @@ TOOLSETS: dict[str, Callable[[], tuple[type[Toolset], ...]]] = {
     "clangd": lambda: (ClangdTools,),
     "clangd-more": lambda: (ClangdMoreTools,),
     "nvim": _nvim_tools,
-    "lua": lambda: (),  # whatever a Neovim has
+    "lua": lambda: (),  # for any Neovim
     **{name: part.tools for name, part in PARTS.items()},
     _DEBUG: _debug_tools,
 }
 
 
 def tool_context(running: Running, settings: ToolSettings) -> ToolContext:
-    """What the toolsets are built from; the code tools are linked with the parts whose toolsets are wanted."""
+    """What the toolsets are built from; the code tools are linked with the parts whose toolsets are chosen."""
     wanted = set(settings.toolsets) - set(settings.without_toolsets)
     links = [PARTS[name].links(part) for name, part in running.parts.items() if name in wanted]
     return ToolContext(running.code, settings, running.neovims, running.parts, running.debug, links)
@@ -106,7 +106,7 @@ def offered_tools(context: ToolContext) -> list[Tool]:
         for toolset in (kind(context) for kind in TOOLSETS[name]())
         for tool in tools_of(toolset, settings.base)
     ]
-    # What a user adds to the read-only methods may change anything.
+    # Methods added by a user may change anything.
     added = bool(settings.allowed_methods)
     tools = [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
     return [
@@ -123,7 +123,7 @@ def lua_tools(context: ToolContext) -> LuaTools | None:
 
 
 def tools_without_sessions(reason: LspMcpError, toolsets: Iterable[str] = tuple(TOOLSETS)) -> list[Tool]:
-    """Every tool of `toolsets`, to be looked at; a call of one raises `reason`."""
+    """Every tool of `toolsets`, for listing; a call of one raises `reason`."""
 
     async def refuse(_: Call, **arguments: object) -> str:
         raise reason
@@ -168,10 +168,10 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
         if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *PARTS, _DEBUG, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}; running: {running}")
-    # Where only parts or debuggers run, tools that ask a language server are none.
+    # If only parts or debuggers run, tools that need a language server are left out.
     has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
     without = set(settings.without_toolsets)
-    if without.issuperset(_EVERYWHERE):  # no tools over language servers: none of one of them either
+    if without.issuperset(_EVERYWHERE):  # no tools for language servers in general: none for a single one either
         of_backends &= {"nvim"}
     wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - without
     return [name for name in TOOLSETS if name in wanted]

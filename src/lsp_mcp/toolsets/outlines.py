@@ -27,7 +27,7 @@ _MOST_FILES = 2_000
 
 
 class OutlineTools(AnchorToolset):
-    """What files declare."""
+    """The declarations of files."""
 
     @tool(title="List symbols of a file or folder", read_only=True)
     async def list_symbols_in_file(
@@ -61,7 +61,7 @@ class OutlineTools(AnchorToolset):
             symbols, total = document_symbol.page(outline, offset, limit)
             return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
 
-        # An outline depends on the text alone, not on what the server still has to load.
+        # An outline depends on the text alone, not on files that the server has yet to load.
         reach: Reach = "file" if include_hover else "text"
         report = call.report if include_hover else None
         answered = await answer(backend, ask, lambda _: Scope(reach, path), report=report)

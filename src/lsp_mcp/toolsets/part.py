@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Joined(Struct, frozen=True):
-    """What the program knows of a part; importing it loads nothing of the part.
+    """A part as known to the program; importing this loads nothing of the part.
 
     `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if the
     database cannot be used. `tools` is empty if optional packages are not installed. `told` is the part's line of the

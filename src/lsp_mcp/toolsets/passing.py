@@ -1,4 +1,4 @@
-"""What the pass-through tools share: which methods are allowed, which documents may be named, and the answer."""
+"""Shared by the passthrough tools: allowed methods, allowed documents, and answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lsp_mcp.toolsets.answers import dropped
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 
-MOST_MS = 600_000  # the longest wait that a caller may ask for, milliseconds
+MOST_MS = 600_000  # the longest wait that a caller may request, milliseconds
 MOST_CHARACTERS = 100_000  # characters of a result
 _TOOL_FOR = {
     "textDocument/rename": "rename_symbol_by_anchor",
@@ -41,12 +41,12 @@ _TOOL_FOR = {
     "textDocument/diagnostic": "check",
     "workspace/diagnostic": "check",
 }
-"""What does the work of methods that are not passed through."""
+"""The tool to use for methods that are not passed through."""
 _URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")
 
 
 class Position(BaseModel):
-    """As callers count."""
+    """In the caller's numbers."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,11 +64,11 @@ class Range(BaseModel):
 
 
 Tell = Callable[[Sequence[Gap]], tuple[Sequence[Gap], Collection[Gap]]]
-"""Called with an answer's gaps; those that its reader is to be told, and those of them that it was told before."""
+"""Called with an answer's gaps; returns those to report, and which of them were reported before."""
 
 
 class Passed(Struct, frozen=True, dict=True):
-    """An answer, and what it may lack. `tell` gives the gaps for its reader, once they are put into words."""
+    """An answer and its gaps. `tell` selects the gaps for its reader, once they are put into words."""
 
     result: Any
     gaps: Sequence[Gap]
@@ -77,7 +77,7 @@ class Passed(Struct, frozen=True, dict=True):
 
     @property
     def status(self) -> str:
-        """`complete`, or why not; and what else there is to say."""
+        """`complete`, or why not; and other news."""
         return status(*self._reported)
 
     @property
@@ -124,12 +124,12 @@ class Passing:
                 out[field] = {**holder, "uri": await self.uri(holder["uri"], f"params.{field}.uri")}
         if isinstance(out.get("uri"), str):
             out["uri"] = await self.uri(out["uri"], "params.uri")
-        for uri in documents(out, None):  # no other file may be read, wherever its name appears
+        for uri in documents(out, None):  # no other file may be read, wherever the params name it
             await self.uri(uri, "params")
         return out
 
     async def whole(self, backend: Backend, uri: str) -> Json:
-        """The range of the whole file, as callers count."""
+        """The range of the whole file, in the caller's numbers."""
         text = await backend.open(uri_path(uri))
         span = text.offsets_span(0, len(text.content))
         return {"start": point_numbers(span.start, self._base), "end": point_numbers(span.end, self._base)}
@@ -161,7 +161,7 @@ class Passing:
                 unsearched = await backend.load(None, word)
             sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
             if word and leads_elsewhere(method) and sent.leads_nowhere:
-                # It may be in a file that the server has not looked into.
+                # It may be in a file that the server has not read.
                 unsearched = await backend.load(None, word)
                 sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
             return sent
@@ -184,10 +184,9 @@ class Passing:
         return Passed(sent.result, gaps, tell, self._sessions.workspace.display_path)
 
     def fitted(self, passed: Passed) -> Passed:
-        """The same with no more of it than a reader can take, and a gap that says so.
+        """The same, shortened to a readable size, with a gap that says so.
 
-        Raises:
-            RefusedError: it is not a list, so it cannot be shortened.
+        Raises: RefusedError: it is not a list, so it cannot be shortened.
         """
         result = passed.result
         if _fits(result) or (total := _size(result)) <= MOST_CHARACTERS:
@@ -208,7 +207,7 @@ class Passing:
         return replace(passed, result=shorter, gaps=[*passed.gaps, capped])
 
     async def _word(self, backend: Backend, params: Json | None) -> str:
-        """The identifier that a request is about: where a server doesn't look, it can be looked for."""
+        """The identifier that a request is about, for a text search in files that a server does not read."""
         query = (params or {}).get("query")
         if isinstance(query, str):
             return next(iter(re.findall(r"\w+", query)[::-1]), "")
@@ -236,10 +235,10 @@ def _own_gaps(sent: Sent, backend: Backend) -> list[Gap]:
 
 
 def _fits(value: Any) -> bool:
-    """Whether `value` has surely no more than `MOST_CHARACTERS` characters: a quick look, at bytes."""
+    """Whether `value` certainly has at most `MOST_CHARACTERS` characters: a quick check of bytes."""
     try:
         return len(msgspec.json.encode(value)) <= MOST_CHARACTERS
-    except (TypeError, ValueError):  # what only a slow look can tell
+    except (TypeError, ValueError):  # only an exact check can tell
         return False
 
 
@@ -248,16 +247,15 @@ def _size(value: Any) -> int:
 
 
 def allowed_methods(backend: Backend, added: Sequence[str]) -> tuple[str, ...]:
-    """What may be sent to `backend`: the read-only methods that its adapter names, and those the user added."""
+    """The methods that may be sent to `backend`: the read-only ones of its adapter, and those added by the user."""
     rules = backend.adapter.passthrough
     return tuple(dict.fromkeys((*rules.methods, *rules.extensions, *added)))
 
 
 def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-method") -> None:
-    """Refuse what is not allowed.
+    """Refuse a method that is not allowed.
 
-    Raises:
-        CallerError: `method` is none of `allowed`; the message names them and the flag that adds one.
+    Raises: CallerError: `method` is not in `allowed`; the message lists those, and the flag that adds one.
     """
     if method in allowed:
         return

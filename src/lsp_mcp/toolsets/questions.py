@@ -1,4 +1,4 @@
-"""How every toolset asks about a symbol: `Questions`."""
+"""Questions about a symbol, for every toolset: `Questions`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.waiting import within
 
 Value = TypeVar("Value")
-_MOST_CHECKING = 5.0  # seconds, for an answer that took as long itself
-_SHARE = 0.75  # of the time left in a call: unexplained occurrences are reported instead of a timeout
+_MOST_CHECKING = 5.0  # seconds, if the answer itself took as long
+_SHARE = 0.75  # share of a call's remaining time: unexplained occurrences are reported instead of a timeout
 
 
 class SymbolAnswer(Struct, Generic[Value], frozen=True):
-    """An answer about one symbol, and what it may lack."""
+    """An answer about one symbol, and its gaps."""
 
     target: SymbolTarget
     value: Value
@@ -64,9 +64,8 @@ class Check(Protocol[Value]):
 class PlacesCheck(Struct, Generic[Value], frozen=True):
     """The check of an answer that consists of places of the symbol: see `features.word_check`.
 
-    `sites` are the places that it has, `joined` the same answer with those that are `missing` in it.
-    `searched` are files that it takes in though the build leaves them out; None: it takes in none. `family` is where
-    symbols are declared whose places it takes in as well.
+    `sites` are its places, `joined` is the same answer with the places `missing` in it. `searched` are excluded files
+    that it covers; None: it covers none. `family` are the declarations of other symbols whose places it includes.
     """
 
     sites: Callable[[Value], Collection[Site]]
@@ -95,8 +94,8 @@ def _no_places(_: object) -> Iterable[Place]:
 class Questions:
     """Asks about symbols: handle → ready → settled(target → ask → gaps) → remember → tasks.
 
-    The answer and its gaps are of one state of the workspace. `tasks_on` tells of tasks about a symbol. What is asked
-    about no symbol goes through `features.asking.answer`.
+    The answer and its gaps describe one state of the workspace. `tasks_on` returns remarks about a symbol's tasks.
+    Questions about no symbol go through `features.asking.answer`.
     """
 
     def __init__(self, targets: Targets, tasks_on: TasksOn | None) -> None:
@@ -168,14 +167,14 @@ class Questions:
         return RefusedError(f"{target.backend.name} refuses for {target.name} at {where}: {error}{why}", error.code)
 
     async def tell_tasks(self, call: Call, path: Path, point: Point, name: str) -> None:
-        """Remark on what is planned or known about the symbol called `name` at `point`."""
+        """A remark on plans or facts about the symbol called `name` at `point`."""
         if self._tasks_on and (line := await self._tasks_on(path, point, name)):
             call.remark(line)
 
     async def _checked(
         self, target: SymbolTarget, value: Value, check: Check[Value] | None, took: float
     ) -> tuple[Value, Sequence[Gap]]:
-        """`value` with what the text adds to it, and what it lacks for all that."""
+        """`value` with the places that the text adds, and the remaining gaps."""
         backend, name, at = target.backend, target.name, (target.path, target.identifier.start)
         if not name.isidentifier():
             return value, await backend.gaps(Scope(path=target.path))

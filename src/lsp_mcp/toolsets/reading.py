@@ -29,13 +29,13 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
 What = Literal["body", "signature", "type", "surroundings"]
 
-_MOST = 20  # symbols of one call
-_CALLEES = 50  # listed of one function
-_AROUND = 10  # lines shown before and after what no declaration holds
+_MOST = 20  # symbols per call
+_CALLEES = 50  # listed for one function
+_AROUND = 10  # lines shown before and after a place outside declarations
 
 
 class _Read(Struct, frozen=True):
-    """What was read of one symbol."""
+    """The text read for one symbol."""
 
     texts: Sequence[SymbolText]
     hover: str = ""
@@ -49,7 +49,7 @@ class _Read(Struct, frozen=True):
 
 
 class ReadingTools(AnchorToolset):
-    """What symbols are, in the words of their source."""
+    """The source text of symbols."""
 
     @tool(title="Read symbols", read_only=True)
     async def read_symbol(
@@ -106,7 +106,7 @@ class ReadingTools(AnchorToolset):
             own = texts[0].symbol if texts else None
             said = ""
             if own is None or (what == "type" and not texts):
-                # Of what is declared within a function its server knows the type, the text need not say it.
+                # For a local declaration the server knows the type, which the text may omit.
                 said = await hover(backend, Place(path, target.identifier, target.text))
             called: list[Symbol] = []
             if with_callees and own and own.kind in FUNCTIONS:
@@ -175,7 +175,7 @@ _ROLES = {True: "definition", False: "declaration"}
 
 
 def _whole_name(one: SymbolText) -> str:
-    """Its name after those of what it is in, unless it has them itself."""
+    """Its name prefixed with its containers', unless it has them itself."""
     if one.symbol is None:
         return one.declared.text.slice(one.name)
     name = one.symbol.name
@@ -191,9 +191,9 @@ def _is_scoped(one: SymbolText) -> bool:
 
 
 def _within(sources: Sequence[Source], most: int) -> tuple[list[Source], int]:
-    """The sources with as many of their lines as `most` bytes hold, and how many lines are left out.
+    """The sources with as many of their lines as fit into `most` bytes, and the number of omitted lines.
 
-    Each has a fair part of what those before it left; the end of a long one is shown too: what it returns is there.
+    Each gets a fair share of the remaining space; the end of a long one is shown too, because it has the return value.
     """
     shown, cut, left = [], 0, most
     for number, source in enumerate(sources):

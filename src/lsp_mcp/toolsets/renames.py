@@ -1,4 +1,6 @@
-"""The tool `rename_symbol_by_anchor` of the toolset `code`: symbols, and files and packages where the server can."""
+"""The tool `rename_symbol_by_anchor` of the toolset `code`: symbols, and files and packages if the server supports
+that.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _BY_HAND = "Move it by a command, then check names each place that this breaks"
 
 
 class RenameTools(ChangingToolset):
-    """Other names for symbols, other places for files."""
+    """New names for symbols, new places for files."""
 
     @tool(title="Rename by anchor", read_only=False, destructive=True)
     async def rename_symbol_by_anchor(
@@ -89,7 +91,7 @@ class RenameTools(ChangingToolset):
     async def _place(self, spelled: str, new_name: str) -> Path | None:
         """The file or folder that a caller wants to move; None if it is a symbol."""
         workspace = self._sessions.workspace
-        if "/" in spelled or "/" in new_name:  # a symbol may be called as a folder is
+        if "/" in spelled or "/" in new_name:  # a symbol may have the name of a folder
             there = Path(os.path.normpath(workspace.root / spelled.strip())) if "\0" not in spelled else workspace.root
             if there.is_dir():
                 return self._existing(spelled.strip())
@@ -153,10 +155,9 @@ class RenameTools(ChangingToolset):
         )
 
     def _new_place(self, old: Path, new_name: str) -> Path:
-        """Where `old` goes: a path relative to the workspace root or, of a plain name, to its own folder.
+        """The destination of `old`: a path relative to the workspace root or, for a plain name, to its own folder.
 
-        Raises:
-            PathError: something is there already, or it is outside the workspace.
+        Raises: PathError: something is there already, or it is outside the workspace.
         """
         workspace, spelled = self._sessions.workspace, new_name.strip()
         if "\0" in spelled:
@@ -174,21 +175,21 @@ class RenameTools(ChangingToolset):
         return new
 
     async def _package(self, call: Call, backend: Backend, old: Path, new: Path) -> Renamed | None:
-        """The rename of the package in the folder `old` that moves it to `new`; None if it is none."""
+        """The rename of the package in the folder `old` that moves it to `new`; None if it is not a package."""
         if not old.is_dir() or (move := await package_move(backend, old, new)) is None:
             return None
         asking = partial(self._questions.about_symbol, call, self._targets.anchor(move.path, move.point))
         return await ask_rename(asking, self._targets, move.new_name)
 
     async def _done(self, plan: EditPlan, *, apply: bool, confirmed: bool) -> list[Gap]:
-        """Do `plan` if that is wanted; what there is to say of it."""
+        """Apply `plan` if requested; returns the answer."""
         if not apply:
             return [news("applied", f"confirmed=true is needed to apply it: {what}") for what in plan.confirmations]
         done = await self._context.apply(self._sessions, plan, confirmed=confirmed)
         return [news("applied", text) for text in self._sessions.remarks(done)]
 
     async def _made(self, call: Call, backend: Backend, plan: EditPlan, before: Looked) -> tuple[Delta, list[Gap]]:
-        """What is wrong since `plan` moved files, and what of that is not known."""
+        """The problems caused by `plan`, which moved files, and what is unknown about them."""
         moves = [(step.old, step.new) for step in plan.steps if isinstance(step, RenameFile)]
 
         def now(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""How every tool renames: one question, one set of refusals (`ask_rename`, `Renamed.checked`)."""
+"""Renaming, for every tool: one question, one set of refusals (`ask_rename`, `Renamed.checked`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lsp_mcp.toolsets.questions import Check, PlacesCheck, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.waiting import phase
 
-_UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # what the text may speak for instead
+_UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # kinds of gap that a text search can replace
 _PLACES = 5  # of changes by text listed for each file
 _STRINGS = 3  # files listed with strings that have the name
 _LINES = 3  # of each
@@ -32,7 +32,7 @@ _DOUBTS = 5  # places listed that a rename may get wrong
 
 
 class Asking(Protocol):
-    """Called with what to ask about a symbol; the answer about the one that the caller means."""
+    """Called with the question about a symbol; returns the answer about the symbol that the caller means."""
 
     async def __call__(
         self, ask: Callable[[SymbolTarget], Awaitable[rename.Renaming]], /, *, check: Check[rename.Renaming]
@@ -41,14 +41,14 @@ class Asking(Protocol):
 
 
 class Renamed(Struct, frozen=True):
-    """What a rename would change, nothing of which is done yet; `gaps` is what may be wrong with it."""
+    """The changes of a rename, not applied yet; `gaps` is what may be wrong with it."""
 
     target: SymbolTarget
     plan: EditPlan
     gaps: list[Gap]
 
     async def by_text(self, new_name: str) -> ByText:
-        """The plan with all that the text speaks for in files that its server could not read."""
+        """The plan including changes by text in files that its server could not read."""
         return await changed_by_text(self.target.backend, self.plan, self._unread, self.target.name, new_name)
 
     @property
@@ -58,9 +58,9 @@ class Renamed(Struct, frozen=True):
         return frozenset(file for file in files if self.target.backend.adapter.language_of(file))
 
     def with_text(self, changed: ByText, targets: Targets) -> Renamed:
-        """The same with what the text speaks for, as its caller wants; what was missing for that reason is not."""
+        """The same with changes by text, if the caller wants them; then their gaps are gone."""
         targets.hand_out_readable(changed.places)
-        # Lines that are left out of such a file are among what its text says.
+        # Excluded lines in such a file are part of its text.
         kinds, unread = (*_UNCOMPILED, "not_compiled"), self._unread
         kept = [gap for gap in self.gaps if not (gap.kind in kinds and gap.files and unread.issuperset(gap.files))]
         if changed.places:
@@ -70,13 +70,12 @@ class Renamed(Struct, frozen=True):
         return Renamed(self.target, changed.plan, kept)
 
     async def checked(self, targets: Targets, new_name: str, way_out: str, *, allow_partial: bool = False) -> Renamed:
-        """The same, which may be written: with what its server says is wrong then, if that is accepted.
+        """The same, ready to be written; errors that the server finds then must be accepted.
 
-        What the server cannot tell in time is news and no reason to refuse: it has made this rename, and every use is
-        explained; in a workspace that it cannot check in time nothing could be renamed any more.
+        Anything that the server cannot check in time is news, not a reason to refuse: every use is explained, and
+        otherwise nothing could be renamed in a workspace that is slow to check.
 
-        Raises:
-            RefusedError: uses may be missed, or it makes errors, and the caller does not `allow_partial`.
+        Raises: RefusedError: uses may be missed, or it causes errors, and the caller does not `allow_partial`.
         """
         if not allow_partial:
             self._refuse_partial(way_out)
@@ -97,10 +96,9 @@ class Renamed(Struct, frozen=True):
         return tried
 
     def _refuse_partial(self, way_out: str) -> None:
-        """Refuse to do it as long as uses may be missed.
+        """Refuse a rename while uses may be missed.
 
-        Raises:
-            RefusedError: they may; the message ends with `way_out`, what the caller can do instead.
+        Raises: RefusedError: they may; the message ends with `way_out`, the caller's alternative.
         """
         if why := hiding(self.gaps):
             raise RefusedError(
@@ -110,12 +108,11 @@ class Renamed(Struct, frozen=True):
 
 
 async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare: bool = True) -> Renamed:
-    """What renaming a symbol changes; `prepare` to ask the server first whether it can.
+    """The changes for renaming a symbol; `prepare` to ask the server first whether it can.
 
-    Raises:
-        RefusedError: the server refuses, or the policy does: the rename, and its preview, would touch what is
-            outside the workspace root, a dependency's source, or what is protected.
-        LspMcpError: see `asking`, and `features.rename.rename`.
+    Raises: RefusedError: the server refuses, or the policy does: the rename, or its preview, would touch files outside
+    the workspace root, a dependency's source, or protected files. LspMcpError: see `asking`, and
+    `features.rename.rename`.
     """
 
     async def ask(target: SymbolTarget) -> rename.Renaming:
@@ -123,7 +120,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
 
     check = PlacesCheck[rename.Renaming](
         sites=lambda renaming: renaming.sites,
-        # Of a path its last part.
+        # The last part of a path.
         joined=lambda renaming, checked: renaming.joined_by(
             checked.missing, new_name.rpartition("/")[2], checked.by_macros
         ),
@@ -145,7 +142,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
 
 
 def told_of_text(changed: ByText) -> str:
-    """How to have the places of `changed` renamed too; empty if there are none."""
+    """How to get the places of `changed` renamed too; empty if there are none."""
     if not changed.places:
         return ""
     files = count(len({place.path for place in changed.places}), "file")
@@ -154,7 +151,7 @@ def told_of_text(changed: ByText) -> str:
 
 
 def _errors_gap(targets: Targets, errors: Sequence[Problem]) -> Gap:
-    """What a rename makes wrong, by lines: those are the same before and after, unlike characters."""
+    """The errors caused by a rename, compared by line: lines stay the same, unlike characters."""
     listed = [
         f"{targets.anchor(one.place.path, None)}{one.place.span.start.line}: {one.message}" for one in errors[:_ERRORS]
     ]
@@ -173,7 +170,7 @@ def _by_file(places: Sequence[Place], targets: Targets) -> str:
 
 
 def _strings_gaps(targets: Targets, places: Sequence[Place]) -> list[Gap]:
-    """The news that strings have the name, which stays there."""
+    """The news that strings contain the name and are not changed."""
     if not places:
         return []
     show = targets.sessions.workspace.display_path
@@ -187,7 +184,7 @@ def _strings_gaps(targets: Targets, places: Sequence[Place]) -> list[Gap]:
 
 
 def _doubts(targets: Targets, doubts: Sequence[rename.Doubt]) -> list[Gap]:
-    """What a rename may get wrong, with the anchors of the places; they can be handed back."""
+    """Places that a rename may get wrong, with their anchors, which can be handed back."""
     targets.hand_out_readable(doubt.place for doubt in doubts)
     if not doubts:
         return []

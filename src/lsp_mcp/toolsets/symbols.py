@@ -1,4 +1,4 @@
-"""Which symbol a caller means: an anchor or a name becomes a `SymbolTarget`, or an error that lists candidates."""
+"""The symbol that a caller means: an anchor or a name becomes a `SymbolTarget`, or an error that lists candidates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CODE = 80  # characters of code shown with each
 
 
 class Handle(Struct, frozen=True):
-    """The place that a caller named, not yet looked at; `resolved` says how it was found.
+    """The place that a caller named, not examined yet; `resolved` says how it was found.
 
     A `point` may be of an older text; an `address` is about the present one.
     """
@@ -41,11 +41,11 @@ class Handle(Struct, frozen=True):
     resolved: tuple[Gap, ...] = ()
     by_name: bool = False  # not by a position, which may be of another text than the caller thinks
     address: Address | None = None
-    anywhere: bool = False  # a place that no symbol is on will do
+    anywhere: bool = False  # a place without a symbol will do
 
 
 class SymbolTarget(Struct, frozen=True):
-    """The identifier at a handle, in the text that its server has now."""
+    """The identifier at a handle, in its server's present text."""
 
     backend: Backend
     path: Path
@@ -60,12 +60,12 @@ class SymbolTarget(Struct, frozen=True):
         return self.text.slice(self.identifier)
 
     async def loaded(self) -> SymbolTarget:
-        """The same when its server has loaded what may have its name, as far as that is quick."""
+        """The same after its server has loaded files that may have its name, as far as that is quick."""
         return replace(self, unsearched=await self.backend.load(self.path, self.name)) if self.name else self
 
 
 class Targets:
-    """Finds targets, and spells anchors."""
+    """Finds targets, and writes anchors."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
@@ -87,11 +87,10 @@ class Targets:
     async def handle(self, call: Call, symbol_anchor: str, prefer: Prefer = "any") -> Handle:
         """The place that `symbol_anchor` stands for: an anchor, another address, or a name; its backend is ready.
 
-        Of several symbols that a name means, those that the tool is about count: `prefer`.
+        Among several symbols with a name, the kinds that the tool is about are preferred: `prefer`.
 
-        Raises:
-            AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
-            PathError: its file is missing, outside the workspace, or of no running server.
+        Raises: AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
+        PathError: its file is missing, outside the workspace, or in no language of a running server.
         """
         check_name(symbol_anchor)
         if is_anchor(symbol_anchor):
@@ -103,21 +102,20 @@ class Targets:
         if addressed := await self.addressed(symbol_anchor):
             return replace(await self._of_address(call, *addressed), anywhere=prefer == "places")
         if "://" in symbol_anchor:
-            parse_anchor(symbol_anchor)  # says what is wrong with it
+            parse_anchor(symbol_anchor)  # explains the problem
         named = await self._names.one(call, symbol_anchor, prefer)
         place = named.symbol.place
         return Handle(named.backend, place.path, place.span.start, (named.remark,), by_name=True)
 
     @property
     def names(self) -> Names:
-        """What finds symbols by name."""
+        """Finds symbols by name."""
         return self._names
 
     async def addressed(self, spelled: str) -> tuple[Path, Address] | None:
-        """The file that `spelled` names, and where in it; None if it is an anchor or a name.
+        """The file that `spelled` names, and the place in it; None if it is an anchor or a name.
 
-        Raises:
-            PathError: the file is missing or outside the workspace.
+        Raises: PathError: the file is missing or outside the workspace.
         """
         addresses = [] if is_anchor(spelled) else parse_address(spelled, self._is_source)
         if not addresses:
@@ -179,15 +177,14 @@ class Targets:
         backend = self.sessions.for_path(path)
         await backend.ready(call.report)
         if address.line and address.column and not address.in_bytes:
-            # As an anchor, it may be of an older text: `FILE` and `LINE:CHAR` of an answer, put together.
+            # Like an anchor, it may be of an older text: `FILE` and `LINE:CHAR` of an answer, put together.
             return Handle(backend, path, Point(address.line, address.column))
         return Handle(backend, path, by_name=True, address=address)
 
     async def _present_point(self, handle: Handle, text: Text) -> Point:
-        """Where the address of `handle` leads in `text`.
+        """The place of the address of `handle` in `text`.
 
-        Raises:
-            AnchorError: nowhere, or to several symbols; the message lists them.
+        Raises: AnchorError: there is none, or several; the message lists them.
         """
         assert handle.address
         shown = self._workspace.display_path(handle.path)
@@ -210,7 +207,8 @@ class Targets:
             return await self.sessions.file(anchor.file)
         except PathError as error:
             missing = error
-        # Where we moved it ourselves; or its name really has a percent sign, and the anchor was written by hand.
+        # The new place of a file that we moved; or its name really has a percent sign, and the anchor was written by
+        # hand.
         moved = self.sessions.memory.place_of(self._workspace.root / anchor.file)
         raw = spelled.strip().partition("://")[2].rpartition("#")[0]
         for other in (self._workspace.display_path(moved), raw):
@@ -224,7 +222,7 @@ class Targets:
     async def _other_symbols(
         self, handle: Handle, text: Text, identifier: Span, others: Iterable[Other]
     ) -> list[Other]:
-        """Those of `others` that are not the symbol at `identifier`; a use of it is no other symbol."""
+        """Those of `others` that are not the symbol at `identifier`; a use of it is not another symbol."""
         backend, path = handle.backend, handle.path
         language = backend.adapter.language_of(path)
         found: list[Other] = []
@@ -268,7 +266,7 @@ class Targets:
         if span and text.slice(span) not in keywords:
             return span
         if span is None and self.sessions.memory.knows(path, point, text):
-            return Span(point, point)  # a server's own place that is not a word, as an import's path
+            return Span(point, point)  # a server's own place that is not a word, such as an import's path
         what = f"is on the keyword {text.slice(span)}" if span else "is not on an identifier"
         others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
         listed = ", ".join(f"{text.slice(s)} at {self.anchor(path, s.start)}" for s in others)
@@ -276,7 +274,9 @@ class Targets:
         raise AnchorError(f"{self.anchor(path, point)} {what}. {on_line}")
 
     def hand_out_readable(self, places: Iterable[Place]) -> None:
-        """These places are handed out as anchors: follow them if their files change, and let their files be read."""
+        """These places are handed out as anchors: follow them when their files change, and allow reading
+        their files.
+        """
         for (path, _), group in groupby(places, key=lambda place: (place.path, id(place.text))):
             in_file = list(group)
             self._workspace.allow(path)

@@ -1,4 +1,4 @@
-"""The commands that run tests, as an adapter says them: `commands`."""
+"""The commands that run tests, from an adapter: `commands`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_FOLDERS = 20  # in all commands
 
 
 def commands(tests: Sequence[Reached], about: Sequence[Path], adapter: Adapter, root: Path) -> list[str]:
-    """Shell commands, to be given in `root`: one for the nearest of `tests` (which are ranked), then one for all.
+    """Shell commands to run in `root`: one for the nearest of `tests` (which are ranked), then one for all.
 
     The second is there if there are more tests, once for each project.
     """

@@ -1,6 +1,6 @@
-"""A tool apart from any protocol: `Tool` is a method with a checked argument model.
+"""A tool independent of any protocol: `Tool` is a method with a checked argument model.
 
-The MCP server and the command line offer the same tools through this.
+The MCP server and the command line offer the same tools through it.
 """
 
 from __future__ import annotations
@@ -31,39 +31,39 @@ class _Unlisted:
 
 
 UNLISTED = _Unlisted()
-"""Marks a parameter, `Annotated[int, UNLISTED]`, that is accepted and not in the schema that models read.
+"""Marks a parameter, `Annotated[int, UNLISTED]`, that is accepted but not in the schema that models read.
 
-For what is rarely set: a listed parameter costs every reader of the list of tools about 20 tokens.
+For rarely used ones: a listed parameter costs every reader of the list of tools about 20 tokens.
 """
 
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's"), UNLISTED]
 
 _LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems", "minLength", "maxLength")
-_TOLD = 8  # problems of one call that are told
+_TOLD = 8  # problems reported per call
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
 
 
 async def _no_report(done: float, total: float | None, message: str) -> None:
-    """Nobody wants to know."""
+    """The default: progress is discarded."""
 
 
 class Client(Struct, frozen=True):
-    """Who calls: the program's name, and a key that is the same for all calls of one connection."""
+    """The caller: the program's name, and a key that is the same for all calls of one connection."""
 
     name: str = "shell"
     key: str = ""
 
 
 class Call(Struct):
-    """One call of a tool: what the caller gave, and how to tell it of progress."""
+    """One call of a tool: the caller's arguments, and a function that reports progress."""
 
     format: Format = "json"
     report: Report = _no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
     client: Client = field(default_factory=Client)
-    idempotency: Any = None  # what it is known by if it comes again; the toolset's own
+    idempotency: Any = None  # identifies a repeated call; the toolset's own
     remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
 
     def remark(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Call(Struct):
 
 
 class _Mark(NamedTuple):
-    """What `tool` says of a method."""
+    """The description of `tool`."""
 
     title: str
     read_only: bool
@@ -91,25 +91,25 @@ class Tool(Struct, frozen=True):
     docstring: str  # of its method, each paragraph on one line
     modelled: Callable[[], type[BaseModel]]  # makes the model of its arguments, when it is first needed
     method: Callable[..., Awaitable[str]]
-    listed: Callable[[], bool] = lambda: True  # whether it is shown now; what isn't can be called all the same
-    timeout: float | None = None  # seconds that a call may wait for servers, but for `--ready-timeout`; None: any time
-    passes: bool = False  # whether it sends what the caller names: what the user allows decides what that does
+    listed: Callable[[], bool] = lambda: True  # whether it is listed now; unlisted ones can still be called
+    timeout: float | None = None  # seconds that a call may wait for servers, without `--ready-timeout`; None: no limit
+    passes: bool = False  # whether it sends what the caller names: its effect depends on what the user allows
     base: Base = 1
-    toolset: str = ""  # the name of the one that it is offered in
+    toolset: str = ""  # the name of its toolset
     use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
-    turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one comes after those before it
+    turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one runs after earlier ones
 
     @property
     def model(self) -> type[BaseModel]:
-        """The model of its arguments. It takes milliseconds to make: once, however many clients there are."""
+        """The model of its arguments. It takes milliseconds to create: once, for all clients."""
         return self.modelled()
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments, without what a model doesn't need: it is read in every conversation.
+        """JSON Schema of the arguments, without details that models don't need: it is read in every conversation.
 
-        What is not allowed is refused with a message that says what is; unknown arguments must pass a client's own
-        check, since there may be some that are not listed.
+        Invalid arguments are refused with a message that says what is allowed; unknown ones must pass a client's own
+        check, since some arguments are not listed.
         """
         schema = self.whole_schema
         for name, field_ in self.model.model_fields.items():
@@ -119,7 +119,7 @@ class Tool(Struct, frozen=True):
 
     @property
     def whole_schema(self) -> dict[str, Any]:
-        """The same with the parameters that are accepted and not listed."""
+        """The same with the accepted but unlisted parameters."""
         schema = self.model.model_json_schema(schema_generator=_SmallSchema)
         for prop in schema["properties"].values():
             if "description" in prop:
@@ -128,20 +128,18 @@ class Tool(Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """What it does, for a model."""
+        """Its description, for a model."""
         return self._counted(self.docstring)
 
     def _counted(self, text: str) -> str:
-        """`text`, which says from which number lines and characters count, for the base that counts here."""
+        """`text`, which names the base of lines and characters, for the actual base."""
         return re.sub(r"\b([Ff]rom) 1\b", rf"\1 {self.base}", text)
 
     async def call(self, call: Call, arguments: dict[str, Any]) -> str:
         """The answer's text.
 
-        Raises:
-            ArgumentsError: the arguments don't fit; the message names each and says what fits.
-            SilentError: a server took longer than the tool's timeout.
-            LspMcpError: whatever the tool says on purpose.
+        Raises: ArgumentsError: invalid arguments; the message names each and says what fits. SilentError: a server took
+        longer than the tool's timeout. LspMcpError: the tool's own errors.
         """
         checked = self._check(arguments)
         call.arguments = short_echo(checked.model_dump(exclude_unset=True))
@@ -153,7 +151,7 @@ class Tool(Struct, frozen=True):
                 async with bounded(self.timeout, self.name, call.report) as call.report, self._turn(call):
                     return await self.method(call, **values)
         except LspMcpError as error:
-            # Wherever the message comes from (a server, for example), the caller's input is not sent back whole.
+            # Whatever the source of the message (a server, for example), it must not repeat all of the caller's input.
             error.args = (without_long_echoes(str(error), arguments),)
             raise
 
@@ -188,8 +186,8 @@ def tool(
 ) -> Callable[[Method], Method]:
     """Mark a method as a tool: its name, signature and docstring are the published ones.
 
-    Its first parameter is the `Call`; a parameter `format` is taken out and decides the form of the answer. One that is
-    not `listed` can be called by those who know it, as an old name can.
+    Its first parameter is the `Call`; a parameter `format` is removed and decides the form of the answer. A tool that
+    is not `listed` can still be called, for instance by an old name.
     """
 
     def mark(method: Method) -> Method:
@@ -200,7 +198,7 @@ def tool(
 
 
 def declared_tools(toolset: type) -> tuple[Tool, ...]:
-    """The tools that a toolset's class declares, in the order in which they are written; bound to nothing yet."""
+    """The tools declared in a toolset's class, in source order; not bound to an instance."""
     return _declared(toolset)
 
 
@@ -224,7 +222,7 @@ def _declared(toolset: type) -> tuple[Tool, ...]:
 
 
 class Lists(Protocol):
-    """A toolset, as far as a list of tools is concerned."""
+    """The part of a toolset that a list of tools needs."""
 
     def lists(self, name: str) -> bool:
         """Whether the tool called `name` is listed now."""
@@ -262,7 +260,7 @@ def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
 
 
 class _SmallSchema(GenerateJsonSchema):
-    """Leaves out titles and the null that only says `may be left out`: they cost a model tokens."""
+    """Removes titles and the null that only marks optional arguments: they cost a model tokens."""
 
     def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
         out = super().generate(schema, mode)
@@ -272,7 +270,7 @@ class _SmallSchema(GenerateJsonSchema):
 
 
 def _small(schema: dict[str, Any]) -> dict[str, Any]:
-    """The properties of an object's schema, without titles and without the null of those that may be left out."""
+    """The properties of an object's schema, without titles and without the null of optional ones."""
     small = {}
     for name, prop in schema.get("properties", {}).items():
         bare = {key: value for key, value in prop.items() if key not in ("title", "anyOf")}
@@ -284,7 +282,7 @@ def _small(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
-    """`schema` with each reference replaced by what it refers to: some clients cannot follow one."""
+    """`schema` with each reference replaced by its target: some clients cannot follow references."""
     if isinstance(schema, list):
         return [_inlined(part, definitions) for part in schema]
     if not isinstance(schema, dict):
@@ -298,7 +296,7 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _short(schema: Any) -> Any:
-    """`schema` without limits, and without saying whether there may be other properties."""
+    """`schema` without limits and without `additionalProperties`."""
     if isinstance(schema, list):
         return [_short(part) for part in schema]
     if not isinstance(schema, dict):
@@ -320,6 +318,6 @@ def _problem(error: Any) -> str:
     if error["type"] == "missing":
         return f"{where} is required"
     message = error["msg"][0].lower() + error["msg"][1:]
-    if error["type"] in ("model_type", "dict_type"):  # pydantic's words name a class of Python
+    if error["type"] in ("model_type", "dict_type"):  # pydantic's message names a Python class
         message = "input should be an object"
     return f"{where}: {message} (got {quoted(error['input'], 80)})"

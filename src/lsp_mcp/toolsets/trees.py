@@ -1,4 +1,4 @@
-"""What the tools that answer with hierarchies share: what a tree lacks, the places in it, and how it is counted."""
+"""Shared by the tools that answer with hierarchies: gaps of a tree, its places, and counts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CallersCheck(Struct, Generic[Value], frozen=True):
 
 
 class ImplementationsCheck(Struct, frozen=True):
-    """The `Check` of implementations, asked `below` and `above`: see `features.implementation_check`."""
+    """The `Check` of implementations, searched `below` and `above`: see `features.implementation_check`."""
 
     below: bool
     above: bool
@@ -65,7 +65,7 @@ class ImplementationsCheck(Struct, frozen=True):
             claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
             if (rules := backend.adapter.hierarchy) and value.symbol.kind in TYPES:
                 known = {(one.symbol.place.path, one.symbol.place.span.start) for one in value.below}
-                # What is wrong in its own file may hide what the type itself is based on.
+                # Errors in its own file may hide the bases of the type itself.
                 own = value.symbol.place.path if self.above else None
                 bases = _Bases(rules, backend.adapter, known)
                 claim = replace(claim, counts=lambda place: place.path == own or bases(place))
@@ -76,7 +76,7 @@ class ImplementationsCheck(Struct, frozen=True):
 
 
 class _Bases:
-    """Whether a type is named at a place so that there may be one below it that is not `known`."""
+    """Whether a place names a type so that there may be one below it that is not `known`."""
 
     def __init__(self, rules: HierarchyRules, adapter: Adapter, known: Collection[Site]) -> None:
         self._heads = ClassHeads(rules)
@@ -95,7 +95,9 @@ class _Bases:
 
 
 class TypesCheck(Struct, frozen=True):
-    """The same of trees of types, by the name of the direction; a type that is found joins those next to the root."""
+    """The same for trees of types, by the name of the direction; a type found in the text joins those
+    next to the root.
+    """
 
     thorough: bool = False
 
@@ -126,11 +128,11 @@ def _with_types(tree: Tree, more: Sequence[Implementation]) -> Tree:
 
 
 INSTEAD = "find_symbol_references_by_anchor has all uses, find_implementations what implements a type or method"
-"""Which tool to use for what cannot be called."""
+"""The tool to use for symbols that cannot be called."""
 
 
 def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
-    """What the trees of `server`, by the names of their fields, leave out."""
+    """The gaps of the trees of `server`, by the names of their fields."""
     gaps: list[Gap] = []
     for field, tree in trees.items():
         gaps += [*tree.gaps, *dropped_gap(field.removesuffix("s"), tree.dropped)]
@@ -151,7 +153,7 @@ def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:
 
 
 def size(nodes: Iterable[Node]) -> int:
-    """How many nodes there are, with all below them."""
+    """The number of nodes, with all below them."""
     return sum(node.count() for node in nodes)
 
 

@@ -1,1 +1,1 @@
-"""What a build compiles, for servers that index by a compilation database: which files, what includes what, where."""
+"""The contents of a build, for servers that index by a compilation database: compiled files, includes, places."""

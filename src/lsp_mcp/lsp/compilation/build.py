@@ -1,4 +1,4 @@
-"""What the compilation database means for a server and for its answers: `Build`."""
+"""The effect of the compilation database on a server and its answers: `Build`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class IndexHome(Enum):
 
     OURS = "ours"  # in a folder of our cache
     SHARED = "shared"  # where an editor's server keeps it
-    EDITORS = "editors"  # it is an editor's server: it has its index and finds its database without us
+    EDITORS = "editors"  # an editor's server: it has its own index and finds its database by itself
 
 
 class Build:
     """The build of one workspace, as one server sees it.
 
-    `given` is a compilation database that the user named.
+    `given` is a compilation database named by the user.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class Build:
         self._database = ChosenDatabase(rules, workspace.root, given, self.files.sources, only_own=only_own)
         self._folder: IndexFolder | None = None
         self._elsewhere = FilesElsewhere()
-        self._problems: list[str] | None = None  # what is wrong with what the server has; None: it has nothing yet
+        self._problems: list[str] | None = None  # problems of the server's database; None: it has none yet
 
     # --- for the start of a server -----------------------------------------------------------------
 
     def arguments(self) -> list[str]:
-        """What is added to the server's command; takes the folder for its index."""
+        """Additions to the server's command; locks the folder for its index."""
         file = self._database.find()
         if file is None:
             return []
@@ -75,21 +75,21 @@ class Build:
         return [self._rules.argument.format(folder=folder.folder)]
 
     def started_by(self, command: Sequence[str]) -> None:
-        """The server is an editor's, which has started it by `command`."""
+        """The server belongs to an editor, which started it by `command`."""
         self._database.read_given_by(command)
 
     async def prepare(self) -> None:
-        """Read the database, and take what is stale out of the index. Before the server looks at either."""
+        """Read the database, and remove stale parts of the index, before the server reads either."""
         includes = Includes(self._rules.include_pattern)
         await asyncio.to_thread(self._prepare, includes)
-        # Anyone who looked in the meantime saw the ones before.
+        # Questions in the meantime used the previous ones.
         used = self._database.used
         self.files.replace(includes, used.commands if used else ())
 
     def first_file(self) -> Path | None:
         """A file to open so that the server begins to index, None if there is nothing to index.
 
-        Any will do, and one that does not exist, opened empty, costs nothing; the first question may be about another.
+        Any file will do. One that does not exist, opened empty, costs nothing.
         """
         if not self.has_index or not self._folder or not self._database.used:
             return None
@@ -97,7 +97,7 @@ class Build:
         return self._folder.folder / f"begin{suffix}" if suffix else None
 
     async def indexed(self) -> None:
-        """The server has indexed everything: what it has can be compared with what it should have."""
+        """The server has indexed everything: its index can be compared with the build."""
         if self._folder and not self.files.compared:
             self.files.indexed(await asyncio.to_thread(self._folder.indexed_names))
 
@@ -114,22 +114,22 @@ class Build:
     # --- what changed ------------------------------------------------------------------------------
 
     def changed_elsewhere(self) -> list[Path]:
-        """The compiled files outside the watched folders that are not what they were at the last call."""
+        """The compiled files outside the watched folders that changed since the last call."""
         return self._elsewhere.changed()
 
     async def database_changed(self, changed: Iterable[Path]) -> bool:
-        """Whether there is another database than the server has, or it says something else."""
+        """Whether there is another database than the server's, or its content differs."""
         if self._database.may_be_other(changed):
             await asyncio.to_thread(self._database.look_again)
-        # Looked at each time: anyone who was told of it before may have been cancelled.
+        # Checked each time: a caller that was told before may have been cancelled.
         return self._database.differs()
 
     def is_configured_by(self, changed: Iterable[Path]) -> bool:
-        """Whether one of `changed` says how the server compiles files."""
+        """Whether one of `changed` determines how the server compiles files."""
         return any(path.name in self._rules.config_files for path in changed)
 
     async def affected(self, changed: Collection[Path], read: Collection[Path]) -> set[Path]:
-        """Those files of the build, and of `read`, that are not what they were because `changed` are not."""
+        """Those files of the build, and of `read`, that are different because of `changed`."""
         before, affected = self.files.last_inside, await self.files.affected(changed)
         inside = (await self.files.view()).inside
         return {path for path in affected if path in inside or path in before or path in read}
@@ -154,9 +154,9 @@ class Build:
     # --- what answers must say ---------------------------------------------------------------------
 
     def gaps(self, left_out: Sequence[Path], later: Sequence[Path], use: Use | None) -> list[Gap]:
-        """What of the build makes answers incomplete.
+        """The gaps caused by the build.
 
-        `left_out` and `later` are files outside it with the word of `use`; the server is reading the latter.
+        `left_out` and `later` are files outside it with the word of `use`; the server is still reading the latter.
         """
         if self._problems is None:
             return []
@@ -171,7 +171,7 @@ class Build:
         return gaps
 
     def news(self) -> list[Gap]:
-        """How to get a database if there is none, and what else of it must be known."""
+        """How to get a database if there is none, and other news about it."""
         if self._problems is None:
             return []
         texts = database_news(self._adapter, self._rules, self._workspace.root, self._database, self.display_path)
@@ -187,7 +187,7 @@ class Build:
         return first_few([self.display_path(path) for path in files])
 
     def holds(self, path: Path) -> bool:
-        """Whether there is a file `path` that the server may be given: no link out of the workspace."""
+        """Whether `path` exists and may be given to the server: not a link out of the workspace."""
         return path.is_file() and self._workspace.holds(path)
 
     def contains(self, path: Path) -> bool:
@@ -195,7 +195,7 @@ class Build:
         return self._workspace.contains(path)
 
     def display_path(self, path: Path) -> str:
-        """`path` for people."""
+        """`path` as shown to people."""
         return self._workspace.display_path(path)
 
     # --- inside ------------------------------------------------------------------------------------

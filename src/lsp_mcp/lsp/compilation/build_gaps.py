@@ -16,7 +16,7 @@ DisplayPath = Callable[[Path], str]
 def database_gaps(
     adapter: Adapter, rules: Compilation, database: ChosenDatabase, display_path: DisplayPath
 ) -> list[Gap]:
-    """The gaps of answers because there is no usable database."""
+    """The gaps caused by the lack of a usable database."""
     if database.now is None:
         text = f"no {rules.database}: covers only files that {adapter.name} opened, with guessed flags"
         return [Gap("not_loaded", text, brief=f"no {rules.database}")]
@@ -30,7 +30,7 @@ def database_gaps(
 def database_news(
     adapter: Adapter, rules: Compilation, root: Path, database: ChosenDatabase, display_path: DisplayPath
 ) -> list[str]:
-    """Which database the server has, if a person would not expect it, or how to get one."""
+    """Which database the server uses, if that may be unexpected, or how to get one."""
     used, texts = database.used, []
     if used and used.file != database.given and used.file.parent != root:
         texts.append(f"{adapter.name} uses {display_path(used.file)}")
@@ -45,13 +45,13 @@ def database_news(
 def missing_files(
     database: Database, there: Sequence[Path], rules: Compilation, display_path: DisplayPath
 ) -> list[str]:
-    """What is wrong with a database of which only the files `there` exist."""
+    """The problems of a database of which only the files `there` exist."""
     shown = display_path(database.file)
     if not database.commands:
         return [f"{shown} is empty; make it again"]
     named = len(database.commands)
     if 2 * len(there) >= named:
-        return []  # one that is gone hides nothing
+        return []  # a missing file hides nothing
     example = min(set(database.commands).difference(there))
     how_many = "none of them exists" if not there else f"only {len(there):,} of them exist"
     return [

@@ -1,4 +1,4 @@
-"""Which compilation database counts, and which one the server has: `ChosenDatabase`."""
+"""The compilation database to use, and the one that the server has: `ChosenDatabase`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_d
 
 
 class ChosenDatabase:
-    """The database of the workspace `root`, looked for again when it may be another one.
+    """The database of the workspace `root`, searched again when it may have changed.
 
-    `given` is one that the user named. With `only_own`, only what a server finds without being told counts. `sources`
-    gives the source files, which a file of flags is about.
+    `given` is named by the user. With `only_own`, only databases count that a server finds by itself. `sources` gives
+    the source files, to which a file of flags applies.
     """
 
     def __init__(
@@ -27,8 +27,8 @@ class ChosenDatabase:
         only_own: bool,
     ) -> None:
         self.given = given
-        self.now: Database | None = None  # as it was read last
-        self.used: Database | None = None  # the last one that could be used: the server has it
+        self.now: Database | None = None  # as last read
+        self.used: Database | None = None  # the last usable one: the server has it
         self._rules = rules
         self._root = root
         self._sources = sources
@@ -50,7 +50,7 @@ class ChosenDatabase:
                 self.given = (self._root / folder / self._rules.database).resolve()
 
     def take(self) -> Path | None:
-        """Read what counts now, for a server that begins; the file."""
+        """Read the database to use now, for a starting server; returns the file."""
         file = self.find()
         self.now = self._read(file) if file else None
         if self.now is None or not self.now.problem:
@@ -58,12 +58,12 @@ class ChosenDatabase:
         return file
 
     def may_be_other(self, changed: Iterable[Path]) -> bool:
-        """Whether `look_again` could find another one, after these files changed."""
+        """Whether these changes could make `look_again` find another database."""
         named = any(path.name in (self._rules.database, self._rules.flags) for path in changed)
         return self.now is None or named or Signature.of(self.now.file) != self.now.signature
 
     def look_again(self) -> None:
-        """Read the file to use now, if it is not the one that was read last."""
+        """Read the file to use now, unless it was the last one read."""
         file, known = self.find(), self.now
         if file is None:
             self.now = None
@@ -71,9 +71,9 @@ class ChosenDatabase:
             self.now = self._read(file)
 
     def differs(self) -> bool:
-        """Whether the server has a different one from that to use now.
+        """Whether the server has a database other than the one to use now.
 
-        One with a problem does not count: the server goes on with the one before, and answers say so.
+        One with a problem does not count: the server keeps the previous one, and answers say so.
         """
         now, used = self.now, self.used
         if now is used or (now and now.problem):

@@ -1,4 +1,4 @@
-"""The parts of a file that the preprocessor may leave out, judged by its text."""
+"""The parts of a file that the preprocessor may exclude, judged by its text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ _IF = re.compile(rb"^[ \t]*#[ \t]*if(?:n?def)?\b", re.MULTILINE)
 _GUARD = re.compile(
     rb"[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n(?:[ \t\r]*\n)*[ \t]*#[ \t]*define[ \t]+\1(?:[ \t]+1)?[ \t]*\r?\n"
 )
-_GUARD_LENGTH = 500  # characters in which a guard's two lines stand
+_GUARD_LENGTH = 500  # characters that contain a guard's two lines
 _ONCE = re.compile(rb"[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*")
 _BLANK = re.compile(rb"(?:\s+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)")
 
 
 def has_conditions(content: bytes) -> bool:
-    """Whether there is an `#if` in `content` other than the guard that a header begins with."""
+    """Whether `content` has an `#if` other than the include guard of a header."""
     found = list(_IF.finditer(content))
     return len(found) > 1 or (len(found) == 1 and not _GUARD.match(content, found[0].start()))
 
 
 def leading_includes(content: bytes, include: re.Pattern[bytes]) -> tuple[bytes, ...]:
-    """What a header that is read once only includes before anything else, as group 1 of `include` spells it.
+    """The includes at the top of a header with an include guard, as group 1 of `include` spells them.
 
-    For the compiler it is the same whether these are included here or directly before the header. Empty for a file that
-    is read each time, and up to an include that a macro spells.
+    To the compiler, including them directly before the header makes no difference. Empty for a header without a guard;
+    ends at an include that a macro spells.
     """
     at = _next_line(content, 0)
     guard = _ONCE.match(content, at) or _GUARD.match(content, at)
@@ -38,16 +38,18 @@ def leading_includes(content: bytes, include: re.Pattern[bytes]) -> tuple[bytes,
 
 
 def _next_line(content: bytes, start: int) -> int:
-    """Where the line begins that has the first thing behind `start` that is not a blank or comment; the end if none."""
+    """The start of the line with the first code after `start`, ignoring blanks and comments; the end if
+    there is none.
+    """
     match = _BLANK.match(content, start)
     line = content.rfind(b"\n", 0, match.end() if match else start) + 1
     return line if line >= start else len(content)
 
 
 def stands_in_condition(word: str, text: str) -> bool:
-    """Whether `word` stands between an `#if` and its `#endif`; the guard around a whole header is none."""
+    """Whether `word` is between an `#if` and its `#endif`; the guard around a whole header does not count."""
     whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-    conditions: list[bool] = []  # for each block that is open: whether it is one
+    conditions: list[bool] = []  # for each open block: whether it is conditional
     start = 0
     for line in text.split("\n"):
         directive = _DIRECTIVE.match(line)

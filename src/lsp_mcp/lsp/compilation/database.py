@@ -21,7 +21,7 @@ _KEYS = ("directory", "file", "command", "arguments", "output")
 
 
 class Database(Struct, frozen=True):
-    """One compilation database; `problem` says why it cannot be used, empty if it can."""
+    """One compilation database; `problem` is the reason why it cannot be used, empty if it can."""
 
     file: Path
     signature: Signature | None
@@ -41,13 +41,13 @@ class Database(Struct, frozen=True):
         return {path: files for path, files in found.items() if files}
 
     def text(self, flags: Sequence[str] = ()) -> str:
-        """The same database, good in any folder; each command has `flags` before its own, which so win over them."""
+        """The same database, valid in any folder; each command has `flags` before its own, which take precedence."""
         commands = [_with_flags(one, flags) for path in sorted(self.commands) for one in self.commands[path]]
         return json.dumps(commands, indent=0)
 
 
 def _with_flags(entry: dict[str, Any], flags: Sequence[str]) -> dict[str, Any]:
-    """`entry` with `flags` behind the compiler and what runs it (`ccache c++`): before the first flag, or the file."""
+    """`entry` with `flags` after the compiler and its wrappers (`ccache c++`): before the first flag, or the file."""
     if not flags:
         return entry
     if words := entry.get("arguments"):
@@ -62,7 +62,7 @@ def _with_flags(entry: dict[str, Any], flags: Sequence[str]) -> dict[str, Any]:
 def find_database(root: Path, rules: Compilation) -> Path | None:
     """The compilation database for the code in `root`: from the usual folders below it, else from above it.
 
-    Where there is none, the file of flags in `root` or above it.
+    Without one, the file of flags in `root` or above it.
     """
     for folder in (root, *root.parents):
         for pattern in rules.folders if folder == root else rules.own_folders:
@@ -97,17 +97,17 @@ def database_of_flags(file: Path, sources: Iterable[Path]) -> Database:
 
 
 def own_project(file: Path, rules: Compilation, root: Path) -> Path | None:
-    """The folder, `root` or above it, for whose files a server finds `file` without being told; None if it doesn't."""
+    """The folder, `root` or above it, whose files make a server find `file` by itself; None if it doesn't."""
     folders = [file.parent.parent] * (file.parent.name in rules.own_folders)
     folders += [file.parent] * ("." in rules.own_folders)
     return next((folder for folder in folders if root.is_relative_to(folder)), None)
 
 
 def read_database(file: Path, root: Path) -> Database:
-    """What `file` says; a file that cannot be used is a database with a `problem`.
+    """The content of `file`; an unusable file is a database with a `problem`.
 
-    Symbolic links in the names of folders are resolved, as `root` is, and other names of `root` in commands too: the
-    server is told of files by one name only.
+    Symbolic links in the names of folders are resolved, as in `root`, and other names of `root` in commands too: the
+    server knows each file by one name only.
     """
     signature = Signature.of(file)
     real = lru_cache(None)(_real)
@@ -120,7 +120,7 @@ def read_database(file: Path, root: Path) -> Database:
             spelled = Path(os.path.normpath(file.parent / entry["directory"]))
             named = Path(os.path.normpath(spelled / entry["file"]))
             path = real(named.parent) / named.name
-            known = {key: entry[key] for key in _KEYS if key in entry}  # others make clangd refuse them all
+            known = {key: entry[key] for key in _KEYS if key in entry}  # others make clangd refuse the whole database
             absolute = {**_renamed(known, spelled, root, real), "directory": str(real(spelled)), "file": str(path)}
             os.fsencode(path)
             commands[path] = (*commands.get(path, ()), absolute)
@@ -149,7 +149,7 @@ def _real(folder: Path) -> Path:
 
 
 def _renamed(entry: dict[str, Any], folder: Path, root: Path, real: Callable[[Path], Path]) -> dict[str, Any]:
-    """`entry` with `root` by its own name, if its `folder` calls it by another."""
+    """`entry` with `root` by its own name, if its `folder` uses another."""
     other = next((above for above in (folder, *folder.parents) if above != root and real(above) == root), None)
     if other is None:
         return entry
@@ -162,7 +162,9 @@ def _renamed(entry: dict[str, Any], folder: Path, root: Path, real: Callable[[Pa
 
 
 def _arguments(command: dict[str, Any]) -> list[str]:
-    """The words of a command, without what only says that the next is for the compiler; none if no shell takes it."""
+    """The words of a command, without those that only pass the next one to the compiler; none if a shell cannot parse
+    it.
+    """
     try:
         words = command["arguments"] if "arguments" in command else shlex.split(str(command.get("command", "")))
     except ValueError:
@@ -171,7 +173,7 @@ def _arguments(command: dict[str, Any]) -> list[str]:
 
 
 def _values(words: Sequence[str], options: Collection[str]) -> list[str]:
-    """What follows each of `options`, as the next word or in the same one."""
+    """The values of `options`, as the next word or in the same one."""
     found = [value for option, value in pairwise(words) if option in options]
     return found + [
         word.removeprefix(option) for word in words for option in options if word.startswith(option) and word != option

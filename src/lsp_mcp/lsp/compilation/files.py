@@ -1,4 +1,4 @@
-"""Which files of a workspace its build compiles or includes, and which it leaves out: `BuildFiles`."""
+"""The files of a workspace that its build compiles or includes, and those it excludes: `BuildFiles`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _NOTHING: frozenset[Path] = frozenset()
 
 
 class View(Struct, frozen=True):
-    """The files at one moment. `inside` counts more than the server has, where its index can't be compared."""
+    """The files at one moment. `inside` may be larger than the server's set, if its index can't be compared."""
 
-    inside: Collection[Path]  # every file that is compiled, or included by one that is
+    inside: Collection[Path]  # every file that is compiled, or included by a compiled one
     outside: Collection[Path]  # every other source file of the workspace
     compiled: Collection[Path]
-    conditional: Collection[Path]  # what is compiled, or outside, and the preprocessor may leave something out of
+    conditional: Collection[Path]  # compiled or outside files of which the preprocessor may exclude a part
 
 
 class BuildFiles:
-    """The files of a workspace; what changed is taken in before the next look."""
+    """The files of a workspace; changes are processed at the next look."""
 
     def __init__(self, adapter: Adapter, feed: Feed, includes: Includes) -> None:
         self._adapter = adapter
@@ -61,14 +61,14 @@ class BuildFiles:
         self._words.changed(paths)
 
     def replace(self, includes: Includes, compiled: Collection[Path]) -> None:
-        """From now on this is what includes what, and what is compiled."""
+        """Replace the includes and the compiled files."""
         self._includes = includes
         self._compiled = compiled
         self._indexed = None
         self.changed(())
 
     def indexed(self, names: Counter[str]) -> None:
-        """How many files of each name the server has in its index, now that it is whole."""
+        """The number of files of each name in the server's index, now that it is complete."""
         self._indexed = names
         self.changed(())
 
@@ -82,10 +82,10 @@ class BuildFiles:
         return sorted({path for path in self._feed.files() if self._adapter.language_of(path)}.union(self._compiled))
 
     async def view(self) -> View:
-        """What the build takes in and leaves out now."""
+        """The files that the build includes and excludes now."""
         while self._view is None:
             self._looking = self._looking or asyncio.create_task(self._look_once())
-            # Shielded: it is for everybody, and has taken what changed.
+            # Shielded: the result is for all callers, and the changes are consumed.
             await asyncio.shield(self._looking)
         return self._view
 
@@ -108,9 +108,9 @@ class BuildFiles:
         return {path for path in self._includes.affected(changed) if self._adapter.language_of(path)}
 
     async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
-        """`files` and every file that may include one of them, through others too, in the workspace or outside.
+        """`files` and every file that may include one of them, also indirectly, in the workspace or outside.
 
-        None if one of `files` is not known: then nobody knows.
+        None if one of `files` is unknown: then the includers are unknown too.
         """
         view = await self.view()
         if not all(path in self._includes.known for path in files):
@@ -121,11 +121,11 @@ class BuildFiles:
         including = self._includes.affected(files)
         rules = self._adapter.compilation
         if rules and all(path.suffix in rules.compiled_extensions for path in files):
-            return frozenset(including)  # no header that somebody else makes includes one
+            return frozenset(including)  # a header without generated files that include one
         return self._leading_out[1].union(including)
 
     async def included_by(self, files: Collection[Path]) -> frozenset[Path]:
-        """`files` and every known file that one of them may include, through others too."""
+        """`files` and every known file that one of them may include, also indirectly."""
         await self.view()
         return frozenset(self._includes.reached(files))
 
@@ -137,12 +137,12 @@ class BuildFiles:
         return WholeUnit(path, text, language, prefix, pattern, self._includes, libraries, apart=apart)
 
     async def outside_with(self, word: str, *, part: bool) -> list[Path]:
-        """The files outside that have `word`; with `part`, in a word, whatever the case of its letters."""
+        """The files outside the build that contain `word`; with `part`, inside a word too, ignoring case."""
         outside = (await self.view()).outside
         return sorted(await self._words.files_with(word, ("outside", part), outside, part=part))
 
     async def conditional_with(self, word: str) -> list[Path]:
-        """The files, but for headers of the build, in which `word` is where the preprocessor may leave it out."""
+        """The files, except headers of the build, with `word` in a part that the preprocessor may exclude."""
         conditional = (await self.view()).conditional
         known = self._conditional  # replaced when something changes in the meantime
         if word not in known:
@@ -166,7 +166,7 @@ class _Libraries:
         self._own = re.compile(rules.library_pattern if rules else "(?!)")
 
     def has(self, spelled: str) -> bool:
-        """Whether what an include spells is one of them."""
+        """Whether an include's spelling names one of them."""
         return bool(self._own.fullmatch(spelled)) or any(
             os.path.isfile(os.path.join(folder, spelled))  # noqa: PTH113, PTH118 (strings: there are many)
             for folder in self._folders
@@ -193,12 +193,12 @@ def _look(
 
 
 def _not_indexed(inside: Collection[Path], compiled: Collection[Path], indexed: Mapping[str, int] | None) -> set[Path]:
-    """Those of `inside` that the server may not have after all: an `#if` hides them, or another is meant.
+    """Those of `inside` that the server may not have: behind an `#if`, or because another file is meant.
 
-    It has fewer files of that name in its index than seem to be included; which ones, nobody knows.
+    Its index has fewer files of that name than seem to be included; which ones are missing is unknown.
     """
     if not indexed:
-        return set()  # it is not whole yet, or not where it was thought to be
+        return set()  # it is not complete yet, or elsewhere
     count = Counter(path.name for path in inside)
     few = {name for name, number in count.items() if number > indexed.get(name, 0)}
     return {path for path in inside if path.name in few and path not in compiled}

@@ -1,4 +1,4 @@
-"""The compiled files that no event names, since they are outside the watched folders: `FilesElsewhere`."""
+"""Compiled files outside the watched folders, which cause no events: `FilesElsewhere`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lsp_mcp.disk.files import Signature
 
-_MOST = 500  # looked at before each question
+_MOST = 500  # checked before each question
 
 
 class FilesElsewhere:
@@ -18,7 +18,7 @@ class FilesElsewhere:
         self._seen: dict[Path, Signature | None] = {}
 
     def watch(self, files: Iterable[Path]) -> None:
-        """From now on it is these; as they are now they are known."""
+        """Replace the set of files; their present state counts as known."""
         self._seen = {path: Signature.of(path) for path in islice(files, _MOST)}
 
     def changed(self) -> list[Path]:

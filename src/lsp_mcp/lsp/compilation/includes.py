@@ -1,8 +1,8 @@
-"""Which files include which, by what their text says: `Includes`.
+"""Which files include which, according to their text: `Includes`.
 
-An include counts for every file whose path ends as it is spelled, whatever the search path and the conditions
-around it, and if there is none for every file of that name: more than the preprocessor takes, never less. An include
-that a macro spells counts for every file.
+An include counts for every file whose path ends with its spelling, whatever the search path and the conditions around
+it; if there is none, for every file of that name: possibly more than the preprocessor includes, never fewer. An include
+spelled by a macro counts for every file.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _ANY = ""  # spelled by a macro
 class Scan(NamedTuple):
     """The includes in the text of a file."""
 
-    includes: frozenset[str]  # the ends of the paths of what it includes
-    conditional: bool  # whether the preprocessor may leave some of it out
-    leading: tuple[str, ...] = ()  # what it includes first, if it is read once only
+    includes: frozenset[str]  # the path endings of its includes
+    conditional: bool  # whether the preprocessor may exclude parts of it
+    leading: tuple[str, ...] = ()  # its includes at the top, if it has an include guard
 
 
 class Includes:
@@ -33,10 +33,10 @@ class Includes:
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern.encode(), re.MULTILINE)
-        self.forced: Mapping[Path, Iterable[str]] = {}  # what the command of a file also makes it include
+        self.forced: Mapping[Path, Iterable[str]] = {}  # further includes from a file's command
         self.known: dict[Path, Scan] = {}
-        self._unfound: set[str] = set()  # no known file ends so: maybe a link leads to one that ends otherwise
-        self._includers: dict[str, set[Path]] | None = None  # by the last part of what they spell
+        self._unfound: set[str] = set()  # no known file ends so: a link may lead to one
+        self._includers: dict[str, set[Path]] | None = None  # by the last part of their spelling
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Note that these were created, changed or deleted: they are read again."""
@@ -45,7 +45,7 @@ class Includes:
                 self._includers = None
 
     def update(self, files: Iterable[Path], sources: Iterable[Path]) -> None:
-        """Read those that are not known: `sources`, and whatever of `files` they include, through others too."""
+        """Read unknown files: `sources`, and those of `files` that they include, also indirectly."""
         todo, seen = list(sources), set(self.known)
         seen.update(todo)
         by_name: defaultdict[str, list[Path]] = defaultdict(list)
@@ -60,7 +60,7 @@ class Includes:
         self._unfound = self._find_unfound()
 
     def affected(self, changed: Iterable[Path]) -> set[Path]:
-        """Those of `changed` and every file that includes one of them, through others too."""
+        """Those of `changed` and every file that includes one of them, also indirectly."""
         if self._includers is None:
             self._includers = defaultdict(set)
             for path, scan in self.known.items():
@@ -79,7 +79,7 @@ class Includes:
         return found
 
     def reached(self, sources: Iterable[Path]) -> set[Path]:
-        """`sources` and every known file that one of them includes, through others too."""
+        """`sources` and every known file that one of them includes, also indirectly."""
         by_name: defaultdict[str, list[Path]] = defaultdict(list)
         for path in self.known:
             by_name[path.name].append(path)
@@ -95,7 +95,7 @@ class Includes:
         return found
 
     def included(self, spelled: str, by: Path, is_library: Callable[[str], bool]) -> Path | None:
-        """The known file that `spelled` surely means in `by`; None if that is another one, or not sure."""
+        """The known file that `spelled` certainly means in `by`; None if that is uncertain or not known."""
         beside = Path(os.path.normpath(by.parent / spelled))
         if beside in self.known:
             return beside
@@ -106,9 +106,9 @@ class Includes:
         return found[0] if len(found) == 1 else None
 
     def led_by(self, header: Path, is_library: Callable[[str], bool], seen: set[Path]) -> list[Path]:
-        """What `header` includes before anything else, and these include so, in the order in which it is read.
+        """The includes at the top of `header`, and theirs, in the order in which they are read.
 
-        Without those of `seen`, to which it is added; an include that is not sure ends the list of its file.
+        Without those of `seen`, which is extended; an uncertain include ends the list of its file.
         """
         order: list[Path] = []
         for spelled in self.known[header].leading if header in self.known else ():
@@ -119,9 +119,9 @@ class Includes:
         return order
 
     def leading_out(self, is_library: Callable[[str], bool]) -> set[Path]:
-        """The files with an include that may lead out of what is known, and from there back to anything.
+        """The files with an include that may lead to unknown files, and from there back to any.
 
-        `is_library` says of what includes spell whether it surely leads to no file of the workspace.
+        `is_library` says whether an include's spelling certainly leads to no file of the workspace.
         """
         names = {path.name for path in self.known}
         spelled = {one for scan in self.known.values() for one in scan.includes if one != _ANY}
@@ -152,7 +152,7 @@ class Includes:
 
 
 def _plain(spelled: bytes | None) -> str:
-    """`../lib/./a.h` is `lib/a.h`: what the path of the file ends with."""
+    """`../lib/./a.h` is `lib/a.h`: the end of the file's path."""
     if spelled is None:
         return _ANY
     parts = os.path.normpath(os.fsdecode(spelled)).split("/")

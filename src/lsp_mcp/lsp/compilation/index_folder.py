@@ -1,9 +1,9 @@
-"""The folder that a server keeps its index of one checkout in: `IndexFolder`.
+"""The folder in which a server keeps its index of one checkout: `IndexFolder`.
 
-It is ours, so that an editor's server and this one never write the same files; each process has one of its own,
-so that two of ours don't either. The index outlives the process. What changed on disk in the meantime the server
-notices only in part (clangd 22 indexes one of the files again that include a changed header, not all): a list of
-the files as they were when it last began says what to remove from the index before it begins again.
+It is ours, so that an editor's server never writes the same files, and each of our processes has its own. The index
+outlives the process. A server notices only some of the changes made in the meantime (clangd 22 indexes only one of the
+files that include a changed header), so a list of file states from the last start determines which parts of the index
+to remove first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lsp_mcp.private_files import open_private, private_folder, write_private
 
 log = logging.getLogger(__name__)
 
-_MOST = 64  # processes on one checkout that each keep an index
+_MOST = 64  # processes with an index of their own for one checkout
 _FILES = "files.json"
 _INCOMPLETE = "incomplete.txt"
 
@@ -37,7 +37,7 @@ _INCOMPLETE = "incomplete.txt"
 class IndexFolder:
     """A folder for the index of `root` by the server `name`, locked until `close`. With `shared`, that folder.
 
-    With `in_use`, a server has the index already: nothing is taken out of it before the next one begins.
+    With `in_use`, a server already uses the index: nothing is removed from it before the next one starts.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class IndexFolder:
         database: Database | None,
         includes: Includes,
     ) -> None:
-        """Make the folder ready for a server that begins now: the database, and an index without stale parts.
+        """Prepare the folder for a server that starts now: the database, and an index without stale parts.
 
-        `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of
-        them afterwards; only those that are not as they were are read.
+        `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of them
+        afterwards; only changed ones are read.
         """
         before = self._read()
         self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
@@ -88,7 +88,7 @@ class IndexFolder:
         includes.forget(now.keys() - same)
         includes.update(files, sources)
         stale = includes.affected(now.keys() - same)
-        # The part of a header says where its functions are defined, as far as the file that was indexed with it does.
+        # The part for a header records definitions of its functions, as known to the file indexed with it.
         if not self._in_use:
             self._remove({*includes.reached(stale), *self._take_incomplete()})
         if database and not database.problem and self.folder == self._home:
@@ -98,7 +98,7 @@ class IndexFolder:
             for path, scan in includes.known.items()
             if (state := now[path] if path in now else _state(path, database))
         }
-        # Not msgspec: names need not be text.
+        # Not msgspec: file names need not be valid text.
         write_private(self._files, json.dumps(known, separators=(",", ":")).encode())
         self._in_use = False
 
@@ -108,12 +108,12 @@ class IndexFolder:
         return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
 
     def state(self) -> tuple[Counter[str], float | None]:
-        """`indexed_names`, and when the index changed last, seconds since 1970."""
+        """`indexed_names`, and the time of the index's last change, seconds since 1970."""
         changed = self.index.stat().st_mtime if self.index.is_dir() else None
         return self.indexed_names(), changed
 
     def incomplete(self, path: Path) -> None:
-        """The server could not index all of `path`: it is indexed again next time, or nobody would know any more."""
+        """The server could not index all of `path`: index it again next time, so that the errors stay known."""
         try:
             descriptor = open_private(self._home / _INCOMPLETE, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with os.fdopen(descriptor, "a", encoding="utf-8", errors="surrogateescape") as file:
@@ -153,9 +153,9 @@ class IndexFolder:
         return [Path(line) for line in lines if line]
 
     def _read(self) -> dict[str, tuple[list[int], list[str], bool, list[str]]]:
-        """The files when a server last began: what each was, and its `Scan`. Without that the index goes.
+        """The files at the last start of a server: their states, and `Scan`s. Without them the index is removed.
 
-        But not an index that an editor's server made.
+        Except an index made by an editor's server.
         """
         try:
             return {path: (s, i, c, f) for path, (s, i, c, f) in json.loads(self._files.read_bytes()).items()}
@@ -175,7 +175,7 @@ class IndexFolder:
 
 
 def _state(path: Path, database: Database | None) -> list[int]:
-    """What a file is now, and how it is compiled: equal as long as both are."""
+    """The state of a file and its compile command, for comparison."""
     signature = Signature.of(path)
     state = [signature.size, signature.mtime_ns, signature.ctime_ns, signature.inode] if signature else []
     if database and (commands := database.commands.get(path)):

@@ -1,4 +1,4 @@
-"""A text with something put into it, and what a server says of it told of the text itself: `UnitText`. Pure."""
+"""A text with insertions, and a server's messages about it mapped back to the original: `UnitText`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json = Any
 
 
 class UnitText:
-    """`text` with `put` into it: offsets, ascending, and what is there before what `text` has."""
+    """`text` with `put` into it: ascending offsets, and the text to insert before each."""
 
     def __init__(self, text: Text, put: Sequence[tuple[int, str]]) -> None:
         self.text = text
@@ -22,7 +22,7 @@ class UnitText:
         for at, more in put:
             parts += [text.content[last:at], more]
             length += at - last
-            self._from.append((length, -1))  # what was put in is at `at`
+            self._from.append((length, -1))  # inserted text maps to `at`
             length += len(more)
             self._from.append((length, at))
             last = at
@@ -30,7 +30,7 @@ class UnitText:
         self.shown = Text("".join([*parts, text.content[last:]])) if put else text
 
     def diagnostic(self, told: Json, uri: str, encoding: PositionEncoding) -> Json:
-        """What is `told` of the document `uri` with the shown text, as if of the text itself."""
+        """The diagnostics `told` for the shown text of `uri`, mapped to the original text."""
         related = [
             {**one, "location": {**one["location"], "range": self._range(one["location"]["range"], encoding)}}
             if one["location"]["uri"] == uri
@@ -46,7 +46,7 @@ class UnitText:
         return self.text.offset_position(self._offset(self.shown.position_offset(position, encoding)), encoding)
 
     def _offset(self, offset: int) -> int:
-        """The offset in the text; of what was put in, where that stands."""
+        """The offset in the original text; for inserted text, its place."""
         index = bisect_right(self._from, (offset, len(self.shown.content))) - 1
         start, there = self._from[index]
         return self._put_at[index // 2] if there < 0 else there + offset - start

@@ -1,4 +1,4 @@
-"""How a server is shown a compiled file so that it tells all that the compiler would: `WholeUnit`."""
+"""How to show a compiled file to a server so that it reports everything a compiler would: `WholeUnit`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _BOM = "\ufeff"
 
 
 class WholeUnit:
-    """`text`, that of the compiled file `path`, so that the server looks at all that is included.
+    """`text` of the compiled file `path`, changed so that the server checks all of its includes.
 
-    What a document includes at its top clangd 22 reads apart, without the bodies of functions: with `prefix`, which is
-    no directive, before it there is no such top. Of all errors below one include it tells the first: `apart`, what a
-    header includes first is included before it, where it makes no difference, each in a line of its own.
+    clangd 22 reads the includes at the top of a document without function bodies; with `prefix`, which is not a
+    directive, before it there is no such top. It reports only the first of all errors below one include: the top
+    includes `apart` of a header are included before it, where that makes no difference, one per line.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class WholeUnit:
         self._path = path
         self._includes = includes
         start = len(_BOM) if text.content.startswith(_BOM) else 0
-        # Most files begin with a comment; nothing moves then.
+        # Most files begin with a comment; then nothing moves.
         comments = tuple(filter(None, (language.line_comment, *language.block_comment[:1])))
         in_line = text.content.startswith(("\n", "\r", *comments), start)
         put = [(start, prefix if in_line else f"{prefix}\n")]
         added = len(put[0][1])
-        self._included: list[tuple[int, Path | None]] = []  # where in `shown`, and what if that is sure
+        self._included: list[tuple[int, Path | None]] = []  # offsets in `shown`, with the included file if certain
         seen = {path}
         for match in re.finditer(include_pattern, text.content, re.MULTILINE):
             header = includes.included(match[1], path, is_library) if match[1] else None
@@ -60,11 +60,11 @@ class WholeUnit:
             seen.update([header] if header else ())
         self._text = UnitText(text, put)
         self.shown = self._text.shown
-        self.moves = not in_line or len(put) > 1  # whether what is in the text is in other lines
+        self.moves = not in_line or len(put) > 1  # whether original text moves to other lines
 
     @cached_property
     def apart(self) -> set[Path]:
-        """What has an include of its own, without those that an include before it may lead to."""
+        """The includes added for a header, without those that an earlier include may lead to."""
         found: set[Path] = set()
         there: set[Path] = set()
         for _, file in self._included:
@@ -74,16 +74,16 @@ class WholeUnit:
         return found
 
     def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
-        """What the server `told` of the shown text, as if of the text itself."""
+        """The server's diagnostics `told` for the shown text, mapped to the original text."""
         return [self._text.diagnostic(one, path_uri(self._path), encoding) for one in told]
 
     def hidden_by(self, broken: Iterable[Path]) -> set[Path]:
-        """The files that stay hidden at least, while there are errors in the files `broken`."""
+        """The files that stay hidden as long as the files `broken` have errors."""
         ours = (self._includes.reached([file]) - (self.apart - {file}) for file in broken if file in self.apart)
         return set().union(*ours)
 
     def hidden(self, told: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
-        """The files that may have errors behind those that it `told` of the shown text, one for each include."""
+        """The files that may have errors hidden behind those `told` for the shown text, one for each include."""
         lines = {self.shown.offset_position(at, encoding)["line"]: file for at, file in self._included}
         found: set[Path] = set()
         for one in told:

@@ -1,1 +1,1 @@
-"""What a server's answers may miss: projects not searched, files left out, files that cannot be parsed."""
+"""What a server's answers may miss: projects not searched, excluded files, files with syntax errors."""

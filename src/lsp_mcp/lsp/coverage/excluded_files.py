@@ -1,6 +1,6 @@
-"""Source files that the build which a server sees leaves out (another system's, another build tag's): `ExcludedFiles`.
+"""Source files excluded from the server's build (another system, another build tag): `ExcludedFiles`.
 
-The server doesn't look into them, so a use in one is a use that an answer misses.
+The server doesn't read them, so answers miss uses in them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 400  # folders named in one command
-_MOST_HINTED = 20  # files that are looked at for a hint
+_AT_ONCE = 400  # folders per command
+_MOST_HINTED = 20  # files examined for a hint
 _TIMEOUT = 30.0  # seconds for one command
 
 
 def how_to_build(rules: Projects, files: Sequence[Path]) -> str:
-    """How a user has those of the left-out `files` built that say what must be asked for; empty if none does."""
+    """How a user can include those of the `left_out` files that state their condition; empty if none does."""
     if not rules.left_out_hint:
         return ""
     texts = [content_or_nothing(file).decode("utf-8", "replace") for file in files[:_MOST_HINTED]]
@@ -36,10 +36,10 @@ def how_to_build(rules: Projects, files: Sequence[Path]) -> str:
 
 
 class ExcludedFiles:
-    """Asks a command, given folders, for the files in them that are left out; remembers until a folder changes.
+    """Asks a command, given folders, for the excluded files in them; caches the answer until a folder changes.
 
-    `free` lets a command go on that waits for a named pipe. With `kept`, what it said about all folders of a project is
-    kept for the next session.
+    `free` unblocks a command that waits for a named pipe. With `kept`, the answer about all folders of a project is
+    stored for the next session.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class ExcludedFiles:
         self._env = env
         self._by_folder: dict[Path, frozenset[str]] = {}
         self._below: dict[Path, tuple[Sequence[Path], tuple[str, ...]]] = {}  # the last answer about each project
-        self._unknown: dict[Path, str] = {}  # why the command did not answer about a project, the last time
+        self._unknown: dict[Path, str] = {}  # why the command gave no answer about a project, the last time
         self._asking = asyncio.Lock()
-        self._changed: set[Path] = set()  # folders, since the command was asked last
+        self._changed: set[Path] = set()  # folders changed since the last run
 
     def changed(self, paths: Sequence[Path]) -> None:
         """Note that files in the folders of `paths` were created, changed or deleted."""
@@ -75,9 +75,9 @@ class ExcludedFiles:
         self._by_folder.clear()
 
     async def below(self, project: Path, folders: Sequence[Path]) -> tuple[str, ...]:
-        """The files directly in `folders` that are left out; the command runs in the folder `project`.
+        """The excluded files directly in `folders`; the command runs in the folder `project`.
 
-        To ask again with the same `folders`, the very object, costs nothing and gives the very same answer.
+        Asking again with the identical `folders` object costs nothing and returns the identical answer.
         """
         last = self._below.get(project)
         if last and last[0] is folders:
@@ -94,7 +94,7 @@ class ExcludedFiles:
                 await self._keep(project, folders, state)
             found = tuple(sorted(file for folder in folders for file in self._by_folder.get(folder, ())))
             for folder in self._changed:
-                self._by_folder.pop(folder, None)  # what the command said may be from before
+                self._by_folder.pop(folder, None)  # the command's output may be older
             if all(folder in self._by_folder for folder in folders):
                 self._below[project] = folders, found
         return found
@@ -104,7 +104,7 @@ class ExcludedFiles:
         return self._unknown.get(project, "")
 
     async def _take_kept(self, project: Path, folders: Sequence[Path]) -> str:
-        """Take what an earlier session has kept, if it still holds; the state that it is kept by, or empty."""
+        """Load what an earlier session stored, if still valid; the state that it is stored under, or empty."""
         if not self._kept or not folders:
             return ""
         if state := await self._kept.state(project, folders, self._command):
@@ -113,7 +113,7 @@ class ExcludedFiles:
         return state
 
     async def _keep(self, project: Path, folders: Sequence[Path], state: str) -> None:
-        """Keep what is known now, if all is and nothing has changed since `state`."""
+        """Store the known files, if complete and nothing has changed since `state`."""
         assert self._kept
         known = {folder: self._by_folder[folder] for folder in folders if folder in self._by_folder}
         if len(known) == len(folders) and state == await self._kept.state(project, folders, self._command):
@@ -135,7 +135,7 @@ class ExcludedFiles:
         for line in filter(None, map(str.strip, output.split("\n"))):
             folder, _, name = line.rpartition("/")
             if folder not in found:
-                folder = os.path.realpath(folder)  # the command may know it by another name, if a link leads to it
+                folder = os.path.realpath(folder)  # the command may use another name, if a link leads to it
             if folder in found:
                 found[folder].add(os.path.join(folder, name))  # noqa: PTH118 (a path as the others here)
         self._by_folder.update({folder: frozenset(found[str(folder)]) for folder in folders})

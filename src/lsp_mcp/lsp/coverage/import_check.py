@@ -1,4 +1,4 @@
-"""Imports that make a server leave out packages, an import cycle above all: `ImportCheck`."""
+"""Imports that make a server drop packages, above all import cycles: `ImportCheck`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lsp_mcp.wire.process import run
 log = logging.getLogger(__name__)
 
 _TIMEOUT = 20.0  # seconds for one command
-_AT_ONCE = 400  # folders named in one command
+_AT_ONCE = 400  # folders per command
 Problems = dict[Path, str]  # by folder
 
 
 class ImportCheck:
-    """Runs a command on folders of a project in which imports changed; what was wrong is looked at after each change.
+    """Runs a command on folders whose imports changed; folders with problems are checked again after each change.
 
     A server that has just started reads all packages itself and needs no check.
     """
@@ -37,9 +37,9 @@ class ImportCheck:
         self._rules = rules
         self._project_of = project_of
         self._env = env
-        self._imports: dict[Path, tuple[str, ...]] = {}  # of files that changed
+        self._imports: dict[Path, tuple[str, ...]] = {}  # of changed files
         self._problems: Problems = {}
-        self._due: set[Path] = set()  # folders to be checked
+        self._due: set[Path] = set()  # folders to check
         self._repaired = False
         self._checking: asyncio.Task[None] | None = None
 
@@ -59,9 +59,9 @@ class ImportCheck:
             self._due.update(self._problems)
 
     async def repaired(self) -> bool:
-        """Whether something was wrong and now is less so: a server does not take up again what it left out.
+        """Whether a problem was fixed, at least partly: a server does not load dropped packages again by itself.
 
-        It stays so until `taken_up`.
+        Stays true until `taken_up`.
         """
         if before := set(self._problems):
             await self._finish()
@@ -92,7 +92,7 @@ class ImportCheck:
             if self._checking is None:
                 due, self._due = self._due, set()
                 self._checking = asyncio.create_task(self._check(due), context=Context())
-            # A caller that gives up must not end a check for the others.
+            # A caller that gives up must not end a check for others.
             await asyncio.shield(self._checking)
 
     async def _check(self, folders: set[Path]) -> None:

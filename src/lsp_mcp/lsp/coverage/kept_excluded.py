@@ -1,4 +1,4 @@
-"""The files that builds leave out, kept between sessions while what they follow from is the same: `KeptExcluded`."""
+"""Excluded files, stored between sessions while their inputs are unchanged: `KeptExcluded`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from lsp_mcp.private_files import write_private
 
 log = logging.getLogger(__name__)
 
-_RACY_NS = 50_000_000  # a file that was written this shortly before it was looked at may change again unseen
+_RACY_NS = 50_000_000  # a file written this shortly before it was examined may change unnoticed
 Found = Mapping[Path, frozenset[str]]
-"""The files that are left out, by their folders."""
+"""The excluded files, by folder."""
 
 
 class KeptExcluded:
-    """What the command that lists them has said about the folders of a project of the workspace `root`.
+    """The output of the listing command for the folders of a project of the workspace `root`.
 
-    It follows from the names and texts of the source files and of `markers`, and from what `settings` prints: a command
-    that is run in the project's folder and says with what the build is made. Its lines that name files count with them.
+    It depends on the names and texts of the source files and of `markers`, and on the output of `settings`: a command
+    run in the project's folder that prints the build's settings. Files named in that output count too.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class KeptExcluded:
         self._markers = tuple(markers)
 
     async def state(self, project: Path, folders: Sequence[Path], command: Sequence[str]) -> str:
-        """A digest of all that the answer of `command` about `folders` follows from; empty if that is not sure."""
+        """A digest of all inputs of `command` for `folders`; empty if uncertain."""
         settings = await self._settings(project)
         if not settings:
             return ""
@@ -49,7 +49,7 @@ class KeptExcluded:
         return _digest([*command, settings], files) if files is not None else ""
 
     def of(self, project: Path, state: str) -> Found:
-        """What was kept of `project` for that `state`; empty if there is nothing."""
+        """The stored answer for `project` and `state`; empty if there is none."""
         try:
             kept = json.loads(self._file(project).read_bytes())
             if kept["state"] != state:
@@ -62,7 +62,7 @@ class KeptExcluded:
             return {}
 
     def keep(self, project: Path, state: str, found: Found) -> None:
-        """Keep what was `found` in all folders of `project` in that `state`."""
+        """Store the files `found` in all folders of `project` in that `state`."""
         told = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
         try:
             write_private(self._file(project), json.dumps(told).encode())
@@ -76,7 +76,7 @@ class KeptExcluded:
         return checkout_folder(self._root) / f"excluded-{digest}.json"
 
     def _files(self, project: Path, folders: Iterable[Path], settings: str) -> list[str] | None:
-        """A line for each file that counts; None if one may have been changed just now."""
+        """A line for each file that counts; None if one may have changed just now."""
         before = time.time_ns() - _RACY_NS
         named = [*(str(project / marker) for marker in self._markers), *settings.split("\n")]
         lines = []

@@ -1,6 +1,6 @@
-"""Projects that nobody joined, joined for the server alone by a file in a folder of ours: `PrivateJoin`.
+"""Projects joined for the server alone, by a file in our cache, if the user has not joined them: `PrivateJoin`.
 
-Nothing is written in the workspace. Where the user has decided, by a joining file or a variable, that counts.
+Nothing is written in the workspace. A joining file or variable of the user takes precedence.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from lsp_mcp.wire.process import run
 log = logging.getLogger(__name__)
 
 _MOST = 16  # projects joined; each costs the server memory
-_TIMEOUT = 30.0  # seconds for the command that says whether they load together
+_TIMEOUT = 30.0  # seconds for the command that checks whether they load together
 
 
 class PrivateJoin:
-    """Which projects are joined now, and by which variable the server and other programs are told of it.
+    """The joined projects, and the variable that passes them to the server and other programs.
 
-    `environment` is what the server runs in, with what the user gave it; `allowed` is False where it cannot be told.
+    `environment` is that of the server, including the user's variables; `allowed` is False if the server cannot be
+    told.
     """
 
     def __init__(self, rules: Join, marker: str, root: Path, environment: Mapping[str, str], *, allowed: bool) -> None:
-        self.env: dict[str, str] = {}  # empty: nothing is joined by us
+        self.env: dict[str, str] = {}  # empty: nothing joined by us
         self.folders: frozenset[Path] = frozenset()
         self.made: set[Path] = set()  # our files, which a server may watch although they are outside the workspace
-        self.problem = ""  # why projects that belong together are not joined
+        self.problem = ""  # why related projects are not joined
         self._rules = rules
         self._marker = marker
         self._root = root
         self._environment = environment
         self._allowed = allowed
-        self._tried = ""  # what was last tried to be joined
+        self._tried = ""  # the last attempt
 
     def by_user(self) -> Mapping[Path, frozenset[Path]] | None:
-        """What the user's variable says is joined, by the folder of that file; None if there is no such variable."""
+        """The folders that the user's variable joins, by the folder of that file; None without such a variable."""
         value = self._environment.get(self._rules.variable, "")
         if not value:
             return None
@@ -54,11 +55,11 @@ class PrivateJoin:
             return {}
         file = Path(os.path.realpath(value))
         folders = folders_named_in(file, content_or_nothing(file).decode("utf-8", "replace"))
-        # It counts for any program that starts in the root, wherever the file is.
+        # It counts for any program started in the root, wherever the file is.
         return {self._root: frozenset(Path(os.path.realpath(folder)) for folder in folders)}
 
     async def update(self, projects: ProjectMap) -> bool:
-        """Join what belongs together in `projects`, as they are now; whether that is otherwise than before."""
+        """Join related ones of `projects` as they are now; returns whether that changed."""
         before = self.env, self.folders
         related = _related(projects, self._root)
         text = self._text(related) if self._may(projects, related) else ""
@@ -95,7 +96,8 @@ class PrivateJoin:
             self.problem = f"projects cannot be joined: {error}"
             return
         env = {self._rules.variable: str(file)}
-        # What loaded once, with the same files, loads again: the command takes as long as the server's own first load.
+        # Projects that loaded once load again with the same files: the command takes as long as the server's own first
+        # load.
         loaded = home / f"loads-{self._state(related)}"
         if loaded.exists():
             self.env, self.folders = env, frozenset(one.folder for one in related)
@@ -116,7 +118,7 @@ class PrivateJoin:
             log.debug("asked again the next time: %s", error)
 
     def _state(self, related: list[Project]) -> str:
-        """A digest of what says how `related` load."""
+        """A digest of everything that determines how `related` load."""
         digest = hashlib.blake2b(digest_size=8)
         for one in related:
             for name in (self._marker, *self._rules.lock_files):

@@ -18,7 +18,7 @@ Read = Callable[[Path], str]
 
 
 class Project(Struct, frozen=True):
-    """One project: its folder, the name it has for others, and the names that its marker file mentions."""
+    """One project: its folder, its name for others, and the names mentioned in its marker file."""
 
     folder: Path
     name: str
@@ -26,7 +26,7 @@ class Project(Struct, frozen=True):
 
 
 class ProjectMap:
-    """All projects below a root, and which of them one file joins."""
+    """All projects below a root, and which of them a file joins."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class ProjectMap:
         self._joined = dict(joined or {})  # the folder of each joining file → the folders it names
         self._implied = frozenset(implied)
         self._aliases = tuple(aliases)
-        self._of: dict[Path, Project | None] = {}  # by folder, as it was asked for
+        self._of: dict[Path, Project | None] = {}  # by folder, as requested
 
     @property
     def is_joined(self) -> bool:
@@ -48,11 +48,11 @@ class ProjectMap:
         return bool(self._joined)
 
     def joined_by(self, joined: Mapping[Path, frozenset[Path]]) -> ProjectMap:
-        """The same projects, joined as given and not otherwise."""
+        """The same projects, joined only as given."""
         return ProjectMap(self.projects, joined, self._implied, self._aliases)
 
     def of(self, path: Path) -> Project | None:
-        """The project that `path` belongs to: that of the nearest folder above it that is one."""
+        """The project that `path` belongs to: the nearest project folder above it."""
         folder = path.parent
         if folder not in self._of:
             above = (folder, *folder.parents)
@@ -60,16 +60,16 @@ class ProjectMap:
         return self._of[folder]
 
     def names(self) -> list[tuple[str, str]]:
-        """What the path of an import may begin with, and the folder meant; an implied project's begins with nothing."""
+        """The prefix of the project's import paths, with its folder; an implied project's is empty."""
         named = [("" if project.name in self._implied else project.name, project.folder) for project in self.projects]
         return [(name, str(folder)) for name, folder in (*named, *self._aliases)]
 
     def together(self, one: Project, other: Project) -> bool:
-        """Whether the server answers for both at once."""
+        """Whether the server answers for both together."""
         return one == other or any({one.folder, other.folder} <= f for f in self._joined.values())
 
     def unseen_dependents(self, project: Project) -> list[Project]:
-        """The projects that use `project` but that the server doesn't look into when asked about it."""
+        """The projects that use `project` but that the server does not search when asked about it."""
         return [
             other
             for other in self.projects
@@ -79,7 +79,7 @@ class ProjectMap:
         ]
 
     def unloaded(self, root: Path) -> list[Project]:
-        """The projects that the server doesn't load by itself when it starts in `root`."""
+        """The projects that the server doesn't load by itself when started in `root`."""
         main = next((project for project in self.projects if project.folder == root), None)
         at_root = [folders for place, folders in self._joined.items() if root.is_relative_to(place)]
         loaded = frozenset().union(*at_root)
@@ -113,7 +113,7 @@ def map_projects(files: Iterable[Path], rules: Projects, root: Path, read: Read)
 
 
 def above(root: Path, rules: Projects) -> list[Path]:
-    """The marker and joining files in the folders above `root` that a server started there takes into account."""
+    """The marker and joining files in the folders above `root` that count for a server started there."""
     names = (rules.marker, rules.joined_by)
     return [folder / name for folder in root.parents for name in names if name and (folder / name).is_file()]
 
@@ -124,7 +124,7 @@ def folders_named_in(file: Path, content: str) -> frozenset[Path]:
     for line in content.split("\n"):
         words = [word.strip('"') for word in re.split(r"[\s()]+", line.split("//")[0]) if word.strip('"')]
         if "=>" in words:
-            continue  # something is replaced, not joined
+            continue  # a replacement, not a join
         if len(words) > 1 or "(" in line:
             del words[0]  # a keyword: a folder may have the same name
         folders.update(Path(os.path.normpath(file.parent / word)) for word in words)

@@ -1,4 +1,4 @@
-"""The source files of a workspace by the project they belong to: `Sources`."""
+"""The source files of a workspace by project: `Sources`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ProjectOf = Callable[[Path], Project | None]
 
 
 class Sources:
-    """Lists the workspace once, when it is first asked; after that only what changed is looked at.
+    """Lists the workspace once, at the first question; then only changes are processed.
 
-    Paths are strings here: there are thousands, and a `Path` takes ten times as long to make.
+    Paths are strings here: there are thousands, and creating a `Path` takes ten times as long.
     """
 
     def __init__(self, extensions: Collection[str], paths: Paths, project_of: ProjectOf) -> None:
@@ -53,7 +53,7 @@ class Sources:
         self._plain.clear()
 
     def of(self, project: Project) -> tuple[str, ...]:
-        """The files of `project`, but for those of projects below it; the same object while there are no others."""
+        """The files of `project`, without those of projects below it; the identical object until they change."""
         if self._by_project is None:
             self._by_project = self._listed()
         if project.folder not in self._lists:
@@ -61,7 +61,7 @@ class Sources:
         return self._lists[project.folder]
 
     def plain(self, project: Project) -> Path | None:
-        """One that every build of `project` should hold: no test, no build condition in its name.
+        """A file that every build of `project` should contain: not a test, no build condition in its name.
 
         The same one as long as it exists.
         """
@@ -71,9 +71,9 @@ class Sources:
         return Path(found) if found else None
 
     async def folders(self, project_of: ProjectOf, keep: Callable[[Path], bool]) -> dict[Path, list[Path]]:
-        """The folders with sources that `keep` keeps, by the folder of their project; sorted.
+        """The folders with sources selected by `keep`, by the folder of their project; sorted.
 
-        Worked out in a thread: of 50,000 files it takes half a second.
+        Computed in a thread: 50,000 files take half a second.
         """
         return await asyncio.to_thread(self._folders, list(self._paths()), project_of, keep)
 
@@ -84,7 +84,7 @@ class Sources:
         folders = {_folder(path) for path in paths if self._is_source(path)}
         for folder in sorted(folders, key=_parts):
             path = Path(folder)
-            # As if a file in it were asked about.
+            # As for a question about a file in it.
             if (project := project_of(path / "file")) and keep(path):
                 by_project.setdefault(project.folder, []).append(path)
         return by_project

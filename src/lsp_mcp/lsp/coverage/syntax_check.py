@@ -1,4 +1,4 @@
-"""Which texts a language's own parser does not take: `syntax_errors`."""
+"""Syntax errors found by a language's own parser: `syntax_errors`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ _ERROR = re.compile(r"(?P<name>\d+\.\w+):\d+:(?:\d+:)? (?P<message>.+)")
 
 
 async def syntax_errors(command: Sequence[str], texts: Mapping[Path, str]) -> dict[Path, str]:
-    """The first error in each of `texts` that has any, whatever the file of that path holds. Empty ones have none.
+    """The first error in each of `texts` that has any, regardless of the files on disk. Empty texts have none.
 
-    `command`, to which files with these texts are added, says `FILE:LINE:COLUMN: MESSAGE` on stderr.
+    `command`, to which files with these texts are added, prints `FILE:LINE:COLUMN: MESSAGE` on stderr.
 
-    Raises:
-        MissingProgramError: there is no such program.
-        SilentError: it was still running after 20 s.
+    Raises: MissingProgramError: there is no such program. SilentError: it was still running after 20 s.
     """
     with tempfile.TemporaryDirectory(prefix="lsp-mcp-") as folder:
         by_name: dict[str, Path] = {}

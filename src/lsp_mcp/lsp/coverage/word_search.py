@@ -1,4 +1,4 @@
-"""Which files have a word: `WordSearch`, for what a server doesn't look into."""
+"""The files that contain a word: `WordSearch`, for text that a server does not read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from msgspec import Struct
 from lsp_mcp.disk.files import content_or_nothing
 
 File = TypeVar("File", bound=str | Path)
-_MOST = 200  # answers remembered
-_MOST_CHANGES = 10_000  # changed files remembered; after more, every answer is looked for again
+_MOST = 200  # cached answers
+_MOST_CHANGES = 10_000  # changed files remembered; beyond that, every answer is searched again
 
 
 class _Answer(Struct, frozen=True):
-    """Those of `files` that `have` the word, as they were after the first `changes` changes."""
+    """Those of `files` that `have` the word, after the first `changes` changes."""
 
     files: Collection[Any]
     have: tuple[Any, ...]
@@ -26,26 +26,26 @@ class _Answer(Struct, frozen=True):
 
 
 class WordSearch:
-    """Searches files for whole words. Once a word was asked about, only files that changed since are read again."""
+    """Searches files for whole words. For a word asked about before, only files changed since are read."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[Hashable, str], _Answer] = {}
         self._changes: list[Any] = []  # every file that changed, in order
 
     def changed(self, files: Iterable[File]) -> None:
-        """These came, changed or went; spelled as in the questions about them."""
+        """These were created, changed or deleted; spelled as in the questions about them."""
         self._changes += files
         if len(self._changes) > _MOST_CHANGES:
-            # Replaced, not emptied: a search that goes on in the meantime must not be remembered.
+            # Replaced, not emptied: a search in progress must not be cached.
             self._answers, self._changes = {}, []
 
     async def files_with(
         self, word: str, scope: Hashable, files: Collection[File], *, part: bool = False
     ) -> tuple[File, ...]:
-        """Those of `files`, which are the files of `scope` now, that have `word`; read in a thread.
+        """Those of `files`, the present files of `scope`, that contain `word`; read in a thread.
 
-        With `part`, in a longer word too, whatever the case of its letters. To ask again with the same `files`, the
-        very object, costs nothing while nothing changes.
+        With `part`, inside a longer word too, ignoring case. Asking again with the identical `files` object costs
+        nothing while nothing changes.
         """
         answers, changes = self._answers, self._changes
         before, seen = answers.get((scope, word)), len(changes)
@@ -62,7 +62,7 @@ class WordSearch:
 def _compared(
     before: _Answer | None, files: Collection[File], changes: list[File]
 ) -> tuple[list[File], Collection[File]]:
-    """What of an answer still holds, and which of `files` have to be read."""
+    """The part of an answer that is still valid, and those of `files` that must be read."""
     if before is None:
         return [], list(files)
     changed, now = set(changes[before.changes :]), frozenset(files)
@@ -76,5 +76,5 @@ def _having(word: str, files: Iterable[File], part: bool) -> tuple[File, ...]:
         lower = spelled.lower()
         return tuple(file for file in files if lower in content_or_nothing(file).lower())
     whole = re.compile(rb"(?<!\w)" + re.escape(spelled) + rb"(?!\w)")
-    # The plain search is many times as quick as the pattern, and most files don't have the word.
+    # The plain search is many times as fast as the pattern, and most files don't have the word.
     return tuple(file for file in files if spelled in (content := content_or_nothing(file)) and whole.search(content))

@@ -1,4 +1,4 @@
-"""Gaps of answers because a server loads project by project: `WorkspaceProjects`."""
+"""Gaps caused by a server that loads one project at a time: `WorkspaceProjects`."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_MOST_LOADED = 16  # projects loaded for questions to the whole workspace; each costs the server memory
-_CHECK_TIMEOUT = 20.0  # seconds for one check command
+_MOST_LOADED = 16  # projects loaded for questions about the whole workspace; each costs the server memory
+_CHECK_TIMEOUT = 20.0  # seconds per check command
 
 
 class WorkspaceProjects:
-    """The projects of one workspace, as one server sees them; for a server without projects all is empty."""
+    """The projects of one workspace, as one server sees them; empty for a server without projects."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class WorkspaceProjects:
         self._workspace = workspace
         self._feed = feed
         self._map: ProjectMap | None = None
-        self._own_map: ProjectMap | None = None  # with what files of the workspace join
+        self._own_map: ProjectMap | None = None  # including files of the workspace that join projects
         environment = {**os.environ, **(env or {})}
         self._program_env = {
             name: value for name, value in adapter.settings.program_env.items() if name not in environment
@@ -70,8 +70,8 @@ class WorkspaceProjects:
         self._warming: asyncio.Task[None] | None = None
         self._libraries: asyncio.Task[tuple[int, str]] | None = None
         self._checks: dict[Path, asyncio.Task[str]] = {}
-        self._failing: set[Path] = set()  # projects that could not be loaded when the server last read them
-        self._repaired = False  # one of them can be now
+        self._failing: set[Path] = set()  # projects that failed to load when the server last read them
+        self._repaired = False  # one of them would load now
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
         self._imports = (
@@ -84,10 +84,10 @@ class WorkspaceProjects:
             else None
         )
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
-        self._changes = 0  # how often files changed
+        self._changes = 0  # the number of changes to files
 
     def changed(self, paths: Sequence[Path]) -> None:
-        """Forget what `paths` may have changed: who has which word, and if they say so what the projects are."""
+        """Forget what changes of `paths` may affect: the word search and, for project files, the projects."""
         rules = self._rules
         if not rules:
             return
@@ -114,11 +114,11 @@ class WorkspaceProjects:
             self._checks.clear()
         else:
             self._sources.changed(sources)
-            # Whatever changed may have fixed it: a file of checksums, a folder of dependencies.
+            # Any change may have fixed it: a file of checksums, a folder of dependencies.
             self._checks = {folder: check for folder, check in self._checks.items() if not self._reason(folder)}
 
     async def join(self) -> bool:
-        """Join projects for the server alone, where nobody has; whether that is now otherwise than before."""
+        """Join projects for the server alone, unless the user did; returns whether that changed."""
         if self._is_joined or not self._join:
             return False
         changed = await self._join.update(self._own())
@@ -134,13 +134,13 @@ class WorkspaceProjects:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """Variables for the programs that look at the projects, the server's among them."""
+        """Variables for programs that read the projects, including the server."""
         return {**self._program_env, **(self._join.env if self._join else {})}
 
     def begin(self) -> None:
-        """Find out in the background, while the server loads, what the first answer will have to say."""
+        """Prepare the gaps of the first answer in the background, while the server loads."""
         if self._excluded and not self._warming:
-            # In a context of its own, as the checks are: it is not a part of the call that happens to begin it.
+            # In its own context, like the checks: it is not a part of the call that starts it.
             self._warming = asyncio.create_task(self._warm(), context=Context())
 
     async def _warm(self) -> None:
@@ -155,7 +155,7 @@ class WorkspaceProjects:
                     self._checks[folder] = asyncio.create_task(self._check(self._rules, folder), context=Context())
 
     def files_to_open(self) -> list[Path]:
-        """One file of each project that the server loads only when asked, at most 16."""
+        """One file of each project that the server loads only on request, at most 16."""
         if not self._rules or not self._rules.open_to_load:
             return []
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
@@ -166,7 +166,7 @@ class WorkspaceProjects:
         return self._projects().names() if self._rules else []
 
     async def libraries(self) -> Sequence[str]:
-        """The folders in which dependencies lie; none if they cannot be found."""
+        """The folders that contain dependencies; none if they cannot be found."""
         command = self._adapter.workspace.dependency_folders_command
         if self._libraries is None and command and not self._closed:
             self._libraries = asyncio.create_task(
@@ -185,7 +185,7 @@ class WorkspaceProjects:
         return tuple(line.strip() for line in output.split("\n") if line.strip()) if code == 0 else ()
 
     async def gaps(self, scope: Scope) -> list[Gap]:
-        """What of the projects makes an answer incomplete; see `Backend.gaps`."""
+        """The gaps caused by projects; see `Backend.gaps`."""
         if not self._rules or scope.reach == "text":
             return []
         path, use = scope.path, scope.use if scope.reach == "workspace" else None
@@ -227,7 +227,7 @@ class WorkspaceProjects:
         return found
 
     async def repaired(self) -> bool:
-        """Whether the server left out packages that it could take up again, and doesn't by itself, until `taken_up`."""
+        """Whether the server dropped packages that it could load again, but won't by itself, until `taken_up`."""
         if self._failing:
             await self._problems(None)
             loads = {folder for folder in self._failing if not self._reason(folder)}
@@ -288,7 +288,7 @@ class WorkspaceProjects:
         while True:
             self.check()
             checks = self._checks_about(path)
-            # A caller that gives up must not end a check for the others.
+            # A caller that gives up must not end a check for others.
             if pending := [check for check in checks if not check.done()]:
                 await asyncio.gather(*map(asyncio.shield, pending), return_exceptions=True)
             if not any(check.cancelled() for check in checks):
@@ -296,7 +296,7 @@ class WorkspaceProjects:
             # Another caller saw the projects change in the meantime: they are checked again.
 
     def _reason(self, folder: Path) -> str:
-        """Why the project in `folder` cannot be loaded, as far as that is known."""
+        """Why the project in `folder` cannot be loaded, as far as known."""
         check = self._checks.get(folder)
         return check.result() if check and check.done() and not check.cancelled() else ""
 
@@ -304,7 +304,7 @@ class WorkspaceProjects:
         if path is None:
             folders: Iterable[Path] = list(self._checks)
         elif project := self._projects().of(path):
-            # The root stands for a project that it is in.
+            # The root stands for the project that contains it.
             folders = [project.folder if project.folder.is_relative_to(self._root) else self._root]
         else:
             folders = ()
@@ -324,14 +324,14 @@ class WorkspaceProjects:
         return f"`{shlex.join(command)}` fails in {self._workspace.display_path(folder)}: {reason[:400]}"
 
     async def _source_folder(self, folder: Path) -> str:
-        """A folder with sources of the project in `folder`, as seen from there; that one if it has none."""
+        """A folder with sources of the project in `folder`, relative to it; that one if it has none."""
         folders = (await self._source_folders()).get(folder, ())
         highest = min(folders, key=lambda one: len(one.parts), default=folder)
         inside = highest.relative_to(folder).as_posix()
         return "." if inside == "." else f"./{inside}"
 
     async def _hidden_uses(self, rules: Projects, project: Project, use: Use, searched: Set[Path]) -> list[Gap]:
-        """Which files that the server doesn't look into may hold a `use` of something of `project`."""
+        """Files outside the server's search that may `use` something of `project`."""
         projects = self._projects()
         unseen = [
             other
@@ -341,7 +341,7 @@ class WorkspaceProjects:
         gaps = await self._excluded_uses(self._together(project), use, searched)
         if unseen:
             names = ", ".join(f"{self._workspace.display_path(other.folder)} ({other.name})" for other in unseen)
-            # As a shell and `go work` want them: `.`, `./cmd`.
+            # As shells and `go work` expect them: `.`, `./cmd`.
             folders = [
                 self._workspace.display_path(folder) for folder in (project.folder, *(other.folder for other in unseen))
             ]
@@ -359,12 +359,12 @@ class WorkspaceProjects:
         return gaps
 
     def _together(self, project: Project) -> list[Project]:
-        """The projects that the server answers for when it is asked about `project`, that one first."""
+        """The projects that the server answers for together with `project`, that one first."""
         others = (other for other in self._projects().projects if other != project)
         return [project, *(other for other in others if self._projects().together(project, other))]
 
     def _has_join(self) -> bool:
-        """Whether somebody has joined projects here, if others than those that are asked about."""
+        """Whether projects are joined here, other than those asked about."""
         assert self._rules
         files = (*self._feed.files_named({self._rules.joined_by}), *above(self._root, self._rules))
         made = self._join.made if self._join else ()
@@ -372,7 +372,7 @@ class WorkspaceProjects:
         return any(self._root.is_relative_to(file.parent) for file in theirs)
 
     async def _users(self, use: Use, scope: Hashable, files: Collection[str]) -> tuple[str, ...]:
-        """Those of `files`, which are the files of `scope`, whose text looks like a `use`."""
+        """Those of `files`, the present files of `scope`, whose text looks like a `use`."""
         if use.files is not None:
             listed = frozenset(files)
             return tuple(sorted(file for path in use.files if (file := str(path)) in listed))
@@ -380,19 +380,19 @@ class WorkspaceProjects:
         if use.folder is None or not users:
             return users
         project = self._projects().of(use.folder / "file")
-        # A project's own folder may have any name; others import it by the project's.
+        # A project's own folder may have any name; others import it by the project's name.
         name = project.name.rpartition("/")[2] if project and project.folder == use.folder else use.folder.name
         importers = frozenset(await self._words.files_with(name, (scope, use.identifier), users))
         return tuple(file for file in users if file in importers or file.rpartition(os.sep)[0] == str(use.folder))
 
     async def _excluded_uses(self, projects: Iterable[Project], use: Use, searched: Set[Path]) -> list[Gap]:
-        """The same for files that the build leaves out."""
+        """The same for files excluded from the build."""
         excluded: list[str] = []
         gaps: list[Gap] = []
         for project in projects:
             left_out = await self._excluded_files(project)
             excluded += await self._users(use, ("excluded", project.folder), left_out)
-            # A project that cannot be loaded at all is a gap already, for the same reason.
+            # A project that cannot be loaded at all already has a gap for the same reason.
             loads = not self._reason(project.folder)
             if self._excluded and loads and (reason := self._excluded.unknown(project.folder)):
                 where = self._workspace.display_path(project.folder)
@@ -423,7 +423,7 @@ class WorkspaceProjects:
         return KeptExcluded(self._root, self._build_settings, self._adapter.extensions, markers)
 
     async def _build_settings(self, folder: Path) -> str:
-        """What decides in the project in `folder` which files are left out; empty if that is not all."""
+        """A digest of what decides which files of the project in `folder` are excluded; empty if incomplete."""
         assert self._rules
         try:
             command, env = self._rules.excluded_settings_command, self.env
@@ -434,7 +434,7 @@ class WorkspaceProjects:
         return "" if code or (unkept and re.search(unkept, output)) else output
 
     async def _source_folders(self) -> Mapping[Path, Sequence[Path]]:
-        """The folders with sources, by the folder of the project that they belong to; sorted."""
+        """The folders with sources, by the folder of their project; sorted."""
         if self._folders_by_project is not None:
             return self._folders_by_project
         assert self._rules
@@ -442,7 +442,7 @@ class WorkspaceProjects:
         found = await self._sources.folders(
             self._projects().of, lambda folder: not rules.ignores(folder / marker, root)
         )
-        if changes == self._changes:  # what changed since then is asked about once more anyway
+        if changes == self._changes:  # later changes only cause one more question
             self._folders_by_project = found
         return found
 

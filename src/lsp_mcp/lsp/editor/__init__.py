@@ -1,1 +1,1 @@
-"""Language servers that an editor runs: what is needed of the editor, and connections to its servers."""
+"""Language servers of an editor: the interface that an editor implements, and connections to its servers."""

@@ -1,4 +1,4 @@
-"""One life of a language server that an editor runs: `HostedConnection`."""
+"""One run of an editor's language server: `HostedConnection`."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ log = logging.getLogger(__name__)
 _STUCK = (
     "It does not answer at all and seems stuck: restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
 )
-_END_TIMEOUT = 3.0  # seconds for a server that the editor was told to end
-# What an editor tells of documents, among what servers tell: a buffer has taken over one that we had open; the editor
-# has opened one, which it may have had open before.
+_END_TIMEOUT = 3.0  # seconds for a server to end at the editor's request
+# What an editor reports about documents, among the server's notifications: a buffer has taken over one that we had
+# open; the editor has opened one, which it may have had open before.
 _HANDED_OVER, _OPENED, _REREAD = "lsp-mcp/handedOver", "lsp-mcp/opened", "lsp-mcp/reread"
 _EDIT = "workspace/applyEdit"  # which the server asks for while edits are captured
 
 
 class HostedConnection:
-    """One life of a server that an editor runs. See `Connection`."""
+    """One run of a server in an editor. See `Connection`."""
 
     def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner, timeout: float, free: Free) -> None:
         self.notifications = Notifications(adapter, root)
         self.dead: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.crashed = False
-        self.ending = False  # we have told the editor to end it
+        self.ending = False  # we asked the editor to end it
         self.encoding = PositionEncoding()
         self.capabilities: dict[str, Any] = {}
-        self.version = ""  # an editor may not keep it
+        self.version = ""  # an editor may discard it
         self.tells_inactive = False
         self.client: Client | None = None
-        self.has_seen_all = True  # what was created before we came it may not have been told of
+        self.has_seen_all = True  # the editor may not have reported files created before we connected
         self._adapter = adapter
         self._host = host
-        self._clients: Clients | None = None  # of the editor in which this life began
+        self._clients: Clients | None = None  # of the editor at the start of this run
         self._owner = owner
-        self._early: list[tuple[str, Any]] | None = []  # what was told before anybody could make sense of it
-        self.stuck = False  # that one is stuck is for its user to judge and to fix
+        self._early: list[tuple[str, Any]] | None = []  # messages that arrived before they could be interpreted
+        self.stuck = False  # its user decides about a stuck server
         self._seems_stuck = False
         self._heard = 0  # notifications
         self._captured: list[Any] | None = None
@@ -62,16 +62,14 @@ class HostedConnection:
             free=free,
             on_stuck=self._seem_stuck,
         )
-        # Editors don't let servers register for it on every system; who is told of too much passes it over.
+        # Editors don't let servers register on every system; a server ignores events that it does not need.
         watchers = [{"globPattern": f"**/{name}"} for name in _watched_names(adapter)]
         self.notifications.watched.register("lsp-mcp", {"watchers": watchers})
 
     async def start(self, client: Client) -> None:
         """Begin to receive the messages of `client`.
 
-        Raises:
-            DiedError: it is gone.
-            RefusedError: it counts in something unknown.
+        Raises: DiedError: it is gone. RefusedError: its position encoding is unknown.
         """
         self._clients = self._host.clients
         found = await self._clients.follow(
@@ -91,7 +89,7 @@ class HostedConnection:
         for token, title in found.work:
             progress.update(token, {"kind": "begin", "title": title})
         for title in found.done if found.known_from_start else (*found.done, self._adapter.ready.progress_title):
-            # What a server does first is done in one that was initialized before we came.
+            # The server's first work was begun by an earlier initialization.
             if not any(title == other for _, other in found.work):
                 progress.update("", {"kind": "begin", "title": title})
                 progress.update("", {"kind": "end"})
@@ -105,12 +103,12 @@ class HostedConnection:
             self._seems_stuck = False
             return answer
         except DiedError as error:
-            # One that is told to end is no longer asked before it is gone.
+            # A server that is being ended gets no more requests.
             await asyncio.wait([self.dead], timeout=_END_TIMEOUT)
             raise DiedError(f"{self._adapter.name} in {self._host.name}: {error}") from None
 
     async def memory(self) -> int | None:
-        """Not known: its process is the editor's."""
+        """Unknown: its process is the editor's."""
         return None
 
     @property
@@ -151,7 +149,7 @@ class HostedConnection:
                 self._died(True)
 
     async def leave(self) -> None:
-        """Do nothing: the server is the user's and keeps running."""
+        """Do nothing: the server belongs to the user and keeps running."""
 
     def listen(self) -> None:
         """Process the messages since `start`, and all later ones."""
@@ -178,7 +176,7 @@ class HostedConnection:
             self._owner.handed_over(uri_path(params["uri"]))
         elif method == _OPENED:
             self._owner.opened_by_editor(path := uri_path(params["uri"]))
-            self.notifications.diagnostics.forget(path)  # what was said of it is about another opening
+            self.notifications.diagnostics.forget(path)  # it was about an earlier opening
         elif method == _REREAD:
             self._owner.reread_by_editor(uri_path(params["uri"]), params["version"], params["after"])
         else:
@@ -193,12 +191,12 @@ class HostedConnection:
 
 
 async def _unknown() -> float:
-    """What an editor's server uses of a processor: its process is none of ours."""
+    """A reading for an editor's server: its process is not ours."""
     return 0.0
 
 
 def _watched_names(adapter: Adapter) -> list[str]:
-    """Patterns of names of the files that a server wants to hear of: its sources, and what says how to build them."""
+    """Glob patterns of files that interest a server: its sources, and build configuration."""
     projects = adapter.projects
     names = {*adapter.workspace.root_markers, *((projects.marker, projects.joined_by) if projects else ())}
     return [f"*{extension}" for extension in adapter.extensions] + sorted(filter(None, names))

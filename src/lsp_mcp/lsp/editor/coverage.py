@@ -17,7 +17,7 @@ from lsp_mcp.workspace import Workspace
 def editor_gaps(
     scope: Scope, adapter: Adapter, workspace: Workspace, host: Host, connection: Connection | None
 ) -> list[Gap]:
-    """The reasons in the editor why answers of `scope` differ from the files or are incomplete."""
+    """The editor's reasons why answers of `scope` differ from the files or are incomplete."""
 
     def matters(path: Path) -> bool:
         return adapter.language_of(path) is not None and (scope.reach == "workspace" or path == scope.path)

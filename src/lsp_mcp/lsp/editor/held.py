@@ -12,7 +12,7 @@ from lsp_mcp.text import Text
 
 
 class HeldDocuments:
-    """Those of the client that `connection` gives, which may be another one each time. See `Holder`."""
+    """The documents of the client that `connection` gives, which may change. See `Holder`."""
 
     def __init__(self, host: Host, connection: Callable[[], Connection | None]) -> None:
         self._host = host

@@ -1,4 +1,6 @@
-"""What is needed of an editor that runs language servers: `Host` with `Clients` and `Buffers`; and of us: `Owner`."""
+"""The interface of an editor that runs language servers, `Host` with `Clients` and `Buffers`; and ours
+to it: `Owner`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class Client(Protocol):
 
     @property
     def id(self) -> int:
-        """Its number there."""
+        """Its id in the editor."""
 
     @property
     def name(self) -> str:
@@ -24,11 +26,11 @@ class Client(Protocol):
 
     @property
     def initialized(self) -> bool:
-        """Whether its server is."""
+        """Whether its server is initialized."""
 
     @property
     def unit(self) -> str:
-        """In which code units its server counts."""
+        """The code units in which its server counts."""
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -36,31 +38,31 @@ class Client(Protocol):
 
     @property
     def root(self) -> Path | None:
-        """The folder that its server works in."""
+        """The working folder of its server."""
 
     @property
     def command(self) -> Sequence[str]:
-        """What was started, if it is known."""
+        """The command that was started, if known."""
 
     @property
     def filetypes(self) -> Sequence[str]:
-        """The languages that it is for."""
+        """Its languages."""
 
     @property
     def work(self) -> Sequence[tuple[int | str, str]]:
-        """Token and title of the work that its server has begun."""
+        """Token and title of work that its server has begun."""
 
     @property
     def done(self) -> Sequence[str]:
-        """Titles of the work that has ended, as far as the editor knows."""
+        """Titles of finished work, as far as the editor knows."""
 
     @property
     def known_from_start(self) -> bool:
-        """Whether all that its server has begun and ended is in `work` and `done`."""
+        """Whether `work` and `done` contain everything that its server has begun and ended."""
 
     @property
     def tells_inactive(self) -> bool:
-        """See `Connection`; known from `Host.follow` on."""
+        """See `Connection`; known after `Host.follow`."""
 
     @property
     def errors(self) -> Sequence[tuple[Path, str, str]]:
@@ -72,7 +74,7 @@ class Clients(Protocol):
 
     @property
     def attached(self) -> asyncio.Event:
-        """Set, and replaced, whenever a client was attached to a buffer."""
+        """Set, and replaced, whenever a client is attached to a buffer."""
 
     async def all(self) -> Sequence[Client]:
         """All of them."""
@@ -85,51 +87,53 @@ class Clients(Protocol):
         on_stderr_line: Callable[[str], None],
         on_death: Callable[[bool], None],
     ) -> Client | None:
-        """Follow the client's server, which is the adapter's; None if there is no such client any more.
+        """Follow the client's server, described by the adapter; None if the client no longer exists.
 
-        `on_notification` gets its notifications, `on_stderr_line` its stderr as far as the editor has it, and
-        `on_death` whether it crashed, once it is gone.
+        `on_notification` receives its notifications, `on_stderr_line` its stderr if the editor has it, and `on_death`
+        whether it crashed.
         """
 
     async def request(self, client: int, method: str, params: Any, *, timeout: float) -> Any:
-        """As `Peer.request`, of a client that is followed."""
+        """As `Peer.request`, for a followed client."""
 
     def notify(self, client: int, method: str, params: Any) -> None:
         """As `Peer.notify`, but for documents that the editor has open with that server."""
 
     def reread(self, client: int, path: Path, version: int) -> None:
-        """Have the server of `client` read again a document that the editor has open with it, as `version`.
+        """Make the server of `client` read a document again that the editor has open with it, as `version`.
 
-        By a change of nothing with the adapter's `reread_fields`; if it has none, by closing and opening it.
+        By an empty change with the adapter's `reread_fields`; without those, by closing and opening it.
         """
 
     def show(self, client: int, path: Path, version: int, content: str) -> None:
-        """Let the server of `client` take `content`, as `version`, for that of a document that the editor has open.
+        """Show the server of `client` the text `content`, as `version`, for a document that the editor has open.
 
-        `reread` ends that, and so does the end of this program.
+        Ends with `reread`, or with this program.
         """
 
     def capture(self, client: int, *, begins: bool) -> None:
-        """From now on, or no more: an edit that the server asks for is told as `workspace/applyEdit`, and not done."""
+        """Start or stop capturing: edits that the server requests are reported as `workspace/applyEdit`,
+        not applied.
+        """
 
     def stop(self, client: int) -> None:
         """End a client's server."""
 
     async def restart(self, client: int) -> None:
-        """Start an ended client again, for the buffers that it had."""
+        """Start an ended client again, for its previous buffers."""
 
 
 class Buffers(Protocol):
-    """The buffers of an editor, whose texts win over files; those of one editor after the other."""
+    """The buffers of an editor, whose texts take precedence over files; also across editors that replace each other."""
 
     async def sync(self, changed: Iterable[Path] = ()) -> int:
-        """Look at all buffers, those of files that `changed` on disk as closely as can be.
+        """Read all buffers, those of files that `changed` on disk most thoroughly.
 
-        A number that is another one after anything in them changed.
+        Returns a number that changes with any buffer.
         """
 
     def changed_since(self, generation: int) -> set[Path]:
-        """The files whose buffers changed after that."""
+        """The files whose buffers changed after that number."""
 
     def held(self, client: int) -> dict[Path, tuple[Text, int]]:
         """Text and version of each document that the editor has open with the server of `client`."""
@@ -144,11 +148,11 @@ class Buffers(Protocol):
         """The files whose buffers have unsaved changes."""
 
     def conflicts(self) -> list[Path]:
-        """Those of them that were changed on disk as well."""
+        """Those of them that also changed on disk."""
 
 
 class Host(Protocol):
-    """An editor with language clients and buffers: the present one of those that take each other's place."""
+    """An editor with language clients and buffers: the present one, if editors replace each other."""
 
     @property
     def name(self) -> str:
@@ -156,7 +160,7 @@ class Host(Protocol):
 
     @property
     def epoch(self) -> int:
-        """How many editors it has been, one after the other."""
+        """The number of editors so far."""
 
     @property
     def clients(self) -> Clients:
@@ -164,29 +168,29 @@ class Host(Protocol):
 
     @property
     def buffers(self) -> Buffers:
-        """The buffers of whatever editor is there."""
+        """The buffers of the present editor."""
 
     def check(self) -> None:
         """Raise `UnavailableError` if the editor is gone."""
 
     async def ready(self) -> None:
-        """Wait until the editor is there; raises the errors of `check`."""
+        """Wait for the editor; raises the errors of `check`."""
 
     async def waiting_at(self) -> str | None:
-        """What blocks the editor, and what a person can do; None if nothing does. Raises: see `check`."""
+        """What blocks the editor, and how to resolve it; None if nothing does. Raises: see `check`."""
 
     async def show(self, path: Path) -> None:
-        """Have the editor load a file in the background, so that it starts its language client for it."""
+        """Make the editor load a file in the background, which starts its language client."""
 
 
 class Owner(Protocol):
-    """Who keeps account of the documents that are open with a server."""
+    """Keeps account of the documents that are open with a server."""
 
     def handed_over(self, path: Path) -> None:
         """A buffer has taken over a document that we had open."""
 
     def opened_by_editor(self, path: Path) -> None:
-        """The editor has opened a document, maybe again: its versions begin again."""
+        """The editor has opened a document, maybe again: its versions start over."""
 
     def reread_by_editor(self, path: Path, wire_version: int, version: int) -> None:
-        """The editor told `wire_version`, one that we asked it for, to the server, after its own `version`."""
+        """The editor sent `wire_version`, which we requested, to the server after its own `version`."""

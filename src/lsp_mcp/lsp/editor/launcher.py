@@ -1,4 +1,4 @@
-"""Find a server in an editor, or have it started there: `HostLauncher`."""
+"""Finding a server in an editor, or starting it there: `HostLauncher`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lsp_mcp.lsp.editor.host import Client, Host, Owner
 from lsp_mcp.lsp.life.watchdog import Free
 
 _START_TIMEOUT = 60.0  # seconds for a server to be initialized by the editor
-_PATIENCE = 2.0  # seconds for an editor that has shown a file to think of a server for it
+_PATIENCE = 2.0  # seconds for an editor that has shown a file to choose a server for it
 
 
 class HostLauncher:
-    """Finds the server of one adapter in an editor, has it started there, or starts it again. See `Launcher`.
+    """Finds the server of one adapter in an editor, or has the editor start or restart it. See `Launcher`.
 
-    `sample` gives a file of the workspace that the server answers for.
+    `sample` returns a file of the workspace that the server answers for.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class HostLauncher:
         self._last: HostedConnection | None = None
         self._epoch = 0
         self.starts_again = False
-        self.command: Sequence[str] = ()  # what the editor has started
+        self.command: Sequence[str] = ()  # the editor's command
 
     def spawn(self) -> None:
-        """Nothing is started by us."""
+        """We start no process."""
 
     def check(self) -> None:
         """Raise `MissingProgramError` if the editor is gone."""
@@ -77,10 +77,9 @@ class HostLauncher:
         return connection
 
     async def _find(self) -> Client:
-        """The client; it is initialized.
+        """The initialized client.
 
-        Raises:
-            UnavailableError: there is none, and the editor starts none.
+        Raises: UnavailableError: there is none, and the editor starts none.
         """
         last = self._last
         ended_by_user = last is not None and last.dead.done() and not (last.ending or last.crashed)
@@ -132,7 +131,7 @@ class HostLauncher:
 
 
 def runs(client: Client, adapter: Adapter) -> bool:
-    """Whether `client`'s server is the adapter's: by its name, or by what it was started with."""
+    """Whether `client`'s server is the adapter's, by its name or its command."""
     program = Path(client.command[0]).name if client.command else ""
     return adapter.name in (client.name, program) or (program != "" and program == Path(adapter.command[0]).name)
 

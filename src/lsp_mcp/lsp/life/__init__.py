@@ -1,1 +1,1 @@
-"""One life of a language server and the next: what it says, what it has open, its death and restart."""
+"""One run of a language server and the next: its messages, open documents, death and restart."""

@@ -1,4 +1,4 @@
-"""What all ways to reach a language server have in common: `Connection`, one life of it, and `Launcher`."""
+"""The interface of all ways to reach a language server: `Connection`, one run of it, and `Launcher`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsp_mcp.text import PositionEncoding
 
 
 class Connection(Protocol):
-    """One life of one language server, initialized, by whatever way it is reached."""
+    """One initialized run of one language server, however it is reached."""
 
     @property
     def notifications(self) -> Notifications:
@@ -28,28 +28,28 @@ class Connection(Protocol):
 
     @property
     def version(self) -> str:
-        """The version that it says of itself; empty if it doesn't, or nobody has heard it."""
+        """The server's own version; empty if it reports none, or if that was not received."""
 
     async def memory(self) -> int | None:
-        """Bytes of its processes that are in RAM, None if that is not known."""
+        """Bytes of its processes in RAM, None if unknown."""
 
     @property
     def tells_inactive(self) -> bool:
-        """Whether it says of an open document what the preprocessor leaves out, if there is anything."""
+        """Whether it reports the parts of an open document that the preprocessor excludes, if any."""
 
     @property
     def advice(self) -> str:
-        """What can be done if it does not answer in time, for the end of an error message."""
+        """Advice for when it does not answer in time, for the end of an error message."""
 
     @property
     def stuck(self) -> bool:
-        """Whether it did nothing any more, and so was ended by us."""
+        """Whether we ended it because it was inactive."""
 
     def capture(self) -> AbstractContextManager[list[Any]]:
-        """While the block runs, the edits (LSP `WorkspaceEdit`) that the server asks for: none of them is done."""
+        """Collect the edits (LSP `WorkspaceEdit`) that the server requests during the block; none is applied."""
 
     def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
-        """See `Watchdog.waited_for`; every request has that already."""
+        """See `Watchdog.waited_for`; requests include this already."""
 
     @property
     def dead(self) -> asyncio.Future[None]:
@@ -65,29 +65,27 @@ class Connection(Protocol):
         """End the server, within 3 s."""
 
     async def leave(self) -> None:
-        """Be done with the server, which goes on if it is somebody else's too."""
+        """Disconnect; a server of someone else keeps running."""
 
 
 class Launcher(Protocol):
-    """How a server is reached: it is started, or found where somebody else runs it."""
+    """The way to reach a server: start it, or find a running one."""
 
     @property
     def starts_again(self) -> bool:
-        """Whether what was launched last takes the place of one that died."""
+        """Whether the last one launched replaces one that died."""
 
     def spawn(self) -> None:
-        """Start the part that takes long and needs no event loop."""
+        """Start the slow part that needs no event loop."""
 
     def check(self) -> None:
         """Raise `MissingProgramError` if there is nothing to launch."""
 
     async def launch(self, before: Callable[[], Awaitable[None]]) -> Connection:
-        """A new connection, initialized; `before` is awaited before the server reads its first file.
+        """A new, initialized connection; `before` is awaited before the server reads its first file.
 
-        Raises:
-            DiedError: it ended while it was started.
-            UnavailableError, RefusedError: it cannot be started.
+        Raises: DiedError: it ended during its start. UnavailableError, RefusedError: it cannot be started.
         """
 
     def kill(self) -> None:
-        """End at once, without a loop, what it started."""
+        """Kill what it started, without an event loop."""

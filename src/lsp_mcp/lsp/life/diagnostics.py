@@ -17,10 +17,10 @@ _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
 
 class Diagnostics:
-    """For which version of which document diagnostics came last, and the first error among them.
+    """The document versions of the latest diagnostics, and the first error of each document.
 
-    Errors whose code matches `harmless` hide nothing; those of the source `syntax` hide what stands behind them.
-    `ended` says that none will come any more.
+    Errors whose code matches `harmless` hide nothing; those of the source `syntax` hide the text after them. `ended`
+    says that no more will arrive.
     """
 
     def __init__(self, harmless: str = "", syntax: str = "", *, clears_closed: bool = False) -> None:
@@ -32,32 +32,32 @@ class Diagnostics:
         self.raw: dict[Path, list[Any]] = {}  # the last of each document
         self._versions: dict[Path, int] = {}
         self._errors: dict[Path, str] = {}
-        self._unusable: dict[Path, str] = {}  # files that this life of the server can never read
+        self._unusable: dict[Path, str] = {}  # files that this run of the server can never read
         self.ended = False
-        self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into their order
-        self.hear: Callable[[], None] = lambda: None  # has `incomplete` called for what was said until now
-        self.pull: Callable[[Path], Awaitable[list[Any] | None]] | None = None  # asks what is wrong with a document
-        self.pull_options: dict[str, Any] | None = None  # of a server that is asked, once it has said so
-        self._was_dated = False  # whether it ever said of which version
-        self._undated: Counter[Path] = Counter()  # how often something was said of each without a version
+        self.serial: Callable[[Path, int], int] = lambda _, version: version  # puts versions into order
+        self.hear: Callable[[], None] = lambda: None  # calls `incomplete` for everything reported so far
+        self.pull: Callable[[Path], Awaitable[list[Any] | None]] | None = None  # requests a document's diagnostics
+        self.pull_options: dict[str, Any] | None = None  # of a server that supports requests, once known
+        self._was_dated = False  # whether it ever named a version
+        self._undated: Counter[Path] = Counter()  # number of reports without a version, per document
         self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
-        self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, as `incomplete` is
+        self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, like `incomplete`
 
     def publish(self, params: Any) -> None:
-        """Take in one `PublishDiagnosticsParams`. What is about no version is counted for none: it may be about any."""
+        """Process one `PublishDiagnosticsParams`. Without a version it counts for none: it may be about any."""
         try:
             path = uri_path(params["uri"])
         except PathError:
             return
         version = params.get("version")
         if version is None and self._clears_closed:
-            return  # it is closed, and what was said of its text is as true as before
+            return  # it is closed, and the diagnostics of its text stay valid
         if version is None:
             self._undated[path] += 1
         self._take(path, params["diagnostics"], self.serial(path, version) if isinstance(version, int) else -1)
 
     def _take(self, path: Path, said: list[Any], serial: int) -> None:
-        """`said` is what is wrong with the version `serial` of `path`; with a negative one, nobody knows of which."""
+        """`said` are the diagnostics for the version `serial` of `path`; negative: an unknown version."""
         self.raw[path] = said
         self.unparsed.pop(path, None)
         if error := next((one for one in said if self._syntax and one.get("source") == self._syntax), None):
@@ -79,12 +79,12 @@ class Diagnostics:
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
     def reported(self, path: Path, source: str, message: str) -> None:
-        """An error that was published before anybody listened here."""
+        """An error published before we were connected."""
         if self._syntax and source == self._syntax and path not in self.raw:
             self.unparsed.setdefault(path, _first_line(message))
 
     def incomplete(self, path: Path, reason: str) -> None:
-        """The server says by other means that it could not read all of `path`."""
+        """The server reports otherwise that it could not read all of `path`."""
         self._errors.setdefault(path, reason)
         if self.on_incomplete:
             self.on_incomplete(path)
@@ -94,26 +94,26 @@ class Diagnostics:
         return dict(self.raw), dict(self.unparsed), dict(self._errors)
 
     def put_back(self, state: tuple[dict[Path, Any], ...]) -> None:
-        """What was said since `state` is about texts that are no more."""
+        """Diagnostics since `state` are about texts that no longer exist."""
         self.raw, self.unparsed, self._errors = state
 
     def hides(self, diagnostic: Any) -> bool:
-        """Whether it is an error because of which something could be hidden."""
+        """Whether it is an error that could hide something."""
         return self._hides(diagnostic)
 
     def unusable(self, path: Path, reason: str) -> None:
-        """The server says by other means that it cannot read `path` at all, whatever it publishes of it later."""
+        """The server reports otherwise that it cannot read `path` at all, whatever it publishes later."""
         self._unusable[path] = reason
         if self.on_incomplete:
             self.on_incomplete(path)
 
     @property
     def has_versions(self) -> bool:
-        """Whether it says of which text its diagnostics are."""
+        """Whether its diagnostics name the version of their text."""
         return bool(self._versions)
 
     def forget(self, path: Path) -> None:
-        """What was said of `path` is about another opening of it."""
+        """Diagnostics of `path` are about an earlier opening."""
         self._versions.pop(path, None)
 
     def knows(self, path: Path, version: int | None) -> bool:
@@ -121,9 +121,9 @@ class Diagnostics:
         return version is not None and self._versions.get(path, -1) >= version
 
     async def of(self, path: Path, version: int) -> bool:
-        """Wait until diagnostics for `version` of `path`, or a later one, have come; False if the server ended.
+        """Wait for diagnostics for `version` of `path`, or a later one; False if the server ended.
 
-        A server that gives them when it is asked is asked.
+        If the server supports requests for diagnostics, they are requested.
         """
         while not self.knows(path, version) and not self.ended:
             changed = self._changed
@@ -133,12 +133,12 @@ class Diagnostics:
         return not self.ended
 
     def offer(self, options: dict[str, Any]) -> None:
-        """The server says that it gives diagnostics when it is asked."""
+        """The server supports requests for diagnostics."""
         self.pull_options = options
         self._wake()
 
     async def pulled(self, path: Path, version: int) -> bool:
-        """Ask the server what is wrong with `version` of `path`, the present one; False if it doesn't say."""
+        """Request the diagnostics of `version` of `path`, the present one; False if there is no answer."""
         said = await self.pull(path) if self.pull else None
         if said is None:
             return False
@@ -147,21 +147,21 @@ class Diagnostics:
 
     @property
     def is_undated(self) -> bool:
-        """Whether it has said things, and never of which text."""
+        """Whether it has published diagnostics, but never with a version."""
         return not self._was_dated and self._undated.total() > 0
 
     def times_undated(self, path: Path) -> int:
-        """How often it has said something of `path` without a version."""
+        """The number of reports about `path` without a version."""
         return self._undated[path]
 
     async def undated(self, path: Path, times: int) -> None:
-        """Wait until it has said more than so many `times` something of `path` without a version, or ended."""
+        """Wait for more than `times` reports about `path` without a version, or the server's end."""
         while self._undated[path] <= times and not self.ended:
             await self._changed.wait()
 
     @property
     def errors(self) -> dict[Path, str]:
-        """The first error of each document that has any, by its last diagnostics."""
+        """The first error of each document that has any, by its latest diagnostics."""
         self.hear()
         return {**self._errors, **self._unusable} if self._unusable else self._errors
 

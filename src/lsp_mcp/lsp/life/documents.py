@@ -20,14 +20,14 @@ from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 
 Notify = Callable[[str, Any], None]
-MAX_OPEN = 64  # documents; the least recently asked about is closed first
+MAX_OPEN = 64  # documents; the least recently used is closed first
 
 
 class Texts(Protocol):
-    """What gives the text of files, as `Files` does."""
+    """Gives the texts of files, as `Files` does."""
 
     def text(self, path: Path) -> Text:
-        """The text of `path` now."""
+        """The present text of `path`."""
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Note that `paths` may have changed."""
@@ -40,28 +40,28 @@ class Holder(Protocol):
         """Text and version of each."""
 
     def reread(self, path: Path, version: int) -> None:
-        """Have the server read it again, as `version`."""
+        """Make the server read it again, as `version`."""
 
     def show(self, path: Path, version: int, text: Text) -> None:
-        """Let the server take `text` for what is in it, as `version`, until `reread`."""
+        """Show the server `text` as its content, as `version`, until `reread`."""
 
 
 class Document(Struct):
-    """One document that we have opened: the text and version that the server was told last."""
+    """One document that we have opened: the text and version last sent to the server."""
 
     text: Text
-    version: int  # among those of this program, which never come twice
+    version: int  # unique among this program's versions
     signature: Signature | None
-    pinned: bool = False  # open for what it makes the server load; never closed for room
-    passing: bool = False  # nobody has asked about it: it is closed once the server has read it
-    is_read: bool = False  # the server has said something about this version
+    pinned: bool = False  # open because of what it makes the server load; never closed for room
+    passing: bool = False  # not in use: closed once the server has read it
+    is_read: bool = False  # the server has reported on this version
 
 
 class Documents:
-    """Opens, refreshes and closes documents so that the server always has what is on disk.
+    """Opens, refreshes and closes documents so that the server always has the text on disk.
 
-    Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do. Where the
-    adapter says so, one is closed only when the server has read the last text that it was told of it.
+    Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do. If the
+    adapter requires it, one is closed only after the server has read its latest text.
     """
 
     def __init__(self, adapter: Adapter, files: Texts, notify: Notify, holder: Holder | None = None) -> None:
@@ -70,11 +70,11 @@ class Documents:
         self._files = files
         self._notify = notify
         self._holder = holder
-        self._versions = itertools.count(1)  # never the same twice: a server's late word on a closed document is known
+        self._versions = itertools.count(1)  # never reused: a server's late report on a closed document is recognised
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self._editor_versions = EditorVersions(self._versions.__next__)
         self._awaited: Counter[Path] = Counter()  # how many wait until the server has read these: they stay open
-        # What the server is shown in place of what is there; whether only for that reason it is open.
+        # Texts shown to the server in place of the present ones; whether each is open only for that.
         self._shown: dict[Path, tuple[Text, bool]] = {}
 
     # --- what is open ------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class Documents:
         return iter({**self._open, **self._held()})
 
     def get(self, path: Path) -> Text | None:
-        """The text that the server has of the open document `path`, None if it is not open."""
+        """The server's text of the open document `path`, None if it is not open."""
         if held := self._held().get(path):
             return held[0]
         document = self._open.get(path)
@@ -100,7 +100,7 @@ class Documents:
             return Text("")
 
     def present(self, path: Path) -> Text:
-        """The text that the server has of `path`: the open document's, else the file's, as `on_disk`."""
+        """The server's text of `path`: the open document's, else the file's, as `on_disk`."""
         text = self.get(path)
         return self.on_disk(path) if text is None else text
 
@@ -111,30 +111,30 @@ class Documents:
     # --- versions ----------------------------------------------------------------------------------
 
     def wire_version(self, path: Path) -> int | None:
-        """The version of the open document `path` as the server knows it; None if it is not open."""
+        """The server's version of the open document `path`; None if it is not open."""
         if held := self._held().get(path):
             return self._editor_versions.wire_version(path, held[1])
         document = self._open.get(path)
         return document.version if document else None
 
     def note_version(self, path: Path) -> int | None:
-        """Our version of what the server was told last of `path`, which is taken note of; None if it is not open."""
+        """Our serial for the version of `path` last sent to the server, which is recorded; None if it is not open."""
         if held := self._held().get(path):
             return self._editor_versions.note(path, held[1], held[0])
         document = self._open.get(path)
         return document.version if document else None
 
     def serial(self, path: Path, wire_version: int) -> int:
-        """Our version for the one that the server has said something about; -1 if that is none of the present ones."""
+        """Our serial for a version that the server has reported on; -1 if it is not a present one."""
         return wire_version if path in self._open else self._editor_versions.serial(path, wire_version)
 
     @property
     def reread_times(self) -> int:
-        """How often `reread` must be answered until the last answer is about what is on disk."""
+        """How many answers to `reread` are needed until the last is about the text on disk."""
         return self._rules.reread_times
 
     def is_uncertain(self, path: Path) -> bool:
-        """Whether what the server says of `path` may be about another opening of it, by the editor."""
+        """Whether the server's reports on `path` may be about an earlier opening by the editor."""
         return self.is_editors(path) and self._editor_versions.is_uncertain(path)
 
     def unread_version(self, path: Path) -> int | None:
@@ -143,7 +143,7 @@ class Documents:
         return document.version if document and self._rules.close_when_read and not document.is_read else None
 
     def published(self, path: Path, version: int) -> None:
-        """The server has said something about our `version` of `path`."""
+        """The server has reported on our `version` of `path`."""
         document = self._open.get(path)
         if document and version >= document.version:
             document.is_read = True
@@ -153,10 +153,9 @@ class Documents:
     # --- opening and closing -----------------------------------------------------------------------
 
     def open(self, path: Path, *, pinned: bool = False) -> Text:
-        """Open `path` unless it is; the text that the server has of it.
+        """Open `path` unless it is; the server's text of it.
 
-        Raises:
-            PathError: it cannot be read as text, or is of no language of this server.
+        Raises: PathError: it cannot be read as text, or is in no language of this server.
         """
         if held := self._held().get(path):
             return held[0]
@@ -164,7 +163,7 @@ class Documents:
         if document is None:
             document = self._tell_open(path, self._files.text(path))
         elif document.passing and (text := self._files.text(path)) != document.text:
-            self._tell_change(path, document, text)  # it was to be closed because its file had gone
+            self._tell_change(path, document, text)  # it was to be closed because its file was gone
         document.pinned |= pinned
         document.passing = False
         self._open.move_to_end(path)
@@ -172,15 +171,14 @@ class Documents:
         return document.text
 
     def open_to_read(self, path: Path, text: Text | None = None) -> int:
-        """Let the server read `path` as it is on disk, empty if it is gone: its version. See `close_if_only_read`.
+        """Make the server read `path` as on disk, empty if it is gone: its version. See `close_if_only_read`.
 
-        With a `text` it reads that until it is told otherwise.
+        With a `text` it reads that until further notice.
 
-        If we have it open it is closed first, so that the server reads what it includes again too: not before
+        If we have it open it is closed first, so that the server also reads its includes again: not before
         `unread_version` is None.
 
-        Raises:
-            PathError: it is there and cannot be read as text.
+        Raises: PathError: it exists and cannot be read as text.
         """
         before = self._open.get(path)
         if text is None:
@@ -192,7 +190,7 @@ class Documents:
         return document.version
 
     def reread(self, path: Path) -> int:
-        """Let the server read again `path`, which the editor has open, and what it includes: its version."""
+        """Make the server read `path`, which the editor has open, and its includes again: its version."""
         assert self._holder
         text, version = self._held()[path]
         self._editor_versions.note(path, version, text)  # comes before what follows
@@ -202,7 +200,7 @@ class Documents:
 
     @contextmanager
     def awaiting(self, path: Path) -> Iterator[None]:
-        """Keep `path` open while somebody waits until the server has read it; then close it if it was only for that."""
+        """Keep `path` open while a caller waits until the server has read it; then close it if it was only for that."""
         self._awaited[path] += 1
         try:
             yield
@@ -213,7 +211,7 @@ class Documents:
             self.close_if_only_read(path)
 
     def close_if_only_read(self, path: Path) -> None:
-        """Close `path` if nobody has asked about it: it is open only because of `open_to_read`."""
+        """Close `path` if it is open only because of `open_to_read`."""
         document = self._open.get(path)
         if document and document.passing:
             self.close(path)
@@ -226,7 +224,7 @@ class Documents:
             self._open[path].passing = True  # `published` closes it
 
     def refresh(self, paths: Iterable[Path]) -> None:
-        """Tell the server the new text of those of `paths` that are open, if their text did change."""
+        """Send the server the new text of those of `paths` that are open and have changed."""
         for path in paths:
             document = self._open.get(path)
             if document is None:
@@ -235,14 +233,14 @@ class Documents:
             try:
                 text = self._files.text(path)
             except PathError:
-                # Gone, or not text any more: the server must see what is on disk.
+                # Gone, or no longer text: the server must see the state on disk.
                 self.close(path)
                 continue
             if text != document.text:
                 self._tell_change(path, document, text)
 
     def refresh_outside(self, folders: Collection[Path]) -> list[Path]:
-        """Refresh the open documents outside `folders`, whose changes no event names; those that changed."""
+        """Refresh the open documents outside `folders`, whose changes cause no events; returns those that changed."""
         inside = tuple(f"{folder}{os.sep}" for folder in folders)
         changed = [
             path
@@ -253,7 +251,7 @@ class Documents:
         return changed
 
     def handed_over(self, path: Path) -> None:
-        """The editor has opened `path` itself, and closed it for us before that."""
+        """The editor has opened `path` itself, after closing it for us."""
         self._open.pop(path, None)
 
     def opened_by_editor(self, path: Path) -> None:
@@ -261,16 +259,15 @@ class Documents:
         self._editor_versions.opened(path)
 
     def reread_by_editor(self, path: Path, wire_version: int, version: int) -> None:
-        """The editor told our `wire_version` of `path` to the server, after its own `version`."""
+        """The editor sent our `wire_version` of `path` to the server, after its own `version`."""
         self._editor_versions.reread_after(path, wire_version, version)
 
     # --- what would be if -------------------------------------------------------------------------
 
     def show(self, path: Path, text: Text) -> None:
-        """Let the server take `text` for the content of `path`, which need not exist, until `show_present`.
+        """Show the server `text` as the content of `path`, which need not exist, until `show_present`.
 
-        Raises:
-            PathError: `path` is of no language of this server.
+        Raises: PathError: `path` is in no language of this server.
         """
         if self.is_editors(path):
             assert self._holder
@@ -288,7 +285,7 @@ class Documents:
             self._shown[path] = text, True
 
     def show_present(self) -> list[Path]:
-        """Let the server have again what is there of all that it was shown instead; those documents."""
+        """Send the server the present texts of all documents with other texts; returns those documents."""
         shown, self._shown = self._shown, {}
         for path, (_, passing) in shown.items():
             if path in self._held():
@@ -303,7 +300,7 @@ class Documents:
     # --- from one server to the next ---------------------------------------------------------------
 
     def reopen_all(self) -> None:
-        """Open everything again, for a server that was started again; what cannot be read any more is left out."""
+        """Open everything again for a restarted server, except documents that can no longer be read."""
         self._editor_versions.clear()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
@@ -312,7 +309,7 @@ class Documents:
             try:
                 self.open(path, pinned=document.pinned)
             except PathError:
-                continue  # gone while the server was down; anyone who asks about it is told so
+                continue  # deleted while the server was down; questions about it will say so
 
     @property
     def pinned(self) -> list[Path]:
@@ -320,7 +317,7 @@ class Documents:
         return [path for path, document in self._open.items() if document.pinned]
 
     def keep_last(self, most: int) -> None:
-        """Count only the `most` that were asked about last as open: the server is gone, or is about to be replaced."""
+        """Treat only the `most` most recently used as open: the server is gone, or is about to be replaced."""
         for path in list(self._open)[: max(0, len(self._open) - most)]:
             del self._open[path]
 
@@ -351,7 +348,7 @@ class Documents:
         identifier = {"uri": path_uri(path), "version": document.version}
         change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **self._rules.change_fields}
         self._notify("textDocument/didChange", change)
-        # What is on disk is by definition saved; some servers look at dependents only then.
+        # The text on disk is by definition saved; some servers check dependents only then.
         if saved and self._rules.tell_saved:
             self._notify("textDocument/didSave", {"textDocument": {"uri": path_uri(path)}})
 

@@ -24,14 +24,14 @@ from lsp_mcp.waiting import phase
 
 log = logging.getLogger(__name__)
 
-_PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each try to start a server that keeps dying
+_PAUSES = (0.0, 0.2, 1.0, 5.0)  # seconds before each attempt to start a server that keeps dying
 
 
 class Lifetime:
-    """Starts a server, notices its death, and starts it again: four tries with growing pauses, then when asked.
+    """Starts a server, notices its death, and restarts it: four attempts with growing pauses, then on demand.
 
     `before` is awaited before each start; `started` is called with each new connection, before anyone gets it;
-    `given_up` when all tries were used up and new ones begin.
+    `given_up` when all attempts failed and new ones begin.
     """
 
     def __init__(
@@ -45,25 +45,25 @@ class Lifetime:
     ) -> None:
         self.connection: Connection | None = None  # the present one, or the last
         self.restarts = 0
-        self.last_restart = ""  # that it was started again, and why
+        self.last_restart = ""  # that it was restarted, and why
         self.closing = False
-        self.used = time.monotonic()  # when somebody needed the server last
+        self.used = time.monotonic()  # time of the last use of the server
         self._name = name
         self._launcher = launcher
         self._before = before
         self._started = started
         self._given_up = given_up
         self._starting: asyncio.Task[Connection] | None = None
-        self._ending: asyncio.Task[None] | None = None  # of a life that another is to take the place of
-        self._tries = 0  # starts since the server last answered anything
-        self._renewing = False  # the next start was wanted
-        self._resting = False  # the next start is to wait for a question
-        self._stuck = False  # the last life ended because it did nothing any more
+        self._ending: asyncio.Task[None] | None = None  # of a run that is to be replaced
+        self._tries = 0  # starts since the server's last answer
+        self._renewing = False  # the next start is deliberate
+        self._resting = False  # the next start waits for a question
+        self._stuck = False  # the last run ended because it was inactive
 
     def spawn(self) -> None:
-        """Start the server's process now, before any event loop: it loads while this program still imports.
+        """Start the server's process now, before any event loop: it loads while this program imports modules.
 
-        A missing program is not an error yet: anyone who asks is told, and it may have been installed by then.
+        A missing program is not an error yet: questions report it, and it may be installed by then.
         """
         try:
             self._launcher.spawn()
@@ -77,12 +77,12 @@ class Lifetime:
             if self._tries == len(_PAUSES):
                 self._tries = 0
                 self._given_up()
-            # In a context of its own: it is not a part of the call that happens to need it first.
+            # In its own context: it is not a part of the call that needs it first.
             self._starting = asyncio.create_task(self._start(), name=f"start {self._name}", context=Context())
             self._starting.add_done_callback(_retrieve)
 
     def state(self) -> Literal["missing", "starting", "running", "stopped"]:
-        """What the server is doing now."""
+        """The server's present activity."""
         if self.connection and not self.connection.dead.done():
             return "running"
         if self._starting:
@@ -94,16 +94,15 @@ class Lifetime:
         return "stopped"
 
     async def live(self) -> Connection:
-        """The initialized connection; waits for one that is being started, starts one if there is none.
+        """The initialized connection; waits for one that is being started, or starts one.
 
-        Raises:
-            UnavailableError: it cannot be started, or died again and again while it was.
+        Raises: UnavailableError: it cannot be started, or died repeatedly during its start.
         """
         if self.closing:
             raise UnavailableError(f"{self._name} is being shut down")
         self.used = time.monotonic()
         if self._ending:
-            # Shielded here and below: a caller that gives up must not end it for the others.
+            # Shielded here and below: a caller that gives up must not end it for others.
             await asyncio.shield(self._ending)
         if self.connection and not self.connection.dead.done():
             return self.connection
@@ -120,9 +119,9 @@ class Lifetime:
             raise
 
     async def renew(self) -> Connection:
-        """The connection to another server in the place of the present one, which is ended.
+        """The connection to a new server that replaces the present one, which is ended.
 
-        Who waits for an answer of it is asked again. Raises the errors of `live`.
+        Requests in progress are repeated. Raises the errors of `live`.
         """
         if self._ending is None and self.connection and not self.connection.dead.done():
             self._tries = 0
@@ -136,7 +135,7 @@ class Lifetime:
         return self._resting
 
     async def rest(self) -> None:
-        """End the server until it is asked again; nobody is told of that start. Not while somebody asks it."""
+        """End the server until the next question, unless a question is in progress; that start is not reported."""
         if self._starting:
             await asyncio.wait([self._starting])
         if self._ending is None and self.connection and not self.connection.dead.done():
@@ -202,7 +201,7 @@ class Lifetime:
 
     async def _start_once(self) -> Connection:
         connection = await self._launcher.launch(self._before)
-        # A wanted one is nothing that anybody must know.
+        # A deliberate restart is not worth reporting.
         if self._stuck or (self._launcher.starts_again and not self._renewing):
             self.restarts += 1
             self.last_restart = (
@@ -215,9 +214,9 @@ class Lifetime:
         return connection
 
     def _died(self, connection: Connection) -> None:
-        """Start the server again at once: the next question should find it warm.
+        """Restart the server immediately, so that the next question finds it warm.
 
-        Unless it dies again and again without having answered anything: then the next question starts it.
+        Unless it keeps dying without having answered: then the next question starts it.
         """
         self._stuck = connection.stuck
         if not self.closing and not self._resting and connection is self.connection and self._tries < len(_PAUSES):
@@ -225,7 +224,7 @@ class Lifetime:
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:
-    """A start that nobody waits for may fail; the next question tries again and says why."""
+    """A start without a waiting caller may fail; the next question tries again and reports why."""
     if not task.cancelled() and (error := task.exception()):
         log.info("%s", error)
         if not isinstance(error, LspMcpError):

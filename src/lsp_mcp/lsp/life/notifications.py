@@ -20,7 +20,7 @@ _ERROR, _WARNING = 1, 2  # LSP 3.17, `MessageType`
 
 
 class Notifications:
-    """The notifications of one life of a server, folded into what questions need."""
+    """The notifications of one run of a server, reduced to what questions need."""
 
     def __init__(self, adapter: Adapter, root: Path) -> None:
         self.progress = Progress()
@@ -28,9 +28,9 @@ class Notifications:
         self.diagnostics = Diagnostics(
             adapter.ready.harmless_errors, rules.syntax_source, clears_closed=rules.clears_closed
         )
-        self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor leaves out
+        self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor excludes
         self.watched = WatchedFiles(root)
-        self.last_error = ""  # the last error that the server wanted a person to see
+        self.last_error = ""  # the last error that the server showed to a person
         self._name = adapter.name
         self._inactive_regions = adapter.inactive_regions.method
         self._ready = adapter.ready
@@ -53,7 +53,7 @@ class Notifications:
                 log.log(level, "%s: %s", self._name, params.get("message"))
 
     def registered(self, registrations: list[Any]) -> None:
-        """Take in what the server wants to be told of or asked."""
+        """Process a registration: the server asks for notifications."""
         for one in registrations:
             options = one.get("registerOptions")
             if one["method"] == WATCHED_FILES:
@@ -62,7 +62,7 @@ class Notifications:
                 self.diagnostics.offer(options or {})
 
     def on_stderr_line(self, line: str) -> None:
-        """Take in one line of its stderr; may be called in another thread."""
+        """Process one line of its stderr; may be called in another thread."""
         ready = self._ready
         if ready.incomplete_pattern and (match := re.search(ready.incomplete_pattern, line)):
             self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")
@@ -71,6 +71,6 @@ class Notifications:
             self.diagnostics.unusable(Path(match[1]), reason)
 
     def end(self) -> None:
-        """The server is gone: let everyone who waits for a word of it look."""
+        """The server is gone: wake everyone who waits for it."""
         self.progress.wake()
         self.diagnostics.end()

@@ -19,7 +19,7 @@ class Work(Struct):
     percentage: float | None = None
 
     def __str__(self) -> str:
-        """As it is in a status: `indexing 45/120`, or the server's own words."""
+        """Its text in a status: `indexing 45/120`, or the server's own words."""
         if count := _COUNT.search(self.message):
             return f"indexing {count[1]}/{count[2]}"
         if self.percentage is not None:
@@ -37,10 +37,10 @@ class Progress:
     def __init__(self) -> None:
         self.changed = asyncio.Event()
         self._active: dict[str | int, Work] = {}
-        self._ended: dict[str, str] = {}  # title → the last words of the work
+        self._ended: dict[str, str] = {}  # title → the last message of the work
 
     def update(self, token: str | int, value: Any) -> None:
-        """Take in the `value` of one `$/progress`; what is not work-done progress is passed over."""
+        """Process the `value` of one `$/progress`; other kinds of progress are ignored."""
         kind = value.get("kind") if isinstance(value, dict) else None
         if kind == "begin":
             self._active[token] = Work(
@@ -59,7 +59,7 @@ class Progress:
         return bool(self._active)
 
     def wake(self) -> None:
-        """Let everyone who waits for `changed` look again."""
+        """Wake everyone who waits for `changed`."""
         before, self.changed = self.changed, asyncio.Event()
         before.set()
 
@@ -68,14 +68,14 @@ class Progress:
         self._ended.pop(title, None)
 
     def pending(self, title: str) -> Work | None:
-        """The work `title` if it goes on, or has not even begun; None once it has ended."""
+        """The work `title` if it is in progress, or has not begun; None once it has ended."""
         for work in self._active.values():
             if work.title == title:
                 return work
         return None if title in self._ended else Work(title)
 
     def last_words(self, title: str) -> str:
-        """What the server said when the work `title` ended, or nothing."""
+        """The server's message when the work `title` ended, or nothing."""
         return self._ended.get(title, "")
 
 

@@ -14,7 +14,7 @@ from lsp_mcp.waiting import within
 
 
 def pulling(connection: Connection, timeout: float) -> Callable[[Path], Awaitable[list[Any] | None]]:
-    """What asks the server of `connection` about an open document; its answer is None if it takes no such question."""
+    """A function that requests the diagnostics of an open document; it returns None if unsupported."""
 
     async def pull(path: Path) -> list[Any] | None:
         provider = (

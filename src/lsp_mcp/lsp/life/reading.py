@@ -1,6 +1,6 @@
-"""Have a server read a file, and wait until it has: `read_again`, `read_told`.
+"""Making a server read a file, and waiting until it has: `read_again`, `read_told`.
 
-That it has read a text shows in its diagnostics of that version (LSP 3.17, `PublishDiagnosticsParams`).
+A server has read a text when it publishes diagnostics for that version (LSP 3.17, `PublishDiagnosticsParams`).
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from lsp_mcp.lsp.life.documents import Documents
 
 
 async def read_told(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
-    """Wait until the server has read the text that it was told last of the open document `path`; False if it ended."""
+    """Wait until the server has read the latest text of the open document `path`; False if it ended."""
     version = documents.note_version(path)
     return version is not None and await diagnostics.of(path, version)
 
 
 async def read_again(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
-    """Have the server read `path` as it is now, with all that it includes; False if it ended.
+    """Make the server read the present text of `path` and all its includes; False if it ended.
 
-    A document of the editor's stays open and is read as it is. One of ours is closed, as soon as that is safe, and
-    opened: nothing of what the server knew of it is left then.
+    A document of the editor stays open. Ours is closed, as soon as that is safe, and reopened, so that the server keeps
+    nothing of the old state.
 
-    Raises:
-        PathError: it is there and cannot be read as text.
+    Raises: PathError: it exists and cannot be read as text.
     """
     for _ in range(documents.reread_times):
         if not documents.is_editors(path):

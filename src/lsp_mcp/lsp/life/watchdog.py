@@ -1,4 +1,4 @@
-"""Detect a server that is waited for and does nothing: `Watchdog`."""
+"""Detecting an inactive server during a request: `Watchdog`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from lsp_mcp.errors import LspMcpError, SilentError
 
 log = logging.getLogger(__name__)
 
-PROBE = "$/lsp-mcp/probe"  # LSP 3.17: a request of an unknown name that begins so is refused at once
-_LOOKS = 8  # looks in one request timeout
-_SHORTEST = 0.5  # seconds between two looks: less says nothing about a program on a busy machine
-_BUSY = 0.01  # of the time between two looks: with less of a processor than that, a program waits
-_MOST_SILENT = 2  # looks in a row at a server that says and does nothing, the probe included: it is stuck
-_MOST_IDLE = 3  # the same for one that answers the probe, and maybe waits for another program or the network
+PROBE = "$/lsp-mcp/probe"  # LSP 3.17: an unknown request with this prefix is refused at once
+_LOOKS = 8  # checks per request timeout
+_SHORTEST = 0.5  # seconds between two checks: less says nothing on a busy machine
+_BUSY = 0.01  # share of the time between two checks: with less CPU time than that, a program is waiting
+_MOST_SILENT = 2  # consecutive checks of a server that sends and does nothing, the probe included: it is stuck
+_MOST_IDLE = 3  # the same for one that answers the probe, and may wait for another program or the network
 
 Free = Callable[[], Awaitable[bool]]
-"""Sets free a server that waits for something that can be ended; whether it did wait."""
+"""Unblocks a server that waits for something that can be ended; returns whether it did wait."""
 
 
 class Watchdog:
-    """Looks at a server, every eighth of the request timeout, while somebody waits for it; else it costs nothing.
+    """Checks a server, every eighth of the request timeout, during requests only.
 
-    `probe` asks it something that any server answers at once, and raises what `Peer.request` does. `cpu_time` gives
-    the seconds that it and its children have used, None if it is gone. `heard` counts the messages that it has sent.
-    `at_work` tells whether it says itself that it works: it may then wait for the network, as long as it answers.
-    `free` may set free one that does nothing, and says whether it did; else `on_stuck` is called.
+    `probe` sends a request that any server answers at once, and raises what `Peer.request` does. `cpu_time` returns the
+    seconds used by it and its children, None if it is gone. `heard` counts its messages. `at_work` says whether it
+    reports work: then it may wait for the network, as long as it answers. `free` may unblock an inactive one, and says
+    whether it did; else `on_stuck` is called.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Watchdog:
         self._on_stuck = on_stuck
         self._free = free
         self._waiting = 0
-        self._owed = 0  # answers that it owes; what else is waited for may take any time
+        self._owed = 0  # answers that it owes; other waits may take any time
         self._timer: asyncio.TimerHandle | None = None
         self._looking: asyncio.Task[None] | None = None
 
     @contextmanager
     def waited_for(self, *, owed: bool = True) -> Iterator[None]:
-        """Look at the server while the block waits for it; without `owed`, for something that it need not do soon."""
+        """Check the server while the block waits for it; without `owed`, for something that has no deadline."""
         if not self._waiting:
             self._timer = asyncio.get_running_loop().call_later(self._window, self._begin)
         self._waiting += 1
@@ -71,7 +71,7 @@ class Watchdog:
                 self.end()
 
     def end(self) -> None:
-        """Stop looking."""
+        """Stop checking."""
         if self._timer:
             self._timer.cancel()
         if self._looking:
@@ -84,7 +84,7 @@ class Watchdog:
 
     async def _look(self) -> None:
         loop = asyncio.get_running_loop()
-        idle = silent = 0  # looks in a row in which it did nothing, and did not even answer the probe
+        idle = silent = 0  # consecutive checks without activity, or even an answer to the probe
         before = await self._cpu_time()
         while True:
             heard, until = self._heard(), loop.time() + self._window
@@ -114,6 +114,6 @@ class Watchdog:
 
 
 def _tell_defect(looking: asyncio.Task[None]) -> None:
-    """Nobody awaits the looks: without this their end by an error would not be noticed."""
+    """Nothing awaits the checks: without this, their failure would go unnoticed."""
     if not looking.cancelled() and (error := looking.exception()):
         log.error("the watch over a silent server has ended: %r", error)

@@ -1,5 +1,6 @@
-"""Which files a server wants to hear of: `WatchedFiles` keeps its registrations (LSP 3.17,
-`workspace/didChangeWatchedFiles` and `client/registerCapability`)."""
+"""The files that a server watches: `WatchedFiles` keeps its registrations (LSP 3.17, `workspace/didChangeWatchedFiles`
+and `client/registerCapability`).
+"""
 
 from __future__ import annotations
 
@@ -44,11 +45,11 @@ class WatchedFiles:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._registrations: dict[str, list[Watcher]] = {}
-        self._unheard: dict[Path, int] = {}  # what no watcher wanted, for one that is registered later
+        self._unheard: dict[Path, int] = {}  # changes without a watcher, for later registrations
         self._outside: set[Path] | None = None
 
     def register(self, registration_id: str, options: Any) -> None:
-        """Take in one registration's `DidChangeWatchedFilesRegistrationOptions`."""
+        """Process one registration's `DidChangeWatchedFilesRegistrationOptions`."""
         watchers: list[Watcher] = []
         for watcher in (options or {}).get("watchers", []):
             try:
@@ -60,7 +61,7 @@ class WatchedFiles:
         self._outside = None
 
     def unregister(self, registration_id: str) -> None:
-        """Forget one registration; unknown ids are passed over."""
+        """Forget one registration; unknown ids are ignored."""
         self._registrations.pop(registration_id, None)
         self._outside = None
 
@@ -72,9 +73,9 @@ class WatchedFiles:
         return self._outside
 
     def events(self, changes: Changes) -> list[dict[str, Any]]:
-        """What to tell the server of `changes`, as LSP `FileEvent`s.
+        """`changes` for the server, as LSP `FileEvent`s.
 
-        The rest is kept: a server may have read a file before it gets round to asking for its changes.
+        The rest is kept: a server may read a file before it registers for its changes.
         """
         events = []
         for kind, paths in ((CREATED, changes.created), (CHANGED, changes.changed), (DELETED, changes.deleted)):
@@ -86,14 +87,14 @@ class WatchedFiles:
         return events
 
     def missed(self) -> list[dict[str, Any]]:
-        """What to tell the server after a registration: the kept changes that it wants now, each once."""
+        """Events for the server after a registration: kept changes that match now, each once."""
         wanted = [(path, kind) for path, kind in sorted(self._unheard.items()) if self.wanted([path], kind)]
         for path, _ in wanted:
             del self._unheard[path]
         return [_event(path, kind) for path, kind in wanted]
 
     def wanted(self, paths: Iterable[Path], change: int) -> list[Path]:
-        """Those of `paths` whose change of type `change` (`FileChangeType`) the server asked for, sorted."""
+        """Those of `paths` whose change of type `change` (`FileChangeType`) the server watches, sorted."""
         watchers = list(self._watchers())
         return sorted(path for path in paths if any(watcher.wants(path, change) for watcher in watchers))
 
@@ -128,7 +129,7 @@ def _plain_folder(glob: str) -> tuple[Path, str]:
 
 @cache
 def _glob(pattern: str) -> re.Pattern[str]:
-    # A heavy import for something that only a running server needs.
+    # A heavy import that only a running server needs.
     from wcmatch import glob
 
     flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE

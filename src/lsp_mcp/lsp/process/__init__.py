@@ -1,1 +1,1 @@
-"""Language servers that this program starts: finding the program, starting it, initializing it."""
+"""Language servers started by this program: finding the program, starting it, initializing it."""

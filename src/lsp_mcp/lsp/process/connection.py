@@ -1,4 +1,4 @@
-"""A language server that this program starts: `ProcessLauncher` starts it, `ProcessConnection` is one life of it."""
+"""A language server started by this program: `ProcessLauncher` starts it, `ProcessConnection` is one run of it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from lsp_mcp.wire.process import Child
 log = logging.getLogger(__name__)
 
 Variables = Callable[[], Mapping[str, str]]
-"""The variables that a server is to give the programs that it runs, where it has a setting for that."""
+"""The variables for programs that a server runs, if it has a setting for that."""
 
-INITIALIZE_TIMEOUT = 60.0  # seconds, at least: who waits for it may go, and come back when it has started
+INITIALIZE_TIMEOUT = 60.0  # seconds, at least: a caller may give up and return when it has started
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
 _EXIT_PATIENCE = 0.7  # seconds between `exit`, or the end of its output, and SIGTERM
-_SILENT_PATIENCE = 0.2  # seconds between the end of the input of a server that did not shut down, and SIGTERM
-_LAST_WORDS = 0.25  # seconds for what a server that is gone has left in its pipe
+_SILENT_PATIENCE = 0.2  # seconds between closing the input of a server that did not shut down, and SIGTERM
+_LAST_WORDS = 0.25  # seconds for the remaining output of a server that is gone
 
 
 class ProcessConnection:
-    """A started server that is being, or has been, initialized. See `Connection`."""
+    """A started server during or after its initialization. See `Connection`."""
 
     advice = AGAIN  # a stuck one does not last until the request timeout
 
@@ -42,7 +42,7 @@ class ProcessConnection:
         self.adapter = adapter
         self._variables = variables
         self.root = root
-        self.stuck = False  # it did nothing any more, and so we ended it
+        self.stuck = False  # we ended it because it was inactive
         self._timeout = timeout
         self._watchdog = Watchdog(
             timeout,
@@ -66,8 +66,7 @@ class ProcessConnection:
     async def start(self) -> None:
         """Initialize the server.
 
-        Raises:
-            DiedError, SilentError, RefusedError: it died, said nothing, or refused.
+        Raises: DiedError, SilentError, RefusedError: it died, did not answer, or refused.
         """
         if self.adapter.ready.incomplete_pattern:
             self._child.on_error_line = self.notifications.on_stderr_line
@@ -125,7 +124,7 @@ class ProcessConnection:
         self._peer.notify(method, params)
 
     async def end(self) -> None:
-        """Shut the server down within 3 s, whatever it does; nothing of its process group is left."""
+        """Shut the server down within 3 s in any case; its process group is ended completely."""
         self._ending = True
         patience = _SILENT_PATIENCE
         if hasattr(self, "_peer"):
@@ -139,7 +138,7 @@ class ProcessConnection:
         await self._gone()
 
     async def leave(self) -> None:
-        """Same as `end`: nobody else uses the server."""
+        """Same as `end`: the server has no other users."""
         await self.end()
 
     async def abandon(self) -> None:
@@ -151,13 +150,13 @@ class ProcessConnection:
     # --- inside ------------------------------------------------------------------------------------
 
     async def _live(self) -> None:
-        """Read what the server says until it is gone; then fail everyone who waits for it."""
+        """Read the server's messages until it is gone; then fail all waiting requests."""
         reading = asyncio.create_task(self._peer.run())
         exited = asyncio.create_task(self._child.exited.wait())
         deaf = asyncio.create_task(self._peer.deaf.wait())
         broken = ""
         try:
-            # Each is the end, and may come without the others: a child of the server may hold its pipes open.
+            # Either means the end, and may come without the other: a child of the server may hold its pipes open.
             await asyncio.wait([reading, exited, deaf], return_when=asyncio.FIRST_COMPLETED)
             await self._child.end(_EXIT_PATIENCE)
             await asyncio.wait([reading], timeout=_LAST_WORDS)
@@ -176,7 +175,7 @@ class ProcessConnection:
 
     async def _probe(self, timeout: float) -> None:
         if not self._initialized:
-            # No request may come before that is answered (LSP 3.17, "Initialize Request").
+            # No request may precede the answer (LSP 3.17, "Initialize Request").
             raise SilentError("it is not initialized yet")
         await self._peer.request(PROBE, None, timeout=timeout)
 
@@ -189,7 +188,7 @@ class ProcessConnection:
         self._child.kill()
 
     async def _gone(self) -> None:
-        """Wait until nobody is left to be told of the end."""
+        """Wait until everyone was told of the end."""
         if hasattr(self, "dead"):
             await asyncio.wait([self.dead], timeout=2 * _LAST_WORDS)
 
@@ -214,7 +213,7 @@ class ProcessConnection:
             case "window/workDoneProgress/create" | "window/showMessageRequest" | "window/showDocument":
                 return None
             case _ if method.startswith("workspace/") and method.endswith("/refresh"):
-                return None  # nothing is kept here that could be stale
+                return None  # nothing is cached here
             case _:
                 raise RefusedError(f"lsp-mcp does not support {method}", METHOD_NOT_FOUND)
 

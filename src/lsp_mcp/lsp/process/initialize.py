@@ -1,4 +1,4 @@
-"""What this program offers a language server in `initialize` (LSP 3.17, `ClientCapabilities`)."""
+"""The capabilities that this program offers in `initialize` (LSP 3.17, `ClientCapabilities`)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
 
 
 def workspace_folders(root: Path) -> list[dict[str, Any]]:
-    """`WorkspaceFolder[]`: the one that there is."""
+    """`WorkspaceFolder[]`: the only one."""
     return [{"uri": path_uri(root), "name": root.name}]
 
 
 def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, key by key; where both have a value that is not a table, the other's."""
+    """Both merged by key; if both have a value that is not a table, the other's."""
     merged = dict(one)
     for key, value in other.items():
         before = one.get(key)

@@ -1,1 +1,1 @@
-"""How servers are made to read again the files that being told of changes is not enough for."""
+"""Ways to make servers read files again if a notification is not enough."""

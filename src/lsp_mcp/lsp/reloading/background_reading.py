@@ -1,4 +1,4 @@
-"""Files that a server is made to read while its answers are given without them: `BackgroundReading`."""
+"""Files that a server reads while questions are answered without them: `BackgroundReading`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lsp_mcp.errors import LspMcpError, UnavailableError
 
 log = logging.getLogger(__name__)
 
-# Half of the processors at most: a question that is asked in the meantime needs one of its own.
+# At most half of the processors: a question in the meantime needs one.
 _AT_ONCE = max(1, min(4, (os.cpu_count() or 1) // 2))
 
 
 class BackgroundReading:
-    """Has files read, those that were asked for last first; `read` has the server read one, with a bound."""
+    """Makes a server read files, the latest requests first; `read` makes it read one, with a time limit."""
 
     def __init__(self, read: Callable[[Path], Awaitable[None]]) -> None:
         self._read = read
@@ -32,7 +32,7 @@ class BackgroundReading:
         return {*self._waiting, *self._reading}
 
     async def read(self, paths: Collection[Path], seconds: float) -> set[Path]:
-        """Have `paths` read, in at most `seconds` as far as this waits; those that are not read then."""
+        """Read `paths`, waiting at most `seconds`; returns those that are not read then."""
         done: dict[Path, asyncio.Event] = {}
         for path in sorted(paths, reverse=True):
             event = self._reading.get(path) or self._waiting.pop(path, None) or asyncio.Event()
@@ -40,7 +40,7 @@ class BackgroundReading:
             if path not in self._reading:
                 self._waiting[path] = event
         while self._waiting and len(self._workers) < _AT_ONCE:
-            # In a context of its own: it is not a part of the call that happens to begin it.
+            # In its own context: it is not a part of the call that starts it.
             worker = asyncio.create_task(self._work(), context=Context())
             self._workers.add(worker)
             worker.add_done_callback(self._workers.discard)
@@ -53,7 +53,7 @@ class BackgroundReading:
         return {path for path, event in done.items() if not event.is_set()}
 
     def forget(self) -> None:
-        """Forget all files that are still to be read."""
+        """Forget all pending files."""
         for event in self._waiting.values():
             event.set()
         self._waiting.clear()

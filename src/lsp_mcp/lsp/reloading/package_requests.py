@@ -1,4 +1,4 @@
-"""Servers that load a new package when they are asked about a file of it: `PackageRequests`."""
+"""Servers that load a new package on a request about one of its files: `PackageRequests`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_KEPT = 4  # documents that stay open when a server is replaced
-_TRIES = 4  # of a request that the server itself wants to be asked again
+_KEPT = 4  # documents kept open when a server is replaced
+_TRIES = 4  # of a request that the server asks to repeat
 
 
 class PackageRequests:
-    """Asks a request about each changed file, so that the server loads the package that it is now in. See `Reloading`.
+    """Sends a request about each changed file, so that the server loads its package. See `Reloading`.
 
-    For more files than `load_most` the workspace folder is taken away and given again. Of fewer it is looked at once
-    whether they can be parsed; of all others the server says so when it comes to it.
+    For more files than `load_most` the workspace folder is removed and added again. Up to that, files are checked for
+    syntax errors at once; for others the server reports them later.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class PackageRequests:
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
-        self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and the first error in it
-        self._mistrusted: set[Path] = set()  # files of which the server may have an old text
-        self._handed_over: set[Path] = set()  # those of which it has the present one, whatever it makes of it
+        self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and its first error
+        self._mistrusted: set[Path] = set()  # files for which the server may have an old text
+        self._handed_over: set[Path] = set()  # files for which it has the present text
 
     def started(self) -> None:
         """A new server reads all packages itself."""
 
     async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
-        """See `Reloading.load`: what the server was told of is nothing new, but what it may have an old text of is."""
+        """See `Reloading.load`: only files for which it may have an old text are new to the server."""
         rules = self._adapter.changes
         touched = [path for path in changed if self._adapter.language_of(path)]
         sources = sorted(path for path in touched if path.is_file() and self._workspace.holds(path))
@@ -82,24 +82,24 @@ class PackageRequests:
         return False
 
     def mistrust(self, path: Path, name: str) -> None:
-        """See `Reloading.mistrust`: of a document that is open the server has the text, whatever it makes of it."""
+        """See `Reloading.mistrust`: the server has the text of an open document in any case."""
         known = path in self._documents or path in self._handed_over
         if self._adapter.changes.goes_by_mtime and not known and self._adapter.language_of(path):
             self._mistrusted.add(path)
 
     async def _hand_over(self, paths: Collection[Path]) -> bool:
-        """Let the server have the text of `paths`, by opening them or as a new one; whether there were any."""
+        """Send the server the texts of `paths`, by opening them or as changes; returns whether there were any."""
         closed = sorted(path for path in paths if path not in self._documents)
         pinned = self._documents.pinned
         if len(closed) > self._adapter.changes.load_most or (closed and len(pinned) + len(closed) > MAX_OPEN):
-            # A new server reads all files itself, and none has to stay open for that.
+            # A new server reads all files itself, so none has to stay open.
             self._documents.keep_last(_KEPT)
             await self._lifetime.renew()
             await self._known()
         else:
             for path in sorted(paths):
                 try:
-                    # Not to be closed for room: then its old text would count again.
+                    # Must not be closed for room: then its old text would count again.
                     self._documents.open(path, pinned=True)
                 except PathError as error:
                     log.info("%s may have an old text: %s", self._adapter.name, error)
@@ -108,7 +108,7 @@ class PackageRequests:
         return bool(closed)
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
-        """See `Reloading.buffers_changed`: asks whether they parse, which the server says later."""
+        """See `Reloading.buffers_changed`: checks their syntax, which the server reports later."""
         command = self._adapter.diagnostics.syntax_command
         if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
             return
@@ -121,11 +121,11 @@ class PackageRequests:
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
-        """What it leaves out it cannot be made to read."""
+        """It cannot be made to read excluded files."""
         return frozenset()
 
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
-        """See `Reloading.look_at`: of what depends on them, only what is open is known."""
+        """See `Reloading.look_at`: for dependents, only open documents are known."""
         connection = await self._lifetime.live()
         diagnostics = connection.notifications.diagnostics
         if changed is None:
@@ -153,7 +153,7 @@ class PackageRequests:
     async def _errors(self) -> dict[Path, str]:
         """The first known syntax error of each file that has one."""
         candidates = sorted({*self._published, *(path for path, (_, error) in self._parsed.items() if error)})
-        # What the server has published may be about a text that is no more.
+        # Published diagnostics may be about an earlier text.
         await self.buffers_changed([path for path in candidates if self._verdict(path) is None])
         return {path: error for path in candidates if (error := self._error(path))}
 
@@ -162,7 +162,7 @@ class PackageRequests:
         return verdict[1] if verdict else self._published.get(path)
 
     def _verdict(self, path: Path) -> tuple[int, str | None] | None:
-        """What the parser said of the present text of `path`, if it was asked."""
+        """The parser's result for the present text of `path`, if it was asked."""
         verdict = self._parsed.get(path)
         return verdict if verdict and verdict[0] == hash(self._documents.present(path).content) else None
 
@@ -175,7 +175,7 @@ class PackageRequests:
         return word.casefold() in text.content.casefold() if part else bool(text.words(word))
 
     async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
-        """Have the packages of `paths` loaded, then what depends on those and on what is gone."""
+        """Load the packages of `paths`, then dependents of those and of deleted files."""
         about = ({"textDocument": {"uri": path_uri(path)}} for path in paths)
         await self._ask(connection, rules.load_request, about)
         if rules.settle_request:
@@ -184,8 +184,8 @@ class PackageRequests:
     async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> None:
         requests = (self._answer(connection, method, one) for one in params)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
-            # A file that cannot be parsed or has gone again is loaded by nothing; a dead server is started again.
-            # One that did not answer has not loaded it, and must be asked again before anything else.
+            # A file that cannot be parsed or is gone again loads nothing; a dead server is restarted. After a missing
+            # answer the request must be repeated before anything else.
             is_unanswered = isinstance(outcome, SilentError) or (
                 isinstance(outcome, RefusedError) and outcome.asks_again
             )
@@ -195,7 +195,7 @@ class PackageRequests:
                 raise outcome
 
     async def _answer(self, connection: Connection, method: str, params: Json) -> Any:
-        """The answer to one request, asked again while the server says that something has changed under it."""
+        """The answer to one request, repeated while the server reports changes in between."""
         for _ in range(_TRIES - 1):
             try:
                 return await connection.request(method, params, timeout=within(self._timeout))
@@ -207,7 +207,7 @@ class PackageRequests:
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """See `Reloading.reload_all`."""
         if settings:
-            # gopls 0.24 keeps what it found out under the old ones.
+            # gopls 0.24 keeps results from the old ones.
             self._documents.keep_last(_KEPT)
             await self._lifetime.renew()
             await self._known()

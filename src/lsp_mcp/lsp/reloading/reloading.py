@@ -1,7 +1,7 @@
-"""How a server is made to take in changed files, where telling it of them is not enough: the Protocol `Reloading`.
+"""Making a server take in changed files if a notification is not enough: the Protocol `Reloading`.
 
-Two ways conform to it: a server is asked about each changed file, and loads the package of it (`PackageRequests`), or
-each is opened, and the server reads it then (`Reopening`). See `[changes]` of an adapter.
+Two implementations: send a request about each changed file, which makes the server load its package
+(`PackageRequests`), or open each, which makes the server read it (`Reopening`). See `[changes]` of an adapter.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 
-_MOST_NAMED = 3  # files with errors whose errors are told
+_MOST_NAMED = 3  # files listed with their errors
 
 Known = Callable[[], Awaitable[None]]
-"""Waits until the server knows the workspace, with a bound."""
+"""Waits until the server has loaded the workspace, with a time limit."""
 
 
 class Looked(Struct, frozen=True):
-    """At which files a server has looked: the diagnostics of `covers` are those of their present texts.
+    """The files that a server has checked: the diagnostics of `covers` are for their present texts.
 
-    `unread` are files that it did not read in time. `units` are the errors of files that were looked at with all that
-    they include; of the `parts`, which are compiled only so, the diagnostics of documents do not count. `untold` files
-    have errors of which nobody knows, or may have: those of `hidden` because of what is wrong elsewhere. `disturbed`:
-    the server had other texts in the meantime. Of `undated` files it has not said of which text its diagnostics are,
-    and those of `outdated` documents are of their text of before.
+    `unread` files were not read in time. `units` are the errors of files checked with all their includes; for the
+    `parts`, which are compiled only that way, documents' diagnostics do not count. `untold` files have, or may have,
+    unknown errors: those of `hidden` because of errors elsewhere. `disturbed`: the server had other texts in the
+    meantime. For `undated` files the server has not named the text of its diagnostics, and those of `outdated`
+    documents are for an earlier text.
     """
 
     covers: Collection[Path]
@@ -44,25 +44,25 @@ class Looked(Struct, frozen=True):
 
 
 class Reloading(Protocol):
-    """What a session needs from each way of reloading."""
+    """What a session needs from each implementation."""
 
     def started(self) -> None:
-        """Note that there is a new server, which knows only its index."""
+        """Note that there is a new server, which has only its index."""
 
     async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
-        """Have the changed files taken in; whether the server knows more now than when it was told of them.
+        """Make the server take in the changed files; returns whether it knows more than after the notification.
 
         `changed` are all since the last call that was not cancelled. See `Backend.sync` for `to_check`.
         """
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
-        """Have a server that nobody told of changes look at the disk again; `root` is its folder.
+        """Make a server that received no notifications look at the disk again; `root` is its folder.
 
-        With `settings`, its settings are others too.
+        With `settings`, its settings have changed too.
         """
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
-        """Wait until the server has taken in the buffers of `paths`, which an editor has told it of."""
+        """Wait until the server has read the buffers of `paths`, which an editor has sent it."""
 
     def has_reread(self, path: Path) -> bool:
         """See `Backend.has_reread`."""
@@ -71,23 +71,23 @@ class Reloading(Protocol):
         """See `Backend.mistrust`."""
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
-        """Have the files taken in in which `word` may stand unseen; with `part`, a part of a word is enough.
+        """Make the server read files that may contain `word`; with `part`, inside a longer word too.
 
-        Returns those that are not taken in yet.
+        Returns those that are not read yet.
         """
 
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
-        """Have the server say what is wrong in the `changed` files and in those that depend on them.
+        """Make the server report the errors in the `changed` files and their dependents.
 
-        None: nothing is read, and the server has said what it has said.
+        None: nothing is read, and existing reports count.
         """
 
     async def gaps(self, scope: Scope) -> list[Gap]:
-        """What makes answers incomplete beyond what the server says itself; see `Backend.gaps`."""
+        """The gaps beyond those that the server reports itself; see `Backend.gaps`."""
 
 
 def error_gaps(word: str, errors: Mapping[Path, str], display_path: Callable[[Path], str]) -> list[Gap]:
-    """The gap that `errors`, the first of each file that has `word`, make together, if there are any."""
+    """The combined gap of `errors`, the first of each file with `word`, if there are any."""
     if not errors:
         return []
     named = [f"{display_path(path)} ({error})" for path, error in errors.items()]
@@ -98,5 +98,5 @@ def error_gaps(word: str, errors: Mapping[Path, str], display_path: Callable[[Pa
 
 
 def own_error_gap(path: Path, error: str | None, display_path: Callable[[Path], str]) -> list[Gap]:
-    """The gap that an error in the very document makes that is asked about, if it has one."""
+    """The gap caused by an error in the document asked about, if it has one."""
     return [Gap("syntax_error", f"{display_path(path)} has errors: {error}", (path,))] if error else []

@@ -28,17 +28,17 @@ from lsp_mcp.words.lexing import occurrences
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 4  # files that are open only to be read
-_KEPT = 4  # documents that stay open when a server is replaced
-_SHARE = 0.75  # of the time that a call has left: how long the server may read
-_MOST_KNOWN = 1_000  # words in files whose inactive lines are remembered
+_AT_ONCE = 4  # files open only to be read
+_KEPT = 4  # documents kept open when a server is replaced
+_SHARE = 0.75  # share of a call's remaining time that the server may spend reading
+_MOST_KNOWN = 1_000  # words in files whose inactive lines are cached
 
 
 class Reopening:
-    """Opens each file that is not what it was, and waits until the server has read it. See `Reloading`.
+    """Opens each changed file and waits until the server has read it. See `Reloading`.
 
-    With more files than `load_most`, or another database, the server is replaced by one that indexes them.
-    `patience`: seconds that one question waits for files which the build leaves out; they are read on after that.
+    For more files than `load_most`, or another database, the server is replaced by one that indexes them. `patience`:
+    seconds that one question waits for excluded files; reading continues after that.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class Reopening:
         assert adapter.compilation
         self._units = UnitErrors(adapter, adapter.compilation, build, documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
-        self._checked: set[Path] = set()  # files that were looked at because they changed or a caller named them
-        self._later: set[Path] = set()  # files that it reads before the next question, and need not to be checked
-        self._alone: set[Path] = set()  # headers that it has read only to be checked
-        self._unread: set[Path] = set()  # files that it did not read in time
-        self._reread: set[Path] = set()  # those of them that were in the index before, as they were then
-        self._retried: set[Path] = set()  # those that it was given another chance to read
+        self._checked: set[Path] = set()  # files checked because they changed or a caller named them
+        self._later: set[Path] = set()  # files to read before the next question, which need no check
+        self._alone: set[Path] = set()  # headers read only for a check
+        self._unread: set[Path] = set()  # files not read in time
+        self._reread: set[Path] = set()  # those of them that were in the index before, with their state then
+        self._retried: set[Path] = set()  # those given another chance
         self._lines: dict[tuple[Path, str], tuple[Text, list[Any], list[int]]] = {}  # see `_inactive_lines`
         self._mistrusted = False
-        self._macros: set[tuple[Path, str]] = set()  # where names are that no text spells
+        self._macros: set[tuple[Path, str]] = set()  # places of names that no text spells
 
     def started(self) -> None:
-        """There is a new server, which knows only what is in its index."""
+        """There is a new server, which has only its index."""
         self._background.forget()
         self._units.forget()
         self._has_read.clear()
@@ -84,9 +84,9 @@ class Reopening:
         self._retried.clear()
 
     async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
-        """Have everything read again that the changed files make different; whether the server knows more then.
+        """Make the server read all files affected by the changed ones; returns whether it knows more then.
 
-        To check it is enough that compiled files are looked at (`UnitErrors`), which takes as long as to read them.
+        For a check it is enough to check compiled files (`UnitErrors`), which takes as long as reading them.
         """
         if await self._build.database_changed(changed) or self._mistrusted:
             await self._renew()
@@ -99,7 +99,7 @@ class Reopening:
         self._units.read(affected)
         put_off = bool(self._later)
         affected |= self._later
-        # What the index says of a file that is gone, as that a function is defined there, stays in it.
+        # What the index says about a deleted file, such as definitions in it, stays in it.
         gone = any(not self._build.holds(path) for path in affected)
         too_many = len(affected) > self._adapter.changes.load_most and not to_check
         if gone or too_many or self._build.is_configured_by(changed):
@@ -117,21 +117,23 @@ class Reopening:
         if unreadable:  # as text; the server reads bytes
             await self._renew()
             return True
-        # Alone, such a header means less than where it is included; the index of those files is right about it.
+        # Alone, such a header means less than where it is included; the index of its includers is right about it.
         alone = self._errors.keys() & affected - self._told_where_included(affected)
         if await self._build.are_headers(alone):
             await self._renew()
-            self._units.read(affected)  # few; which of them failed the index may not have said yet
+            self._units.read(affected)  # few; the index may not have reported yet which failed
             return True
         return put_off
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
-        """Nothing: its index says what it has read, and what is not so is seen when it is prepared."""
+        """Nothing: its index records what it has read, and stale parts are found when it is prepared."""
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
-        """See `Reloading.buffers_changed`: waits until it has read them, so that its index has what is in them."""
+        """See `Reloading.buffers_changed`: waits until the server has read them, so that its index has
+        their contents.
+        """
         open_ = {path for path in paths if path in self._documents}
-        self._units.read(open_)  # what was said of their text of before
+        self._units.read(open_)  # reports on their earlier text
         await self._read(open_, open_)
 
     def has_reread(self, path: Path) -> bool:
@@ -139,20 +141,20 @@ class Reopening:
         return path in self._reread
 
     def mistrust(self, path: Path, name: str) -> None:
-        """The server has said that `name` is in `path`, and it isn't: the next `load` replaces it, if that may help.
+        """The server reported `name` in `path`, where it is not: the next `load` replaces it, if that may help.
 
-        Its index keeps that a symbol is defined in a file, though the file was read again and has none any more.
+        Its index may keep a definition in a file after the file was read again without it.
         """
         if path not in self._reread:
-            self._macros.add((path, name))  # the index is as fresh as it can be: a macro makes the name
+            self._macros.add((path, name))  # the index cannot be fresher: a macro makes the name
         elif (path, name) not in self._macros:
             self._mistrusted = True
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
-        """Have the files read in which `word` may stand unseen, if they are not too many.
+        """Make the server read files in which `word` may be hidden, unless there are too many.
 
-        Those are files that the build leaves out, and those of which the preprocessor leaves something out: the
-        server says what only of documents that were opened. With `part`, a part of a word is enough.
+        Those are excluded files, and files with parts that the preprocessor excludes, which the server reports only for
+        open documents. With `part`, a part of a word is enough.
         """
         left_out = await self._left_out_with(word, part=part)
         files = {*left_out, *await self._conditional_with(word)}
@@ -162,9 +164,9 @@ class Reopening:
         return frozenset(unread.intersection(left_out))
 
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
-        """See `Reloading.look_at`: compiled files are looked at with all that they include.
+        """See `Reloading.look_at`: compiled files are checked with all their includes.
 
-        What was indexed is known to have errors, or none.
+        Indexed files are known to have errors, or none.
         """
         view = await self._build.files.view()
         inside = view.inside if self._build.has_index else ()
@@ -201,16 +203,16 @@ class Reopening:
         )
 
     def _counted(self, paths: Iterable[Path], inside: Collection[Path]) -> set[Path]:
-        """Those of `paths` whose errors count: a file that nobody compiles may be open for another question only."""
+        """Those of `paths` whose errors count: a file that is not compiled may be open only for another question."""
         return {path for path in paths if path in inside or path in self._checked}
 
     @property
     def _with_diagnostics(self) -> set[Path]:
-        """The files of whose present texts it has said all that is wrong."""
+        """The files for whose present texts all diagnostics have arrived."""
         return {path for path in self._has_read - self._later if path in self._said}
 
     def _told_where_included(self, paths: Collection[Path]) -> set[Path]:
-        """The files whose errors are told of one of `paths` too, which includes them."""
+        """The files that are reported for `paths` too, as their includers."""
         pattern = self._adapter.diagnostics.elsewhere_pattern
         told = filter(None, (elsewhere(one, pattern) for path in paths for one in self._said.get(path, ())))
         return {
@@ -230,7 +232,7 @@ class Reopening:
         """See `Reloading.gaps`."""
         use, display_path = scope.use, self._build.display_path
         left_out = {*await self._left_out_with(use.identifier, part=scope.path is None)} if use else set()
-        # What was read since the question was asked is not in its answer.
+        # Files read since the question was asked are not in its answer.
         later = scope.unsearched | (left_out & {*self._background.pending}) if use else frozenset()
         now = [path for path in sorted(left_out - later) if use and use.may_be_in(path)]
         later = frozenset(path for path in later if use and use.may_be_in(path))
@@ -257,13 +259,13 @@ class Reopening:
         return [path for path in outside if path not in self._has_read]
 
     async def _conditional_with(self, word: str) -> list[Path]:
-        """The files in which `word` may be where the preprocessor leaves it out, and that nothing is known of."""
+        """The files with `word` in a part that the preprocessor may exclude, and of unknown state."""
         connection = self._lifetime.connection
         told = self._has_read if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in told]
 
     async def _inactive(self, use: Use) -> list[Gap]:
-        """Where its word is in code that is not compiled, or may do so."""
+        """Where `word` is in code that is not, or may not be, compiled."""
         gaps, word = [], use.identifier
         if conditional := [path for path in await self._conditional_with(word) if use.may_be_in(path)]:
             text = f"not searched for {word} between #if and #endif: {self._build.named(conditional)}"
@@ -280,7 +282,7 @@ class Reopening:
         return gaps
 
     def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
-        """The lines of `text`, from 1, with `word` in code that the preprocessor leaves out of `path`."""
+        """The lines of `text`, from 1, with `word` in code that the preprocessor excludes from `path`."""
         regions = connection.notifications.inactive[path]
         known = self._lines.get((path, word))
         if known and known[0] is text and known[1] is regions:
@@ -295,14 +297,14 @@ class Reopening:
         return lines
 
     async def _already_sent(self, changed: Collection[Path]) -> set[Path]:
-        """The open ones of `changed` that include no other of them: the server has been told all that changed."""
+        """The open documents of `changed` that include none of the others; the server has received all changes."""
         mine = {path for path in changed if path in self._documents}
         for path in changed:
             mine -= await self._build.files.affected([path]) - {path} if mine else set()
         return mine
 
     async def _read_unbuilt(self, path: Path) -> None:
-        """Have the server read `path`, which it answers for once it is read, in some time."""
+        """Make the server read `path`, within a time limit; it answers for the file then."""
         connection = await self._lifetime.live()
         is_told = path in self._documents and not self._documents.is_uncertain(path)
         read_now = read_told if is_told else read_again
@@ -315,16 +317,16 @@ class Reopening:
             log.warning("%s did not read %s in time", self._adapter.name, path)
 
     async def _renew(self) -> None:
-        # Each one that is opened again is parsed again.
+        # Each one that is reopened is parsed again.
         self._documents.keep_last(_KEPT)
         await self._lifetime.renew()
         self._mistrusted = False
         await self._known()
 
     async def _read(self, paths: Iterable[Path], sent: Collection[Path]) -> list[Path]:
-        """Wait until the server has read `paths`, all of them in good time, or is gone.
+        """Wait until the server has read `paths`, within a time limit for all, or is gone.
 
-        Those of `sent` are open, and it has been told what is in them. Returns those that are not text.
+        Those of `sent` are open with their latest text. Returns those that are not text.
         """
         unreadable = []
         room = asyncio.Semaphore(_AT_ONCE)
@@ -345,7 +347,7 @@ class Reopening:
                     waiting.discard(path)
 
         try:
-            # Not all that is left of the call: an answer that says what it lacks is worth more than none.
+            # Not all of the call's remaining time: an answer with gaps is worth more than none.
             async with asyncio.timeout(within(self._timeout) * _SHARE):
                 with connection.waited_for():
                     await asyncio.gather(*map(read, sorted(paths)))

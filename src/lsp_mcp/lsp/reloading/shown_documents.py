@@ -1,4 +1,4 @@
-"""What a server says is wrong with documents that it is shown: `look_at_documents`."""
+"""A server's diagnostics for documents shown to it: `look_at_documents`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lsp_mcp.waiting import within
 
 _AT_ONCE = 8
 _SHARE = 0.75  # of the time that a call has left
-_UNDATED_SECONDS = 3.0  # for servers that never say of which text their diagnostics are: it may be an old one
+_UNDATED_SECONDS = 3.0  # for servers that never name the text of their diagnostics: it may be an old one
 
 
 async def look_at_documents(
     changed: Collection[Path], documents: Documents, diagnostics: Diagnostics, timeout: float
 ) -> Looked:
-    """Have the server look at the `changed` files, which are opened, and if there are any at all open ones again.
+    """Make the server check the `changed` files, which are opened, and after changes also other open documents.
 
-    What depends on a changed file has other errors now, though its own text is the same.
+    Dependents of a changed file may have new errors, though their own text is the same.
     """
     read: set[Path] = set()
     undated: set[Path] = set()
@@ -36,7 +36,7 @@ async def look_at_documents(
             try:
                 documents.open(path)
             except PathError:
-                waiting.discard(path)  # no text: anyone who opens it is told so
+                waiting.discard(path)  # not text: opening it reports that
                 return
             if diagnostics.is_undated:
                 await _undated(path, -1 if was_open else times, diagnostics)
@@ -48,7 +48,7 @@ async def look_at_documents(
             waiting.discard(path)
 
     async def _first(path: Path, times: int, *, is_stale: bool) -> bool:
-        """Wait until the server has said what is wrong with `path`; whether it didn't say of which text."""
+        """Wait for the server's diagnostics of `path`; returns whether their version is unknown."""
         version = documents.note_version(path)
         if diagnostics.pull and version is not None and await diagnostics.pulled(path, version):
             return False
@@ -69,7 +69,7 @@ async def look_at_documents(
             await asyncio.gather(*map(look, sorted(waiting.intersection(changed))))
             await asyncio.gather(*map(look, sorted(waiting.difference(changed))))
     except TimeoutError:
-        pass  # those that wait are named
+        pass  # waiting ones are listed
     return Looked(read | undated, waiting, undated=undated)
 
 
@@ -78,4 +78,4 @@ async def _undated(path: Path, times: int, diagnostics: Diagnostics) -> None:
         async with asyncio.timeout(_UNDATED_SECONDS):
             await diagnostics.undated(path, times)
     except TimeoutError:
-        pass  # it is said that nobody knows
+        pass  # reported as unknown

@@ -1,4 +1,4 @@
-"""What is wrong in compiled files and in all that they include, as the compiler would say it: `UnitErrors`."""
+"""Errors in compiled files and all their includes, as a compiler would report them: `UnitErrors`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 4  # files that the server is shown
+_AT_ONCE = 4  # files shown to the server
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 
 
 class Found(Struct, frozen=True):
-    """The `errors` of one compiled file, LSP `Diagnostic`s, and the files that they are in.
+    """The `errors` of one compiled file, LSP `Diagnostic`s, and the files they are in.
 
-    `hidden` are files that may have errors too, which the server does not tell before these are fixed; in those of
-    `clear` it would have told them. `apart`: all was done so that it tells them.
+    `hidden` files may have further errors that the server reports only after these are fixed; for those of `clear` it
+    would have reported them. `apart`: includes were listed separately to reveal them.
     """
 
     errors: list[Any]
@@ -43,9 +43,9 @@ class Found(Struct, frozen=True):
 
 
 class UnitErrors:
-    """Shows the server compiled files so that it looks at all of them, and remembers what it said.
+    """Shows compiled files to the server so that it checks all of each, and caches the results.
 
-    Of a file that is open it says less: what is included is read without the bodies of functions.
+    For an ordinary open document it reports less: includes are read without function bodies.
     """
 
     def __init__(self, adapter: Adapter, rules: Compilation, build: Build, documents: Documents) -> None:
@@ -54,10 +54,10 @@ class UnitErrors:
         self._build = build
         self._documents = documents
         self.found: dict[Path, Found] = {}  # of the present texts
-        self.due: set[Path] = set()  # what the server has read, and not all that it includes
+        self.due: set[Path] = set()  # read by the server, but not with all includes
 
     def forget(self) -> None:
-        """Everything is indexed again; the index says which files have errors."""
+        """Everything is indexed again; the index records which files have errors."""
         self.found.clear()
         self.due.clear()
 
@@ -69,20 +69,20 @@ class UnitErrors:
                 self.due.add(path)
 
     def is_unit(self, path: Path) -> bool:
-        """Whether `path` is compiled by itself, as far as its name says."""
+        """Whether `path` is compiled by itself, judged by its name."""
         return path.suffix in self._rules.compiled_extensions and bool(self._adapter.language_of(path))
 
     @property
     def hidden(self) -> set[Path]:
-        """The files that may have errors other than those that are told."""
+        """The files that may have errors other than the reported ones."""
         known = {file for found in self.found.values() for file in found.files}
-        # An error in a library comes of what is before it, such as a missing brace; those of a header may do so, too.
+        # An error in a library is caused by text before it, such as a missing brace; so may one in a header.
         if all(map(self._build.contains, known)):
             known.update(file for found in self.found.values() for file in found.clear)
         return {file for found in self.found.values() for file in found.hidden} - known
 
     async def look(self, units: Collection[Path], connection: Connection, seconds: float) -> set[Path]:
-        """Have the server look at `units`, for so many seconds at most; those that it has not looked at."""
+        """Make the server check `units`, for at most `seconds`; returns those that it has not checked."""
         waiting = set(units)
         room = asyncio.Semaphore(_AT_ONCE)
 
@@ -107,25 +107,25 @@ class UnitErrors:
         return waiting
 
     def _hiding_most(self) -> Path | None:
-        """The file in which the server can be made to tell more; a header has the same errors wherever it is read."""
+        """The file in which more errors can be revealed; a header has the same errors wherever it is included."""
         hidden = self.hidden
         hiding = {path: len(found.hidden & hidden) for path, found in self.found.items() if not found.apart}
         most = max(hiding, key=lambda path: hiding[path], default=None)
         return most if most and hiding[most] else None
 
     async def _helps(self, path: Path) -> bool:
-        """Whether the server tells more of the includes of `path` if they are apart."""
+        """Whether listing the includes of `path` separately reveals more errors."""
         found, unit = self.found[path], await self._unit(path, self._documents.present(path), apart=True)
         hidden = found.hidden & self.hidden
         return bool(unit and (hidden - unit.hidden_by(found.files)))
 
     async def _look(self, path: Path, connection: Connection, *, apart: bool) -> bool:
-        """Have the server look at `path`; whether it has."""
+        """Make the server check `path`; returns whether it has."""
         with self._documents.awaiting(path):
             try:
                 found = await self._found(path, connection, apart=apart)
             except PathError:
-                found = Found([], frozenset(), frozenset(), apart=apart)  # no text: anyone who opens it is told so
+                found = Found([], frozenset(), frozenset(), apart=apart)  # not text: opening it reports that
             except BaseException:
                 self._documents.refresh([path])
                 raise
@@ -143,7 +143,7 @@ class UnitErrors:
         if told is None:
             return None
         restore = unit and (unit.moves or was_open) and not self._documents.is_editors(path)
-        # Its index has what is in the shown text.
+        # Its index is based on the shown text.
         if restore and not await read_again(path, self._documents, connection.notifications.diagnostics):
             return None
         hides = connection.notifications.diagnostics.hides
@@ -159,11 +159,11 @@ class UnitErrors:
             hidden, clear = set(await self._build.files.included_by([path])), set()
         pattern = rules.elsewhere_pattern
         files = frozenset(other.path if (other := elsewhere(one, pattern)) else path for one in errors)
-        # Where it stopped counting, more includes make it tell no more.
+        # At the server's limit of errors, more includes reveal nothing.
         return Found(errors, files, frozenset(hidden), frozenset(clear), apart or bool(stopped))
 
     async def _unit(self, path: Path, text: Text, *, apart: bool) -> WholeUnit | None:
-        """How the server is shown `path`; None if it must be shown as it is."""
+        """The text to show for `path`; None if it must be its own."""
         rules, language = self._adapter.diagnostics, self._adapter.language_of(path)
         if not language or not rules.whole_prefix:
             return None
@@ -172,7 +172,7 @@ class UnitErrors:
         return await self._build.files.whole_unit(path, text, language, rules.whole_prefix, apart=apart)
 
     async def _diagnostics_of(self, path: Path, text: Text, connection: Connection) -> list[Any] | None:
-        """What the server says of `text` as that of `path`; None if it ended."""
+        """The server's diagnostics for `text` as the content of `path`; None if it ended."""
         documents, diagnostics = self._documents, connection.notifications.diagnostics
         if documents.is_editors(path):
             for _ in range(documents.reread_times):

@@ -1,4 +1,4 @@
-"""Tasks and code: the symbols that a task is about, found again in the files as they are now."""
+"""Tasks and code: the symbols of tasks, found again in the present files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.errors import AnchorError, LspMcpError, PathError, PointError
 from lsp_mcp.text import Point, Span, Text
 
-_CODE = 120  # characters of a line that are kept
+_CODE = 120  # stored characters of a line
 
 
 async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, Any]]:
@@ -30,15 +30,14 @@ async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, An
 
 
 async def looked_up(host: BoardHost, task: dict[str, Any]) -> list[dict[str, Any]]:
-    """The anchors of a task where their symbols are now; one whose symbol is gone says so."""
+    """The anchors of a task at the present places of their symbols; missing symbols are marked."""
     return await asyncio.to_thread(lambda: [found_again(host, one) for one in task["anchors"]])
 
 
 async def code_around(host: BoardHost, spelled: str, lines: int) -> list[tuple[int, str]]:
-    """The line of an anchor and as many `lines` before and behind it, with their numbers.
+    """The line of an anchor with `lines` lines before and after it, numbered.
 
-    Raises:
-        AnchorError, PathError: as `anchored`.
+    Raises: AnchorError, PathError: as `anchored`.
     """
 
     def read() -> list[tuple[int, str]]:
@@ -69,7 +68,7 @@ async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str
 
     near = await host.board.read(work, actor)
     if missing and not near:
-        raise missing  # a file that is gone may still have tasks
+        raise missing  # a deleted file may still have tasks
     found: dict[str, dict[str, Any]] = {}
     for row, task in near:
         now = await asyncio.to_thread(found_again, host, row)
@@ -103,7 +102,7 @@ def _row(host: BoardHost, spelled: str) -> dict[str, Any]:
 
 
 def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
-    """An anchor as it is now: `anchor`, `symbol`, `code`, and `state` unless all is well."""
+    """The present state of an anchor: `anchor`, `symbol`, `code`, and `state` if anything is wrong."""
     now = located(host, row)
     shown = {"anchor": str(now.anchor) if now.anchor else row["anchor"], "symbol": row["symbol"], "code": now.code}
     return {**shown, "state": now.state} if now.state else shown
@@ -111,7 +110,7 @@ def found_again(host: BoardHost, row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Located:
-    """Where the symbol of an anchor is now, None if it is gone; its line; and a note about that."""
+    """The present place of an anchor's symbol, None if it is gone; its line; and a note about that."""
 
     anchor: Anchor | None
     code: str
@@ -119,7 +118,7 @@ class Located:
 
 
 def located(host: BoardHost, row: dict[str, Any]) -> Located:
-    """Find the symbol of an anchor again, in the text that its file has now."""
+    """Find the symbol of an anchor in the present text of its file."""
     anchor, code = parse_anchor(row["anchor"]), row["code"]
     try:
         text = _text(host.workspace.file(anchor.file))
@@ -140,7 +139,7 @@ def located(host: BoardHost, row: dict[str, Any]) -> Located:
 
 
 def code_at(text: Text, point: Point) -> str:
-    """The line of `point`, as it is kept with an anchor."""
+    """The line of `point`, as stored with an anchor."""
     return text.line(point.line).strip()[:_CODE]
 
 

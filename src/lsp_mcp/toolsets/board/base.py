@@ -1,4 +1,4 @@
-"""What the tools of the board share: who calls, running transactions, and what an answer looks like."""
+"""Shared by the tools of the board: callers, transactions, and answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, Tool
 Result = TypeVar("Result")
 
 MOST_LISTED = 1_000
-_USUAL = 2  # the priority of most tasks
+_USUAL = 2  # the usual priority
 TaskId = Annotated[str, Field(description="Task ID, such as t-7k3f9")]
 Priority = Annotated[Literal["P0", "P1", "P2", "P3", "P4"], Field(description="P0: most urgent, P2: normal")]
 Tags = Annotated[list[str], Field(max_length=20)]
@@ -56,7 +56,7 @@ class BoardToolset(Toolset):
     async def _read(
         self, call: Call, work: Work[Result], kind: str = "", refs: Callable[[Result], Sequence[str]] = lambda _: ()
     ) -> Result:
-        """What `work` returns; pages show that the caller has looked at what `refs` finds in it."""
+        """The result of `work`; pages show that the caller has read what `refs` finds in it."""
         actor = await self._actor(call)
         result = await self._host.board.read(work, actor)
         self._host.board.looked_at(actor, kind, refs(result))
@@ -67,7 +67,7 @@ class BoardToolset(Toolset):
         return await self._host.board.write(work if key is None else partial(once, key=key, work=work), actor)
 
     def _keeping_news(self, tool: Tool) -> Callable[..., Awaitable[str]]:
-        """The tool's method; what an agent should have been told is kept for its next call if this one fails."""
+        """The tool's method; if it fails, undelivered notices are kept for the agent's next call."""
 
         async def method(call: Call, **values: Any) -> str:
             try:
@@ -80,7 +80,7 @@ class BoardToolset(Toolset):
         return method
 
     def adapted(self, tool: Tool) -> Tool:
-        """An agent's calls are carried out in their order, and one that changes something may have a key."""
+        """An agent's calls run in order; one that changes something may have a key."""
         tool, turns = replace(tool, method=self._keeping_news(tool)), self._host.participants.turn
         if tool.name not in self.out_of_order:
             tool = replace(tool, turn=lambda call: turns(call.client.key))
@@ -95,7 +95,7 @@ def _with_key(model: type[BaseModel]) -> type[BaseModel]:
 
 
 def _keyed(tool: Tool) -> Callable[..., Awaitable[str]]:
-    """The tool's method, which knows its call by the key that it has."""
+    """The tool's method, which recognises a repeated call by its key."""
 
     async def method(call: Call, idempotency: str | None = None, **values: Any) -> str:
         if idempotency is not None:
@@ -107,17 +107,17 @@ def _keyed(tool: Tool) -> Callable[..., Awaitable[str]]:
 
 
 def one_id(entry: dict[str, Any]) -> list[str]:
-    """The id of what was read."""
+    """The id of the item read."""
     return [entry["id"]]
 
 
 def all_ids(listed: tuple[list[dict[str, Any]], int]) -> list[str]:
-    """The ids of what was listed."""
+    """The ids of the items listed."""
     return [entry["id"] for entry in listed[0]]
 
 
 def brief(task: dict[str, Any]) -> dict[str, Any]:
-    """What a list says of a task: no body, nothing that is empty or as usual."""
+    """A task's entry in a list: without body, empty fields and default values."""
     shown = {name: task[name] for name in ("id", "title", "stage")}
     if task["status"] != "pending":
         shown["status"] = task["status"]
@@ -132,18 +132,18 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def changed(task: dict[str, Any]) -> str:
-    """What a tool that changed a task answers."""
+    """The answer of tools that change a task."""
     told = {"overrode": f"the claim of {task['overrode']}, who was told"} if "overrode" in task else {}
     return as_json({**brief(task), "revision": task["revision"], **told})
 
 
 def short(time: str) -> str:
-    """A time as an answer has it: to the second."""
+    """A time as shown in answers: to the second."""
     return f"{time[:19]}Z"
 
 
 def page(name: str, entries: Sequence[dict[str, Any]], total: int, hint: str) -> str:
-    """A list with how many there are in all; `hint` says how to see others."""
+    """A list with the total number; `hint` says how to get the rest."""
     shown: dict[str, Any] = {"total": total, name: list(entries)}
     if total > len(entries):
         shown["hint"] = f"{total - len(entries):,} more; {hint}"

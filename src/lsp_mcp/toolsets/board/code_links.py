@@ -1,4 +1,4 @@
-"""Code and the tasks about it: `CodeLinks` tells of tasks on a symbol, and takes anchors of tasks along with edits."""
+"""Code and the tasks about it: `CodeLinks` reports tasks on a symbol, and moves anchors of tasks with edits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class CodeLinks:
-    """What the code tools know of the board, and tell it: see `Links`."""
+    """The interface between the code tools and the board: see `Links`."""
 
     def __init__(self, host: BoardHost) -> None:
         self._host = host
@@ -42,14 +42,14 @@ class CodeLinks:
         return f"open tasks on {name}: {named}"
 
     async def edited(self, steps: Sequence[Step]) -> None:
-        """These edits were made: the anchors of tasks go where they lead."""
+        """These edits were made: move the anchors of tasks accordingly."""
         changed = [step for step in steps if isinstance(step, FileChange | RenameFile)]
         if not changed:
             return
         try:
             await self._host.board.write(lambda at: self._follow_all(at, changed))
         except UnavailableError as error:
-            # The edit is done all the same; what is not followed now is looked for when a task is read.
+            # The edit is done in any case; anchors not moved now are searched for when a task is read.
             log.warning("anchors of tasks were not taken along: %s", error)
 
     def _is_at(self, row: dict[str, Any], point: Point) -> bool:

@@ -1,4 +1,4 @@
-"""What was: histories, earlier revisions, and the trash."""
+"""The past: histories, earlier revisions, and the trash."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def _entry(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pair(kept: list[Any] | TextChange) -> list[Any]:
-    """[before, after]: of a long text what was taken out and what was put in."""
+    """[before, after]; for a long text, the removed and the inserted part."""
     return kept if isinstance(kept, list) else [kept["removed"], kept["added"]]

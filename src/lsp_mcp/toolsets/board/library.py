@@ -16,7 +16,7 @@ SnippetId = Annotated[str, Field(description="Snippet ID")]
 
 
 class LibraryTools(BoardToolset):
-    """Texts that agents look up."""
+    """Texts for agents to look up."""
 
     @tool(title="List snippets", read_only=True)
     async def list_snippets(self, call: Call, tag: str | None = None, limit: Limit = 100) -> str:

@@ -1,4 +1,4 @@
-"""The commits of a task, as git knows them: those that name it in their message, and those of its branch."""
+"""The commits of a task in git: those with its id in their message, and those of its branch."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ async def commits_of(root: Path, id_: str, branch: str | None) -> list[dict[str,
 
 
 async def diff_of(root: Path, hash_: str) -> str:
-    """What a commit changed, cut where it is too long to be read.
+    """The changes of a commit, cut if they are too long to read.
 
-    Raises:
-        CallerError: there is no such commit.
+    Raises: CallerError: there is no such commit.
     """
     printed = None
     if _HASH.fullmatch(hash_):

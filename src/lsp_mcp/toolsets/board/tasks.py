@@ -1,4 +1,4 @@
-"""Tasks, and the stages that they go through."""
+"""Tasks and their stages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 from lsp_mcp.visible import shortened
 
-_MOST_HISTORY = 50  # changes that are shown
+_MOST_HISTORY = 50  # changes shown
 _MOST_TEXT = 200  # characters of a text in it
 _MOST_FOLDERS = 50
 _UNSHOWN = ("position", "questions_waiting", "comment_count", "boxes", "ticked", "waits", "claim_is_held")
@@ -353,7 +353,7 @@ def _stage(made: dict[str, Any]) -> str:
 
 
 def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The changes of a task as an agent reads them: without what is empty, the oldest left out if there are many."""
+    """The changes of a task for an agent: without empty ones and, if there are many, without the oldest."""
     shown = [
         {
             "revision": one["revision"],
@@ -370,7 +370,7 @@ def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _shown(kept: list[Any] | TextChange) -> list[Any]:
-    """[before, after] of a field that changed; of a long text the beginnings of what was taken out and put in."""
+    """[before, after] of a field that changed; for a long text, the beginnings of the removed and inserted parts."""
     return (
         kept
         if isinstance(kept, list)

@@ -1,4 +1,4 @@
-"""What agents say to the person at the board, and ask."""
+"""Messages and questions from agents to the person at the board."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsp_mcp.toolsets.board.base import BoardToolset, short
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call, tool
 
-_MOST_WAIT = 50.0  # seconds: what all clients let a call take
+_MOST_WAIT = 50.0  # seconds: allowed by all clients for a call
 
 Name = Annotated[str | None, Field(description="The name you want")]
 Token = Annotated[str | None, Field(description="From an earlier answer of this tool")]
@@ -30,7 +30,7 @@ class Option(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _of_text(cls, value: Any) -> Any:
-        """A text alone is both: what is longer than an id may be is its own beginning."""
+        """A plain text serves as both; if it is too long for an id, its beginning is the id."""
         return {"id": value[: fields.MOST_NAME], "label": value} if isinstance(value, str) else value
 
 

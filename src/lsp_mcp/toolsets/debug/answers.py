@@ -1,4 +1,4 @@
-"""How a debugged program is shown to who asked: `Answers` waits for what comes of a call, and says it."""
+"""Answers about debugged programs: `Answers` waits for the effect of a call, and describes it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from lsp_mcp.waiting import allow, phase
 from lsp_mcp.workspace import Workspace
 
 Json = dict[str, Any]
-BEYOND = 10.0  # seconds that a call may take beyond its wait, to look at what came of it
+BEYOND = 10.0  # seconds that a call may take beyond its wait, to inspect the result
 
 
 class Answers:
-    """Answers about `sessions`; what was told once is not told again (`DebugSession.told`)."""
+    """Answers about `sessions`; nothing is reported twice (`DebugSession.told`)."""
 
     def __init__(self, sessions: DebugSessions, workspace: Workspace) -> None:
         self._sessions = sessions
         self._workspace = workspace
 
     def show(self, path: Path) -> str:
-        """A path as callers see it."""
+        """A path as shown to callers."""
         return self._workspace.display_path(path)
 
     async def outcome(self, call: Call, session: DebugSession, after: int, wait: float, **how: Any) -> str:
-        """What came of a call, within `wait` seconds: a stop behind number `after`, the end, or that it still runs."""
+        """The effect of a call, within `wait` seconds: a stop with a number above `after`, the end, or that it still
+        runs.
+        """
         allow(wait + BEYOND)
         began = time.monotonic()
         with phase(lambda: f"{session.plan.title} is {session.state}"):
@@ -50,7 +52,7 @@ class Answers:
         return self.text(call, session, answer)
 
     async def stopped(self, session: DebugSession, *, to: Any = None, whole: bool = False, notes: Any = ()) -> Json:
-        """Where it stands now; `to` is the breakpoint that a caller wanted to reach."""
+        """Its present place; `to` is the breakpoint that a caller wanted to reach."""
         stop = session.stop
         assert stop
         if stop.reason == "pause":
@@ -85,7 +87,7 @@ class Answers:
         return {**answer, **({"notes": said} if said else {})}
 
     def ended(self, session: DebugSession) -> Json:
-        """How it ended, and which breakpoints it never reached."""
+        """How it ended, and the breakpoints that it never reached."""
         answer = debugging.ended(
             session.name, session.exit, session.output.of_program(self._new(session)), error=session.error
         )
@@ -100,13 +102,13 @@ class Answers:
         return {**answer, **({"notes": said} if said else {})}
 
     def text(self, call: Call, session: DebugSession | None, answer: Json) -> str:
-        """The answer as it is sent: without secrets, in the form that was asked for."""
+        """The answer as sent: without secrets, in the requested format."""
         environments = [session.plan.env] if session else [one.plan.env for one in self._sessions.all]
         hidden = Secrets(environments).hidden(answer)
         return debugging.compact(hidden) if call.format == "compact" else as_json(hidden)
 
     def bound(self, session: DebugSession | None, number: int) -> str:
-        """What became of a breakpoint in a live session; empty if nothing is to be said."""
+        """The state of a breakpoint in a live session; empty if there is nothing to report."""
         if session is None or not session.live:
             return ""
         got = [target.bound[number] for target in session.targets if number in target.bound]
@@ -120,7 +122,7 @@ class Answers:
     # --- inside ------------------------------------------------------------------------------------
 
     def _new(self, session: DebugSession) -> int:
-        """The number of the last line of output that was told; from now on that is the last."""
+        """The number of the last reported line of output; then all lines count as reported."""
         told, session.told.lines = session.told.lines, session.output.count
         return told
 
@@ -134,7 +136,7 @@ class Answers:
                 self._workspace.allow(frame.path)
 
     def _notes(self, session: DebugSession, answer: Json) -> list[str]:
-        """Further notes, each told once."""
+        """Further notes, each reported once."""
         said = session.remarks[:]
         session.remarks.clear()
         text = json.dumps([answer.get(key, "") for key in ("exception", "text", "description")])

@@ -1,4 +1,4 @@
-"""What the debug tools share: `DebugToolset`, and the arguments that several of them take."""
+"""Shared by the debug tools: `DebugToolset`, and the arguments of several of them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ class DebugToolset(Toolset):
         return self._debug.named(name)
 
     def _standing(self, session: DebugSession, thread: int | None) -> Stop:
-        """Where the session, or one thread of it, stands still.
+        """The stop of the session, or of one of its threads.
 
-        Raises:
-            CallerError: it does not.
+        Raises: CallerError: it is not stopped.
         """
         if thread is not None and session.stop:
             for target in session.live:
@@ -56,7 +55,7 @@ class DebugToolset(Toolset):
         return ours.add_line(where.path, where.line, condition=condition, hit=hit, log=log)
 
     def _followed(self) -> list[str]:
-        """Take breakpoints along with edits of their files; what became of them."""
+        """Move breakpoints with edits of their files; returns their changes."""
         show = self._answers.show
         said = []
         for moved in self._debug.breakpoints.follow():
@@ -72,7 +71,7 @@ class DebugToolset(Toolset):
 
 
 def check_runs(session: DebugSession) -> None:
-    """Raise CallerError if nothing of it can run."""
+    """Raise CallerError if no debugger is available."""
     if session.plan.is_core and not session.over.is_set():
         raise CallerError(
             f"{session.name} ({session.plan.title}) is a core file: nothing runs. Use debug_context, with "

@@ -1,4 +1,4 @@
-"""The tool of breakpoints: `BreakpointTools`."""
+"""The tool for breakpoints: `BreakpointTools`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Place = Annotated[str, Field(description="FILE:LINE, FILE:TEXT OF THE LINE, an a
 
 
 class BreakpointTools(DebugToolset):
-    """They belong to the workspace: all sessions have them."""
+    """They belong to the workspace and apply to all sessions."""
 
     @tool(title="Set, list and remove breakpoints", read_only=False)
     async def debug_breakpoints(

@@ -1,4 +1,4 @@
-"""Tools that let a program go on and stop it: `ControlTools`."""
+"""Tools that continue, step and stop a program: `ControlTools`."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class ControlTools(DebugToolset):
         return await self._answers.outcome(call, one, 0, 0)
 
     async def _forget_aims(self, session: DebugSession) -> None:
-        """Take away what `to` has set, unless the program still runs towards it."""
+        """Remove the temporary breakpoint of `to`, unless the program still runs towards it."""
         if session.stop is None and not session.over.is_set():
             return
         aims = [one for one in self._debug.breakpoints if one.once]

@@ -1,4 +1,4 @@
-"""Tools that look at a program where it stands, and change its variables: `InspectTools`."""
+"""Tools that inspect a stopped program, and change its variables: `InspectTools`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a caller of the debug tools means: `Places` reads `FILE:LINE`, `FILE:TEXT`, anchors and names of functions."""
+"""Places in arguments of the debug tools: `Places` reads `FILE:LINE`, `FILE:TEXT`, anchors and names of functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>\d{1,7})(?::\d+)?")
 _FUNCTION = re.compile(r"[^\s:/\\#]+(?:::[^\s:/\\#]+)*")
-_LISTED = 6  # lines named in an error
+_LISTED = 6  # lines listed in an error
 _LONGEST_HEAD = 40  # lines of a function's declaration
 
 
@@ -37,7 +37,7 @@ class Where:
 
 
 class Places:
-    """Finds places in the workspace of `sessions`, by language servers where they run."""
+    """Finds places in the workspace of `sessions`, with language servers where they run."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -46,8 +46,7 @@ class Places:
     async def find(self, call: Call, spelled: str) -> Where:
         """The place that `spelled` means.
 
-        Raises:
-            CallerError: there is no such place, or several.
+        Raises: CallerError: there is no such place, or several.
         """
         spelled = spelled.strip()
         if is_anchor(spelled):
@@ -58,13 +57,13 @@ class Places:
             if path := self._file(spelled[:index]):
                 return Where(path, _line_with(path, spelled[index:].removeprefix(":").strip(), spelled[:index]))
         if found:
-            self._sessions.workspace.file(found["file"])  # says why not
+            self._sessions.workspace.file(found["file"])  # explains why not
         if self._file(spelled):
             raise CallerError(f"{spelled} is a file: name a line of it, {spelled}:LINE or {spelled}:TEXT OF THE LINE.")
         return await self._named(call, spelled)
 
     async def function_of(self, path: Path, line: int) -> str | None:
-        """The anchor of the function that `line` of `path` is in; None if no language server can say."""
+        """The anchor of the function around `line` of `path`; None if no language server knows it."""
         try:
             backend = self._sessions.for_path(path)
             outline = flat(await document_symbols(backend, path))
@@ -118,7 +117,7 @@ def _holds(symbol: Symbol, line: int) -> bool:
 
 
 def body_line(path: Path, text: Text, line: int) -> int:
-    """The line of the first statement of the function that `line` declares, where the declaration is run by itself."""
+    """The line of the first statement of the function declared on `line`, if the declaration itself is executed."""
     adapter = next((one for one in debuggers() if path.suffix in one.extensions), None)
     if adapter is None or not adapter.head_pattern or not 1 <= line <= text.line_count:
         return line
@@ -137,10 +136,9 @@ def body_line(path: Path, text: Text, line: int) -> int:
 
 
 def _line_with(path: Path, wanted: str, shown: str) -> int:
-    """The only line of `path` that has the text `wanted`.
+    """The only line of `path` with the text `wanted`.
 
-    Raises:
-        CallerError: none has, or several.
+    Raises: CallerError: there is none, or several.
     """
     if not wanted:
         raise CallerError(f"{shown}: which line? Pass {shown}:LINE or {shown}:TEXT OF THE LINE.")

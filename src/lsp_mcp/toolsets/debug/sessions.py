@@ -15,7 +15,7 @@ _MOST_LINES = 100
 
 
 class SessionTools(DebugToolset):
-    """What programs print and read, which there are, and their end."""
+    """The programs' output and input, the list of sessions, and their end."""
 
     @tool(title="Read a program's output, or send it input", read_only=False)
     async def debug_output(

@@ -1,7 +1,7 @@
-"""What the tools for Neovim share: how they are called, which document is meant, and what an answer looks like.
+"""Shared by the tools for Neovim: calls, documents, and answers.
 
-Names and arguments are the published ones of docs/contracts/nvim.md. An answer is the published one too, raw LSP
-objects for most tools; what else its reader should know comes as a remark, a text of its own.
+Names, arguments and answers are the published ones of docs/contracts/nvim.md, raw LSP objects for most tools; further
+information is a remark, a text of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lsp_mcp.uris import path_uri, uri_path
 
 
 def _from_json(value: Any) -> Any:
-    """What a client sends as a string of JSON, as some do with objects."""
+    """An object that some clients send as a string of JSON."""
     if isinstance(value, str):
         try:
             return json.loads(value)
@@ -66,7 +66,7 @@ Document = Annotated[
     Field(description="Exactly one of these; buffer 0 is the current one"),
 ]
 Object = Annotated[dict[str, Any], BeforeValidator(_from_json)]
-# Neither has a description, which would be paid for thirty times: the server's instructions have it.
+# Neither has a description, which would be repeated thirty times: the server's instructions have it.
 ConnectionId = str | None
 ClientName = str | None
 Line = Annotated[int, Field(description="From 1")]
@@ -75,7 +75,7 @@ Save = Annotated[bool, Field(description="Write files that had no unsaved change
 
 
 class Asked(Struct, frozen=True):
-    """A document, and the language client that is asked about it."""
+    """A document, and the language client to ask about it."""
 
     sessions: Sessions
     session: Session
@@ -88,7 +88,7 @@ class Asked(Struct, frozen=True):
 
 
 class NvimToolset(Toolset):
-    """Tools over whatever Neovims are connected."""
+    """Tools over the connected Neovims."""
 
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
@@ -96,7 +96,7 @@ class NvimToolset(Toolset):
         self._neovims: Neovims = context.neovims
 
     def lists(self, name: str) -> bool:
-        """While there is a connection."""
+        """Listed while there is a connection."""
         return bool(self._neovims.connections.connected)
 
     @property
@@ -156,7 +156,7 @@ class NvimToolset(Toolset):
         folder = sessions.host.present().project
         in_project = folder is not None and known.resolve().is_relative_to(folder)
         if not buffers.get(known) and not known.is_file():
-            await sessions.host.buffers.sync()  # it may have been opened since we looked
+            await sessions.host.buffers.sync()  # it may have been opened in the meantime
         if buffers.get(known) or (in_project and known.is_file()):
             sessions.workspace.allow(known)
             return known
@@ -179,7 +179,7 @@ class NvimToolset(Toolset):
         )
 
     async def _document_of(self, sessions: Sessions, value: Json) -> Path | None:
-        """The file that what came from a server is about, if it names one."""
+        """The file in an item from a server, if it names one."""
         for uri in sorted(documents(value, None)):
             path = uri_path(uri)
             return await self._readable(sessions, path) if path.exists() else path
@@ -190,7 +190,7 @@ class NvimToolset(Toolset):
         return as_json(passed.result)
 
     def _remark(self, call: Call, passed: Passed) -> None:
-        """Say what an answer may lack, and what happened."""
+        """Report the gaps of an answer, and events."""
         if passed.gaps and (status := passed.status) != "complete":
             call.remark(f"status: {status}")
 
@@ -201,10 +201,9 @@ class NvimToolset(Toolset):
 
 
 async def buffer_of(connection: NvimConnection, number: int) -> dict[str, Any]:
-    """What Neovim says of buffer `number`, 0 for the current one.
+    """Neovim's information about buffer `number`, 0 for the current one.
 
-    Raises:
-        CallerError: there is none; the message lists those there are.
+    Raises: CallerError: there is none; the message lists the existing ones.
     """
     found: dict[str, Any] | None = await connection.lua.call("buffer", number)
     if found is None:

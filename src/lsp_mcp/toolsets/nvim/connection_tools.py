@@ -16,7 +16,7 @@ from lsp_mcp.toolsets.tool import Call, tool
 
 
 class ConnectionTools(NvimToolset):
-    """They need no connection."""
+    """Listed without a connection."""
 
     def lists(self, name: str) -> bool:
         """Always."""

@@ -1,4 +1,4 @@
-"""What language servers say is wrong in the buffers of a Neovim: `NvimDiagnostics` (docs/contracts/nvim.md)."""
+"""Language servers' diagnostics in the buffers of a Neovim: `NvimDiagnostics` (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ class NvimDiagnostics:
     async def of_buffer(self, call: Call, sessions: Sessions, number: int) -> list[Json]:
         """Those of buffer `number`, 0 for the current one.
 
-        Raises:
-            CallerError: there is no such buffer.
-            UnavailableError: a language server has not said anything about its present text in time.
+        Raises: CallerError: there is no such buffer. UnavailableError: a language server has not reported on its
+        present text in time.
         """
         host = _host(sessions)
         buffer = await buffer_of(host.present(), number)
@@ -48,9 +47,9 @@ class NvimDiagnostics:
         return [self._counted(one, text) for text in [await _text(host, buffer)] for one in found]
 
     async def of_workspace(self, call: Call, sessions: Sessions) -> list[Json]:
-        """Those of all buffers, each with its `file`; a remark names the buffers that nothing is known of yet.
+        """Those of all buffers, each with its `file`; a remark lists buffers without known diagnostics.
 
-        Language servers tell Neovim of files that no buffer holds too, as far as they look at those.
+        Language servers also report files without a buffer, as far as they check those.
         """
         host = _host(sessions)
         await host.buffers.sync()
@@ -79,7 +78,7 @@ class NvimDiagnostics:
         return answer
 
     async def _unknown(self, call: Call, sessions: Sessions, buffer: Json) -> str:
-        """The client that does not say in time what is wrong in the present text of `buffer`; empty if all do."""
+        """The client that does not report on the present text of `buffer` in time; empty if all do."""
         if not buffer["name"]:
             return ""
         path = buffer_path(buffer["name"])

@@ -91,7 +91,7 @@ class EditTools(NvimToolset):
 
         async def find() -> SymbolTarget:
             text = await session.open(asked.path)
-            Walker({asked.uri: text}, session.encoding, self._base).inward(at, asked.uri)  # or says what is wrong
+            Walker({asked.uri: text}, session.encoding, self._base).inward(at, asked.uri)  # or explains the problem
             point = numbers_point(at["position"], self._base)
             identifier = text.identifier_at(point) or Span(point, point)
             return await SymbolTarget(session, asked.path, text, identifier).loaded()
@@ -195,7 +195,7 @@ class EditTools(NvimToolset):
     # --- inside ------------------------------------------------------------------------------------
 
     async def _edited(self, call: Call, asked: Asked, method: str, params: Json, *, apply: bool, save: bool) -> str:
-        """The edits that `method` gives, or what was done with them."""
+        """The edits returned by `method`, or the result of applying them."""
         checked_params(method, params)
         passed = await self._send(call, asked, method, params)
         if not apply:
@@ -205,7 +205,7 @@ class EditTools(NvimToolset):
         return await self._applied(call, asked.sessions, plan, save=save)
 
     async def _plan(self, sessions: Sessions, session: Session, edit: Json, name: str) -> EditPlan:
-        """What `edit` does, whose numbers are the caller's and which errors call `name`."""
+        """The plan for `edit`, which has the caller's numbers; errors refer to it as `name`."""
         assert sessions.host
         texts = await read_texts(session, documents(edit, None))
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
@@ -214,7 +214,7 @@ class EditTools(NvimToolset):
     async def _applied(
         self, call: Call, sessions: Sessions, plan: EditPlan, *, save: bool, confirmed: bool = False
     ) -> str:
-        """Do `plan`; what was done to each file."""
+        """Apply `plan`; returns the result for each file."""
         done = await self._context.apply(sessions, plan, save=save, confirmed=confirmed)
         for leftover in sessions.leftovers(done):
             call.remark(f"status: {leftover}")

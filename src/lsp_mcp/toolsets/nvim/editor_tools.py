@@ -1,4 +1,4 @@
-"""What the person sees, and the texts of buffers and files (docs/contracts/nvim.md)."""
+"""The person's view, and the texts of buffers and files (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class EditorTools(NvimToolset):
         self._diagnostics = NvimDiagnostics(self._neovims, self._base)
 
     def lists(self, name: str) -> bool:
-        """While there is a connection; what is switched off never."""
+        """Listed while there is a connection, unless switched off."""
         return super().lists(name) and (name != "exec_lua" or self._settings.allow_exec_lua)
 
     @tool(title="Go to a place in Neovim", read_only=False)
@@ -202,7 +202,7 @@ class EditorTools(NvimToolset):
             raise RefusedError(f"Lua: {error}") from None
 
     async def _attached(self, sessions: Sessions, client: str | None, timeout_ms: int) -> Session:
-        """The session of the client, waited for if there is none yet."""
+        """The session of the client, after waiting for one if there is none."""
         assert sessions.host
         await sessions.host.ready()
         until = asyncio.get_running_loop().time() + timeout_ms / 1000
@@ -212,7 +212,7 @@ class EditorTools(NvimToolset):
                 return await self._neovims.session(sessions, None, client, argument="client_name")
             except CallerError as error:
                 if client is None and await sessions.host.clients.all():
-                    raise  # several: waiting makes it no clearer
+                    raise  # several: waiting would not help
                 missing = error
             try:
                 async with asyncio.timeout_at(until):
@@ -223,7 +223,7 @@ class EditorTools(NvimToolset):
     # --- inside ------------------------------------------------------------------------------------
 
     def _lines(self, call: Call, text: Text, start: int | None, end: int) -> str:
-        """The lines from `start` to before `end`, in the caller's numbers: as many as a reader can take."""
+        """The lines from `start` to before `end`, in the caller's numbers, limited to a readable number."""
         lines = text.lines()
         if len(lines) > 1 and not lines[-1]:
             lines.pop()
@@ -247,7 +247,7 @@ class EditorTools(NvimToolset):
 
 
 def _within(lines: Sequence[str], most: int) -> tuple[list[str], bool]:
-    """The first of `lines` that have at most so many characters, and whether others are left."""
+    """The first of `lines` with at most that many characters, and whether others are left."""
     size = 0
     for number, line in enumerate(lines):
         size += len(line) + (number > 0)

@@ -1,4 +1,4 @@
-"""LSP requests through Neovim's own language clients that change nothing (docs/contracts/nvim.md)."""
+"""Read-only LSP requests through Neovim's own language clients (docs/contracts/nvim.md)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Item = Annotated[Object, Field(description="From the prepare step, unchanged")]
 
 
 def _at_place(title: str, method: str, description: str) -> Callable[..., Awaitable[str]]:
-    """The tool that asks `textDocument/METHOD` about a place."""
+    """A tool that sends `textDocument/METHOD` for a place."""
     capability = method.removeprefix("prepare")
     provider = f"{capability[0].lower()}{capability[1:]}Provider"
 
@@ -51,7 +51,7 @@ def _at_place(title: str, method: str, description: str) -> Callable[..., Awaita
 
 
 def _of_item(title: str, method: str, description: str) -> Callable[..., Awaitable[str]]:
-    """The tool that asks `method` about an item of a hierarchy."""
+    """A tool that sends `method` for an item of a hierarchy."""
     provider = f"{method.partition('/')[0]}Provider"
 
     async def ask(
@@ -134,7 +134,7 @@ class QueryTools(NvimToolset):
         except RefusedError as error:
             if error.code != _METHOD_NOT_FOUND or not code_action.get("edit"):
                 raise
-        return as_json(code_action)  # nothing is missing in it
+        return as_json(code_action)  # it has no gaps
 
     lsp_hover = _at_place("Hover", "hover", "Get the language server's hover text at a position.")
 
@@ -190,7 +190,7 @@ class QueryTools(NvimToolset):
     async def _of_client(
         self, call: Call, connection_id: str | None, client: str | None, method: str, params: Json, provider: str
     ) -> str:
-        """The answer to a request about no document, or about what an earlier answer was about."""
+        """The answer to a request without a document, or about an item of an earlier answer."""
         sessions = await self._sessions(connection_id)
         passing = Passing(sessions, self._base)
         checked = await passing.checked(method, params)
