@@ -50,6 +50,7 @@ class Rules:
     """The word list: patterns with what to write instead, and the paths concerned, relative to the repository."""
 
     patterns: tuple[tuple[re.Pattern[str], str], ...]
+    any: re.Pattern[str]  # matches every text that one of them matches, several times as fast
     skip: tuple[str, ...]
 
     @classmethod
@@ -61,10 +62,13 @@ class Rules:
             for rule in data["rule"]
             for pattern in rule["patterns"]
         )
-        return cls(patterns, tuple(data["skip"]))
+        every = "|".join(pattern for rule in data["rule"] for pattern in rule["patterns"])
+        return cls(patterns, re.compile(rf"(?<![\w-])(?:{every})", re.IGNORECASE), tuple(data["skip"]))
 
     def hits(self, path: str, text: str) -> Iterator[Hit]:
         """The phrases of `text` to replace, line by line."""
+        if not self.any.search(text.replace("_", " ")):
+            return
         for number, line in enumerate(text.split("\n"), start=1):
             spaced = line.replace("_", " ")  # names join words by underscores
             for pattern, write in self.patterns:

@@ -54,7 +54,7 @@ class Lifetime:
         self._started = started
         self._given_up = given_up
         self._starting: asyncio.Task[Connection] | None = None
-        self._ending: asyncio.Task[None] | None = None  # of a run that is to be replaced
+        self._ending: asyncio.Task[None] | None = None  # of a run that is being replaced
         self._tries = 0  # starts since the server's last answer
         self._renewing = False  # the next start is deliberate
         self._resting = False  # the next start waits for a question
