@@ -421,12 +421,12 @@ class Adapter(Data, frozen=True):
 
     @property
     def finds_all_names(self) -> bool:
-        """Whether a search by name gives all names: it is known of servers whose projects or compiled files are."""
+        """Whether a search by name returns all names: known for servers with projects or compiled files."""
         return bool(self.projects or self.compilation)
 
     @property
     def pulls_diagnostics(self) -> bool:
-        """Whether the server is asked what is wrong with a document: where nothing better is known of it."""
+        """Whether to request the diagnostics of documents from the server, because nothing better is known about it."""
         return not self.diagnostics.command and not self.compilation
 
     def language_of(self, path: Path) -> Language | None:

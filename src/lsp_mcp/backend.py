@@ -66,17 +66,17 @@ class Scope(Struct, frozen=True):
     reach: Reach = "workspace"
     path: Path | None = None
     use: Use | None = None
-    unsearched: frozenset[Path] = frozenset()  # as `Backend.load` gave them before the answer
+    unsearched: frozenset[Path] = frozenset()  # returned by `Backend.load` before the answer
     searched: frozenset[Path] = frozenset()  # files that the build excludes but the answer covers all the same
 
 
 class Facts(Struct, frozen=True):
-    """What is known of a server and of its index; None and empty for what is not."""
+    """Facts about a server and its index; None or empty if unknown."""
 
     version: str = ""  # as it reports itself
     command: tuple[str, ...] = ()
-    memory: int | None = None  # bytes of its processes that are in RAM
-    database: Path | None = None  # the compilation database that it uses
+    memory: int | None = None  # bytes of its processes in RAM
+    database: Path | None = None  # the compilation database in use
     compiled: int = 0  # files in that
     indexed: int | None = None  # files in its index, headers too
     index_changed: float | None = None  # when the index was last written, seconds since 1970
@@ -273,4 +273,4 @@ class Backend(Protocol):
         """
 
     async def gaps(self, scope: Scope) -> list[Gap]:
-        """What makes an answer of `scope` incomplete now, and what else its reader should know."""
+        """The gaps of an answer of `scope` now, and news for its reader."""

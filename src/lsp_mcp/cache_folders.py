@@ -35,7 +35,7 @@ def checkout_folder(root: Path) -> Path:
 
 
 def checkouts_gone() -> list[Path]:
-    """The checkouts of which something is kept, and that are not there any more: nobody can use it."""
+    """Checkouts with cached data that no longer exist, so that nothing can use it."""
     owners = (cache_folder() / "indexes").glob(f"*/{_ROOT}")
     roots = [Path(os.fsdecode(owner.read_bytes())) for owner in owners]
     return sorted(root for root in roots if not root.exists())

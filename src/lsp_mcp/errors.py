@@ -71,7 +71,7 @@ class RefusedError(LspMcpError):
 
     @property
     def asks_again(self) -> bool:
-        """Whether the server itself says that it should be asked again: what it looked at has changed."""
+        """Whether the server asks to repeat the request, because the content has changed."""
         return self.code in _ASK_AGAIN
 
 
@@ -83,7 +83,7 @@ class EditError(LspMcpError):
 
 
 class OutdatedEditError(EditError):
-    """The server made an edit of a text that it was told another version of since, by a restart for example."""
+    """The server made an edit of an earlier text than its present one, for example after a restart."""
 
 
 class UnavailableError(LspMcpError):

@@ -1,4 +1,4 @@
-"""What changed on disk since the last question: `Watch` answers with `Changes`, exactly, without polling."""
+"""Changes on disk since the last question: `Watch` returns `Changes`, exactly, without polling."""
 
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.watch import Watch

@@ -1,4 +1,4 @@
-"""`Ledger` folds what happens to files into `Changes`: the net effect since the last question. Pure."""
+"""`Ledger` combines events about files into `Changes`: the net effect since the last question. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NO_PATHS: frozenset[Path] = frozenset()
 
 
 class Changes(Struct, frozen=True):
-    """The files that came, changed and went between two questions; true when there are any."""
+    """Files created, changed and deleted between two questions; true if there are any."""
 
     created: frozenset[Path] = _NO_PATHS
     """Files that did not exist at the last question and do now; absolute, below the root as it was given."""
@@ -26,7 +26,9 @@ class Changes(Struct, frozen=True):
         return bool(self.created or self.changed or self.deleted)
 
     def then(self, later: Changes) -> Changes:
-        """The net effect of these changes and `later` ones: come and gone is nothing, gone and back is a change."""
+        """The net effect of these changes and `later` ones: created and deleted is nothing, deleted and created is a
+        change.
+        """
         if not self:
             return later
         created = (self.created - later.deleted) | (later.created - self.deleted)
@@ -39,7 +41,7 @@ _NOTHING = Changes()
 
 
 class Ledger:
-    """Collects what happens to files, by path, until it is taken. A path is in at most one of its sets."""
+    """Collects events about files, by path, until they are taken. A path is in at most one of its sets."""
 
     def __init__(self) -> None:
         self._created: set[str] = set()
@@ -48,7 +50,7 @@ class Ledger:
         self._notes: list[str] = []
 
     def appeared(self, path: str) -> None:
-        """A file that was not there is there now. Gone and back since the last question is a change."""
+        """A file was created. If it was deleted since the last question, that is a change."""
         if path in self._deleted:
             self._deleted.remove(path)
             self._changed.add(path)
@@ -56,12 +58,12 @@ class Ledger:
             self._created.add(path)
 
     def changed(self, path: str) -> None:
-        """A file that was there has, or may have, new content."""
+        """An existing file has, or may have, new content."""
         if path not in self._created:
             self._changed.add(path)
 
     def vanished(self, path: str) -> None:
-        """A file that was there is gone. Come and gone since the last question is nothing."""
+        """A file was deleted. If it was created since the last question, that is nothing."""
         if path in self._created:
             self._created.remove(path)
         else:
@@ -69,14 +71,14 @@ class Ledger:
             self._deleted.add(path)
 
     def replaced(self, before: Iterable[str], now: Iterable[str]) -> None:
-        """The files `before` became the files `now`, by unknown ways: those in both count as changed."""
+        """The files `before` became the files `now` by unknown events: those in both count as changed."""
         for path in before:
             self.vanished(path)
         for path in now:
             self.appeared(path)
 
     def note(self, text: str) -> None:
-        """Say `text` with the next answer, once."""
+        """Add the note `text` to the next answer, once."""
         if text not in self._notes:
             self._notes.append(text)
 
@@ -95,7 +97,7 @@ class Ledger:
         return changes
 
     def clear(self) -> None:
-        """Forget what happened so far."""
+        """Forget all events until now."""
         self._created.clear()
         self._changed.clear()
         self._deleted.clear()

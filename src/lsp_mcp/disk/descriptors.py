@@ -13,10 +13,10 @@ from inotify_simple import Event, INotify, flags
 
 from lsp_mcp.disk.method import EventsLostError
 
-# CLOSE_WRITE because a file that was written through a memory map has no MODIFY.
+# CLOSE_WRITE because writing through a memory map causes no MODIFY.
 _EVENTS = flags.CLOSE_WRITE | flags.MODIFY | flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
-# MASK_ADD because a watch is asked for again to learn whether it is the same folder. Without it the kernel (seen
-# with 6.18) clears the old mask before it sets the new one, and loses the events that come in between.
+# MASK_ADD because a watch is requested again to learn whether it is the same folder. Without it the kernel (seen with
+# 6.18) clears the old mask before it sets the new one, and loses the events in between.
 _HOW = flags.MASK_ADD | flags.ONLYDIR | flags.EXCL_UNLINK
 _ROOT = int(_EVENTS | flags.MOVE_SELF | _HOW)
 _FOLDER = int(_EVENTS | flags.DONT_FOLLOW | _HOW)
@@ -30,22 +30,22 @@ _RAN_OUT = {
 
 
 _LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
-_SHARE = 0.5  # of all watches that a user has, for every program: an editor beside us needs some
+_SHARE = 0.5  # of all watches of a user, for all programs: an editor needs some
 
 
 class Folder:
-    """A watched folder: what is in it by name, a file being None."""
+    """A watched folder: its entries by name, None for a file."""
 
     __slots__ = ("names", "prefix", "wd")
 
     def __init__(self, path: str, wd: int) -> None:
         self.prefix = path.rstrip(os.sep) + os.sep
-        self.wd = wd  # the kernel's number for the folder itself, wherever it is moved
+        self.wd = wd  # the kernel's number for the folder itself, even if it is moved
         self.names: dict[str, Folder | None] = {}
 
     @property
     def path(self) -> str:
-        """The path of the folder, as it was when the folder was entered in the tree."""
+        """The path of the folder when it was entered in the tree."""
         return self.prefix.rstrip(os.sep) or os.sep
 
 
@@ -57,8 +57,8 @@ class Descriptors:
     """
 
     def __init__(self) -> None:
-        # Several folders have one wd when a bind mount or a symlinked root shows a folder twice, and for a
-        # moment when a folder was moved and its old name is not forgotten yet.
+        # Several folders have one wd when a bind mount or a symlinked root shows a folder twice, and briefly when a
+        # folder was moved and its old name is not forgotten yet.
         self._folders: dict[int, tuple[Folder, ...]] = {}
         self.unreadable: set[str] = set()
         self._most = _share()
@@ -68,7 +68,7 @@ class Descriptors:
             raise _events_lost(error) from error
 
     def events(self) -> Iterable[Event]:
-        """What is in the queue, which is empty then. Does not wait."""
+        """The content of the queue, which is empty then. Does not wait."""
         return self._inotify.read(timeout=0)  # type: ignore[no-any-return]
 
     def fileno(self) -> int:
@@ -76,7 +76,7 @@ class Descriptors:
         return int(self._inotify.fileno())
 
     def close(self) -> None:
-        """Give everything back to the kernel."""
+        """Release all kernel resources."""
         self._inotify.close()
 
     def watch_root(self, path: str) -> int | None:
@@ -86,15 +86,14 @@ class Descriptors:
     def watch(self, path: str) -> int | None:
         """The wd of the folder at `path`, or None if there is none. The same folder always has the same one.
 
-        A folder that may not be watched counts as none, and is added to `unreadable`.
+        A folder that may not be watched counts as missing, and is added to `unreadable`.
 
-        Raises:
-            EventsLostError: the kernel gives no more watches.
+        Raises: EventsLostError: the kernel refuses more watches.
         """
         return self._watch(path, _FOLDER)
 
     def folders(self, wd: int) -> tuple[Folder, ...]:
-        """The folders of the tree that events for `wd` are about."""
+        """The folders of the tree that events for `wd` concern."""
         return self._folders.get(wd, ())
 
     def enter(self, path: str, wd: int) -> Folder:
@@ -104,7 +103,7 @@ class Descriptors:
         return folder
 
     def leave(self, folder: Folder) -> None:
-        """The folder is in the tree no more: events about it are of no interest."""
+        """The folder has left the tree: its events are ignored."""
         others = tuple(other for other in self.folders(folder.wd) if other is not folder)
         if others:
             self._folders[folder.wd] = others
@@ -112,13 +111,13 @@ class Descriptors:
             self._unwatch(folder.wd)
 
     def leave_all(self) -> set[int]:
-        """No folder is in the tree any more. The watches stay until `unwatch`: these are their wds."""
+        """Empty the tree. The watches stay until `unwatch`: these are their wds."""
         wds = set(self._folders)
         self._folders.clear()
         return wds
 
     def unwatch(self, wds: set[int]) -> None:
-        """Give back the watches that were not entered again."""
+        """Release the watches that were not entered again."""
         for wd in wds - self._folders.keys():
             self._unwatch(wd)
 
@@ -135,12 +134,12 @@ class Descriptors:
             return None
 
     def _unwatch(self, wd: int) -> None:
-        with suppress(OSError):  # a deleted folder took its watch along
+        with suppress(OSError):  # a deleted folder's watch is gone too
             self._inotify.rm_watch(wd)
 
 
 def _share() -> int:
-    """How many folders one workspace may have watched."""
+    """The number of folders that one workspace may watch."""
     try:
         return int(int(_LIMIT.read_text()) * _SHARE)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Reading folders and files that come and go in the meantime: nothing here raises because of that."""
+"""Reading folders and files that may appear or disappear at any time, without raising errors for that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 
 def entries(folder: str, unreadable: set[str]) -> list[os.DirEntry[str]]:
-    """What is in `folder`; nothing if it is gone. One that cannot be read is added to `unreadable`."""
+    """The entries of `folder`; nothing if it is gone. An unreadable one is added to `unreadable`."""
     try:
         with os.scandir(folder) as found:
             return list(found)
@@ -20,7 +20,7 @@ def entries(folder: str, unreadable: set[str]) -> list[os.DirEntry[str]]:
 
 
 def entry_kind(entry: os.DirEntry[str]) -> Literal["folder", "file", "link", "other"]:
-    """What an entry is itself, symlinks not followed, without a system call on most file systems."""
+    """The type of an entry itself, symlinks not followed, without a system call on most file systems."""
     try:
         if entry.is_file(follow_symlinks=False):
             return "file"
@@ -32,16 +32,16 @@ def entry_kind(entry: os.DirEntry[str]) -> Literal["folder", "file", "link", "ot
 
 
 def signature(status: os.stat_result) -> int:
-    """A number that is another one after the file was written or replaced.
+    """A number that changes when the file is written or replaced.
 
-    As fine as the file system's clock: Linux before 6.13 doesn't tell two writes of the same length within
+    As precise as the file system's clock: Linux before 6.13 doesn't distinguish two writes of the same length within
     one tick (4 ms). A hash because it takes a fifth of the memory of the four numbers.
     """
     return hash((status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns))
 
 
 def link_target(link: str) -> int | None:
-    """The signature of the file that `link` leads to, or None if it leads to none."""
+    """The signature of the target of `link`, or None if there is none."""
     try:
         status = os.stat(link)  # noqa: PTH116 (a Path costs more than the system call)
     except OSError:

@@ -1,4 +1,4 @@
-"""How far a workspace reaches: `Extent` says which folders are part of it, and ends the walk of one too large."""
+"""The extent of a workspace: `Extent` says which folders belong to it, and stops the walk of one too large."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsp_mcp.disk.mounts import mounts_below
 
-# Roots and file systems that hold no sources, even if they are named.
+# Roots and file systems without sources, even if they are named.
 _NO_FILES = frozenset(
     [
         "autofs",
@@ -36,13 +36,13 @@ _NO_FILES = frozenset(
 
 
 class TooLargeError(Exception):
-    """There is more below a root than may be read; its text says how much."""
+    """There is more below a root than may be read; the message says how much."""
 
 
 class Extent:
-    """Which folders belong to the workspace. One for all methods of a `Watch`; counts what was read.
+    """Which folders belong to the workspace. Shared by all methods of a `Watch`; counts entries.
 
-    A workspace stays on the file system of its root: what is mounted below it is left out.
+    A workspace stays on the file system of its root: mounts below it are left out.
     """
 
     def __init__(self, ignored: Collection[str] = (), most_files: int | None = None) -> None:
@@ -51,26 +51,25 @@ class Extent:
         self._most_files = most_files
         self._mounts: dict[str, str] = {}  # paths of folders that are other file systems, and their types
         self._ended = False
-        self.files = 0  # that were read until now, folders among them
+        self.files = 0  # entries read so far, including folders
 
     def add_root(self, root: str) -> None:
-        """A folder that is part of it, whatever its name."""
+        """A folder that belongs to it, whatever its name."""
         self._mounts.update(mounts_below(root))
         self._mounts.pop(root, None)
 
     def has(self, path: str, name: str) -> bool:
-        """Whether the folder `name` at `path`, which is in a folder of it, belongs to it."""
+        """Whether the folder `name` at `path`, inside a folder of the workspace, belongs to it."""
         return name not in self._ignored and path not in self._mounts
 
     def has_name(self, names: Collection[str]) -> bool:
-        """Whether no folder of these `names` is an ignored one."""
+        """Whether none of these `names` is an ignored folder."""
         return self._ignored.isdisjoint(names)
 
     def read(self, count: int) -> None:
-        """So many entries of a folder were read.
+        """Count the entries of a folder.
 
-        Raises:
-            TooLargeError: they are too many by now, or nobody wants them any more.
+        Raises: TooLargeError: there are too many, or the walk was cancelled.
         """
         self.files += count
         if self._ended:
@@ -79,17 +78,17 @@ class Extent:
             raise TooLargeError(f"more than {self._most_files:,} files")
 
     def begin(self) -> None:
-        """The roots are about to be read."""
+        """Start counting: the roots are about to be read."""
         self.files = 0
 
     def known(self) -> None:
-        """All roots were read: what comes now is not counted."""
+        """Stop counting: all roots were read."""
         self._most_files = None
 
     def end(self) -> None:
-        """Make a walk in another thread stop."""
+        """Stop a walk in another thread."""
         self._ended = True
 
     def left_out(self) -> list[str]:
-        """The folders that are other file systems and may have sources."""
+        """The folders on other file systems that may contain sources."""
         return sorted(path for path, type_ in self._mounts.items() if type_ not in _NO_FILES and Path(path).is_dir())

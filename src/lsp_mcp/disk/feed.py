@@ -1,4 +1,4 @@
-"""One watch for many askers: each `Feed` gives its owner everything that changed since its own last question."""
+"""One watch for several users: each `Feed` returns everything that changed since its own last question."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lsp_mcp.disk.watch import Watch
 from lsp_mcp.errors import ConfigError, UnavailableError
 
 _REPORT_EACH = 1.0  # seconds
-_LEAST_WAIT = 5.0  # seconds: until the files are known nothing can be answered
+_LEAST_WAIT = 5.0  # seconds: until all files are known no question can be answered
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
-"""Told how much is done, of how much, and what; as `backend.Report`."""
+"""Called with the amount done, the total, and a message; as `backend.Report`."""
 
 
 def too_large(root: Path, error: TooLargeError) -> ConfigError:
-    """What to tell of a `root` that is not watched because of `error`."""
+    """The error message for a `root` that is not watched because of `error`."""
     return ConfigError(
         f"{root} is too large for a workspace: {error}. Start lsp-mcp in one project, or pass "
         f"--workspace-root {root} if you mean all of it."
@@ -42,24 +42,22 @@ class FeedHub:
         self._started: asyncio.Task[None] | None = None
 
     def feed(self) -> Feed:
-        """A new feed, for changes from the start of the watch on."""
+        """A new feed, for changes since the start of the watch."""
         feed = Feed(self)
         self._feeds.append(feed)
         return feed
 
     async def start(self) -> None:
-        """Begin to watch; idempotent. What changes after this returns is seen by every feed.
+        """Begin to watch; idempotent. Changes after this returns are seen by every feed.
 
-        Raises:
-            ConfigError: there is too much to watch.
+        Raises: ConfigError: there is too much to watch.
         """
         await asyncio.shield(self._starting())
 
     async def wait(self, timeout: float, report: Report) -> None:
-        """As `start`, for at most `timeout` seconds, and 5 at least; `report` is told each second how far it is.
+        """As `start`, for at most `timeout` seconds, and at least 5; `report` gets progress each second.
 
-        Raises:
-            UnavailableError: the folder is still being read; that goes on for the next question.
+        Raises: UnavailableError: the folder is still being read; that continues for the next question.
         """
         starting, end = self._starting(), time.monotonic() + max(timeout, _LEAST_WAIT)
         while not starting.done():
@@ -80,14 +78,14 @@ class FeedHub:
         return self._started
 
     async def _start(self) -> None:
-        # A large tree takes a while to walk.
+        # Walking a large tree takes a while.
         try:
             await asyncio.to_thread(self._watch.start)
         except TooLargeError as error:
             raise too_large(self._folders[0], error) from None
         self._loop = asyncio.get_running_loop()
         if (descriptor := self._watch.fileno()) is not None:
-            # Emptied as it fills, or the kernel's queue could run over between two questions.
+            # Emptied as it fills; otherwise the kernel's queue could overflow between two questions.
             self._loop.add_reader(descriptor, self._watch.drain)
 
     def close(self) -> None:
@@ -95,17 +93,17 @@ class FeedHub:
         self._watch.stop()
         if self._started and not self._started.done():
             self._started.cancel()
-            return  # the thread that reads gives back what it has
+            return  # the reading thread releases its resources
         if self._loop and (descriptor := self._watch.fileno()) is not None:
             self._loop.remove_reader(descriptor)
         self._watch.close()
 
     def folders(self) -> list[Path]:
-        """The folders that are watched, with everything below them."""
+        """The watched folders, which include everything below them."""
         return self._folders
 
     def watch_also(self, folders: Iterable[Path]) -> None:
-        """Watch these as well, as far as they exist."""
+        """Also watch these, as far as they exist."""
         for folder in folders:
             if any(folder.is_relative_to(known) for known in self._folders):
                 continue
@@ -114,7 +112,7 @@ class FeedHub:
                 self._folders.append(folder)
 
     def files(self) -> Iterable[Path]:
-        """Every file that is there now."""
+        """All existing files."""
         return self._watch.files()
 
     def paths(self) -> Iterable[str]:
@@ -122,11 +120,11 @@ class FeedHub:
         return self._watch.paths()
 
     async def free_readers(self, suffixes: Collection[str]) -> bool:
-        """See `hang_up`; for the named pipes that are called like sources."""
+        """See `hang_up`; for named pipes with the name of a source file."""
         return await hang_up(await asyncio.to_thread(named_pipes, list(self._folders), self._ignored, suffixes))
 
     def pull(self) -> None:
-        """Give every feed what has changed until now."""
+        """Pass all changes until now to every feed."""
         changes = self._watch.changes()
         if changes or changes.note:
             for feed in self._feeds:
@@ -154,13 +152,13 @@ class Feed:
         await self._hub.wait(timeout, report)
 
     def changes(self) -> Changes:
-        """Every change whose system call returned before this call, since the last call."""
+        """All changes since the last call whose system calls returned before this one."""
         self._hub.pull()
         pending, self._pending = self._pending, Changes()
         return pending
 
     def take_notes(self) -> list[str]:
-        """How the changes are known, if not exactly by the kernel's events; each note once."""
+        """How changes are detected, if not exactly by the kernel's events; each note once."""
         notes, self._notes = self._notes, []
         return notes
 

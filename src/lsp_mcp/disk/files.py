@@ -1,4 +1,4 @@
-"""The text of files: `Files` reads, checks and remembers it."""
+"""The texts of files: `Files` reads, checks and caches them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lsp_mcp.remembered import Remembered
 from lsp_mcp.text import Text
 
 MAX_SIZE = 64 * 1024 * 1024  # bytes
-MAX_LINE = 1_000_000  # characters; longer is data, not source, and no answer about it fits a model
-_REMEMBERED = 64 * 1024 * 1024  # bytes of text kept
-_BACKDATED = 1.0  # seconds between the two times of a file; a rename after the writing takes less
-_RACY = 0.05  # seconds: a file written this shortly before it was read may change again unseen (coarse mtime)
+MAX_LINE = 1_000_000  # characters; a longer line is data, not source, and too long for any answer
+_REMEMBERED = 64 * 1024 * 1024  # bytes of cached text
+_BACKDATED = 1.0  # seconds between mtime and ctime; a rename after writing takes less
+_RACY = 0.05  # seconds: a file written this shortly before it was read may change unnoticed (coarse mtime)
 
 
 class Signature(NamedTuple):
-    """What `stat` says of a file's content: equal signatures mean the same content, but for racy writes."""
+    """The state of a file's content by `stat`: equal signatures mean equal content, except for racy writes."""
 
     size: int  # bytes
     mtime_ns: int
@@ -31,10 +31,10 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, path: Path | str) -> Signature | None:
-        """The signature of `path`, links followed; None when there is no such regular file."""
+        """The signature of `path`, links followed; None if there is no such regular file."""
         try:
             status = os.stat(path)  # noqa: PTH116 (half the time of the other way, for each file of an answer)
-        except (OSError, ValueError):  # no file has such a name
+        except (OSError, ValueError):  # an impossible file name
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
@@ -42,17 +42,16 @@ class Signature(NamedTuple):
 
 
 class Files:
-    """Reads source files, and remembers texts until their file changes (64 MiB, least recently used)."""
+    """Reads source files, and caches texts until their file changes (64 MiB, least recently used)."""
 
     def __init__(self) -> None:
         self._texts: Remembered[Path, Signature, Text] = Remembered(_REMEMBERED)
 
     def text(self, path: Path) -> Text:
-        """The content of `path` as it is on disk now.
+        """The present content of `path` on disk.
 
-        Raises:
-            PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
-                over 1,000,000 characters.
+        Raises: PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
+        over 1,000,000 characters.
         """
         signature = Signature.of(path)
         if signature is None:
@@ -66,27 +65,26 @@ class Files:
         return text
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Read `paths` again next time: something was heard of them."""
+        """Read `paths` again next time: there were events about them."""
         for path in paths:
             self._texts.forget(path)
 
 
 def is_backdated(path: Path) -> bool:
-    """Whether the time of modification of `path` does not say when it was written, since somebody has set it."""
+    """Whether the modification time of `path` was set explicitly, so that it says nothing about when it was written."""
     signature = Signature.of(path)
     return signature is not None and abs(signature.ctime_ns - signature.mtime_ns) > _BACKDATED * 1e9
 
 
 def content(path: str | Path) -> bytes:
-    """The bytes of the regular file `path`; nothing else is opened, since reading that may never end.
+    """The bytes of the regular file `path`; nothing else is opened, since reading might never end.
 
-    Raises:
-        OSError: there is no such file, or it cannot be read.
+    Raises: OSError: there is no such file, or it cannot be read.
     """
-    # No Path: thousands in a row would cost as much as the reading.
+    # Not a Path: for thousands of files that would cost as much as reading them.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
         raise OSError(errno.EINVAL, "not a regular file")
-    # Non-blocking: what was a file a moment ago may be a pipe now.
+    # Non-blocking: a former file may be a pipe now.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
@@ -94,7 +92,7 @@ def content(path: str | Path) -> bytes:
 
 
 def content_or_nothing(path: str | Path) -> bytes:
-    """As `content`; nothing if it has gone since it was listed, or cannot be read."""
+    """As `content`; None if it was deleted since it was listed, or cannot be read."""
     try:
         return content(path)
     except OSError:

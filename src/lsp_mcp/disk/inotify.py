@@ -1,11 +1,11 @@
-"""`InotifyMethod` reads the Linux kernel's queue of events directly before the question.
+"""`InotifyMethod` reads the Linux kernel's event queue directly before the question.
 
-The kernel queues an event inside the writer's system call, so one read has everything that came before it.
-An event is only a hint that something happened to a name. What became of it is asked of the disk, so events
-may come late, twice, or in the wrong order, and what is known in the end is what is there.
+The kernel queues an event inside the writer's system call, so one read returns everything that came before it. An event
+is only a hint that something happened to a name; its present state is read from the disk. So events may come late,
+twice, or in the wrong order without harm.
 
-A write through a memory map shows when the file is unmapped or closed, and of a file with several hard links
-only the one that was written by shows: the kernel has no other events.
+A write through a memory map shows when the file is unmapped or closed, and for a file with several hard links only
+under the name used for writing: the kernel has no other events.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class InotifyMethod:
         self._ledger = ledger
         self._extent = extent
         self._descriptors = Descriptors()
-        self._roots: dict[str, Folder | None] = {}  # None when it is not there
+        self._roots: dict[str, Folder | None] = {}  # None if it is missing
         self._links: dict[str, tuple[Folder, str, int | None]] = {}  # with the signatures of their targets
 
     # --- Method ------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ class InotifyMethod:
         """See `Method`."""
         if self._find(root):
             return
-        self.collect()  # what happened below a root that the new one will hold must not pass as known
+        self.collect()  # events below a root that the new one will contain must not be lost
         self._roots[root] = None
         if folder := self._open_root(root):
             deque(self._fill(folder), maxlen=0)
@@ -63,7 +63,7 @@ class InotifyMethod:
             self._look_at_links()
 
     def drain(self) -> None:
-        """Report what is in the kernel's queue, and leave it empty. Raises the errors of `collect`."""
+        """Report the events in the kernel's queue, and empty it. Raises the errors of `collect`."""
         touched: dict[tuple[int, str, int], int] = {}
         for wd, mask, _, name in self._descriptors.events():
             if mask & _LOST and self._roots:  # there are none after a release
@@ -108,7 +108,7 @@ class InotifyMethod:
 
     def _look_at_file(self, folder: Folder, name: str) -> None:
         if folder.names.get(name):
-            self._look_at_folder(folder, name)  # its own event may come later in the queue
+            self._look_at_folder(folder, name)  # its own event may follow later in the queue
             if folder.names.get(name):
                 return
         path = folder.prefix + name
@@ -127,12 +127,12 @@ class InotifyMethod:
         wd = self._descriptors.watch(path)
         if known := parent.names.get(name):
             if known.wd == wd:
-                return  # it is where it was, and its own events say the rest
+                return  # it is at its place, and its own events report the rest
             del parent.names[name]
             self._forget(known)
         if wd is None:
             return
-        if name in parent.names:  # as a file, whose own event may come later in the queue
+        if name in parent.names:  # as a file, whose own event may follow later in the queue
             self._links.pop(path, None)
             self._ledger.vanished(path)
         if folder := self._enter(parent, name, wd):
@@ -144,7 +144,7 @@ class InotifyMethod:
                 self._look_at_root(root)
 
     def _look_at_root(self, root: str) -> None:
-        """No event says that a root, or a folder above it, was moved or is back: the kernel is asked."""
+        """No event reports that a root, or a folder above it, was moved or is back: the kernel is asked."""
         if known := self._roots[root]:
             if known.wd == self._descriptors.watch_root(root):
                 return
@@ -161,7 +161,7 @@ class InotifyMethod:
                 self._look_at_folder(parent, name)
 
     def _look_at_links(self) -> None:
-        """No event for the target of a symlink names the link: the target is compared."""
+        """Events for the target of a symlink don't name the link: the target is compared."""
         for path, (folder, name, before) in list(self._links.items()):
             if link_target(path) != before:
                 self._look_at_file(folder, name)
@@ -180,7 +180,7 @@ class InotifyMethod:
     def _is_link_to_file(self, folder: Folder, name: str) -> bool:
         path = folder.prefix + name
         signed = link_target(path)
-        self._links[path] = (folder, name, signed)  # in any case: it may lead to a file later
+        self._links[path] = (folder, name, signed)  # in any case: its target may be a file later
         return signed is not None
 
     def _report(self, files: Iterable[tuple[Folder, str]]) -> None:
@@ -190,7 +190,7 @@ class InotifyMethod:
     # --- the tree ----------------------------------------------------------------------------------
 
     def _open_root(self, root: str) -> Folder | None:
-        """The root as a new, unread folder of the tree, or None if it is not there."""
+        """The root as a new, unread folder of the tree, or None if it is missing."""
         if (wd := self._descriptors.watch_root(root)) is None:
             return None
         folder = self._roots[root] = self._descriptors.enter(root, wd)
@@ -202,9 +202,9 @@ class InotifyMethod:
         self._ledger.note(f"{root} was moved or deleted")
 
     def _forget_moved(self, folder: Folder, name: str) -> None:
-        """Forget what was known of a folder that was moved, `folder` itself if it is a root and has no name.
+        """Forget the contents of a moved folder, `folder` itself if it is a root and has no name.
 
-        Also if it is back by now: while it was away, something in it may have been looked for without result.
+        Even if it is back by now: while it was away, lookups in it may have failed.
         """
         if name:
             if known := folder.names.get(name):
@@ -216,7 +216,7 @@ class InotifyMethod:
                 self._close_root(root, folder)
 
     def _enter(self, parent: Folder, name: str, wd: int) -> Folder | None:
-        """The folder as a new, unread one of the tree, or None if it was a root: then it has been read."""
+        """The folder as a new, unread one of the tree, or None if it was a root, which has then been read."""
         path = parent.prefix + name
         if inner_root := self._roots.pop(path, None):
             if inner_root.wd == wd:
@@ -227,9 +227,9 @@ class InotifyMethod:
         return folder
 
     def _fill(self, folder: Folder) -> Iterator[tuple[Folder, str]]:
-        """Read what is below a new folder into the tree; each file, with the folder that has it.
+        """Read the contents of a new folder into the tree; returns each file with its folder.
 
-        Each folder is watched before it is read, so that nothing can come in between.
+        Each folder is watched before it is read, so that no change in between is lost.
         """
         stack = [folder]
         while stack:
@@ -248,7 +248,7 @@ class InotifyMethod:
                     yield folder, name
 
     def _forget(self, folder: Folder) -> None:
-        """Report all files below a folder as gone, and watch it no more."""
+        """Report all files below a folder as deleted, and stop watching it."""
         stack = [folder]
         while stack:
             inner = stack.pop()
@@ -262,13 +262,13 @@ class InotifyMethod:
             del self._links[path]
 
     def _start_over(self) -> None:
-        """Read the disk again after events were lost: each file that was known and is still there changed."""
+        """Read the disk again after events were lost: each known file that still exists counts as changed."""
         for root in self._roots:
             for path in _files(self._roots[root]):
                 self._ledger.vanished(path)
             self._roots[root] = None
         self._links.clear()
-        # The kernel has an event for each watch given back: giving back all could overflow its queue again.
+        # The kernel sends an event for each released watch: releasing all could overflow its queue again.
         watched = self._descriptors.leave_all()
         self._look_at_roots()
         self._descriptors.unwatch(watched)

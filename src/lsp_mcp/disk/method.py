@@ -1,4 +1,4 @@
-"""`Method` is what every way of watching offers to `Watch`, which picks one and replaces it when it fails."""
+"""`Method` is the interface of all ways of watching for `Watch`, which chooses one and replaces it when it fails."""
 
 from __future__ import annotations
 
@@ -9,43 +9,41 @@ from lsp_mcp.prose import first_few
 
 
 class Method(Protocol):
-    """A way to learn what happens to files. It writes what it learns to the `Ledger` it was made with.
+    """A way to detect changes of files, which are written to the `Ledger` it was created with.
 
     Paths are strings here: they cost a tenth of a `Path`, and undecodable names keep their surrogates.
     """
 
     def add_root(self, root: str) -> None:
-        """Know what is below `root` from now on, and report nothing about what is there already.
+        """Record the files below `root`, without reporting existing ones.
 
-        Raises:
-            EventsLostError: this method cannot go on.
+        Raises: EventsLostError: this method cannot continue.
         """
 
     def collect(self) -> None:
-        """Report everything whose system call has returned.
+        """Report all changes whose system calls have returned.
 
-        Raises:
-            EventsLostError: this method cannot go on, and something may be unreported.
+        Raises: EventsLostError: this method cannot continue, and changes may be unreported.
         """
 
     def files(self) -> Iterable[str]:
-        """The files known to exist, as of the last `collect`."""
+        """The existing files, as of the last `collect`."""
 
     def note(self) -> str | None:
-        """What its answers lack, or None when they are exact by events."""
+        """The limits of its answers, or None if they are exact by events."""
 
     def close(self) -> None:
-        """Give back what the kernel lent. May be called twice."""
+        """Release kernel resources. May be called twice."""
 
 
 class EventsLostError(Exception):
-    """Events are not available, or no longer; its text is the reason, without a full stop."""
+    """Events are not, or no longer, available; its text is the reason, without a full stop."""
 
 
 def lasting_note(
     reason: str | None, missing: Iterable[str], unreadable: Iterable[str], left_out: Iterable[str] = ()
 ) -> str | None:
-    """Why the answers are not by events, which roots are not there, which folders are not looked at; or None."""
+    """Why the answers are not by events, which roots are missing, which folders are not read; or None."""
     absent = set(missing).difference(unreadable)
     notes = [
         reason,
@@ -57,7 +55,7 @@ def lasting_note(
 
 
 def _some(what: str, paths: Iterable[str]) -> str | None:
-    """The first of `paths` by name, and how many more."""
+    """The first of `paths` by name, and the number of others."""
     ordered = sorted(paths)
     if not ordered:
         return None

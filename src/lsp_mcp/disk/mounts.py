@@ -1,4 +1,4 @@
-"""Which folders are file systems of their own, and which of those other machines write to, without an event here."""
+"""Folders that are separate file systems, including those that other machines write to without events here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-# fuseblk is left out: a local disk whose writes all go through this kernel.
+# Without fuseblk: a local disk whose writes all go through this kernel.
 _NETWORK = re.compile(
     r"9p|afs|ceph|cifs|coda|drvfs|fuse(\..*)?|gfs2|glusterfs|gpfs|lustre|ncpfs|nfs4?|ocfs2|orangefs|pvfs2"
     r"|prl_fs|smb3|smbfs|vboxsf|virtiofs|vmhgfs"
@@ -16,9 +16,9 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def network_file_system(root: str) -> str | None:
-    """The type of the network or shared file system that `root` is on, or None.
+    """The type of the network or shared file system that contains `root`, or None.
 
-    None as well where there is no /proc.
+    Also None without /proc.
     """
     try:
         mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
@@ -34,9 +34,9 @@ def network_mount(folder: str, mountinfo: str) -> str | None:
 
 
 def mounts_below(root: str) -> dict[str, str]:
-    """The folders below `root` that are another file system than its own, with their types.
+    """The folders below `root` on other file systems, with their types.
 
-    Their paths are as `root` is spelled. Nothing where there is no /proc.
+    Their paths are spelled like `root`. Empty without /proc.
     """
     try:
         mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
@@ -48,7 +48,9 @@ def mounts_below(root: str) -> dict[str, str]:
 
 
 def other_mounts(folder: str, mountinfo: str) -> dict[str, str]:
-    """The same for a resolved `folder`, by the text of /proc/self/mountinfo: a bind mount of its own is none."""
+    """The same for a resolved `folder`, by the text of /proc/self/mountinfo; a bind mount of the same file system does
+    not count.
+    """
     mounts = _mounts(mountinfo)
     holder, below = _holder(folder, mounts), folder.rstrip("/") + "/"
     own = holder.device if holder else ""
@@ -73,7 +75,7 @@ def _mounts(mountinfo: str) -> list[_Mount]:
 
 
 def _holder(folder: str, mounts: list[_Mount]) -> _Mount | None:
-    """The mount that `folder` is on; of two mounts at one point the later one is on top."""
+    """The mount that contains `folder`; of two mounts at one point the later one is on top."""
     below = folder.rstrip("/") + "/"
     holding = [mount for mount in mounts if below.startswith(mount.point.rstrip("/") + "/")]
     return max(reversed(holding), key=lambda mount: len(mount.point), default=None)

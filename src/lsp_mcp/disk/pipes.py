@@ -1,4 +1,4 @@
-"""Named pipes and devices among files: what a program that reads every source may read for ever."""
+"""Named pipes and devices among files, which a program that reads every source may read for ever."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stat import S_ISBLK, S_ISCHR, S_ISFIFO
 
 from lsp_mcp.disk.entries import entries, entry_kind
 
-_PAUSE = 0.05  # seconds for a program that was let go on, until it may read the next pipe
-_QUIET = 5  # pauses in which no program reads one, after which none will
-_MOST = 200  # pauses in all
+_PAUSE = 0.05  # seconds for an unblocked program to reach the next pipe
+_QUIET = 5  # pauses without a reader after which none is expected
+_MOST = 200  # pauses in total
 
 
 def is_endless(path: Path) -> bool:
@@ -25,7 +25,7 @@ def is_endless(path: Path) -> bool:
 
 
 def named_pipes(roots: Iterable[Path], ignored_folders: Collection[str], suffixes: Collection[str]) -> list[Path]:
-    """The named pipes below `roots` whose names end like sources. Walks all folders, so call it in a thread."""
+    """The named pipes below `roots` with names of source files. Walks all folders, so call it in a thread."""
     found: list[Path] = []
     stack = [str(root) for root in roots]
     while stack:
@@ -39,9 +39,9 @@ def named_pipes(roots: Iterable[Path], ignored_folders: Collection[str], suffixe
 
 
 async def hang_up(pipes: Sequence[Path]) -> bool:
-    """Give every program that waits for one of `pipes` to be written its end instead; whether any did wait.
+    """Unblock every program that waits for a writer of one of `pipes`; returns whether any did wait.
 
-    It reads an empty file then. Who reads nothing now is not disturbed, and nothing is read or written.
+    Such a program reads an empty file. Other programs are not disturbed, and nothing is read or written.
     """
     waited, quiet = False, 0
     for _ in range(_MOST):
@@ -56,7 +56,7 @@ async def hang_up(pipes: Sequence[Path]) -> bool:
 
 def _hang_up(pipe: Path) -> bool:
     try:
-        # To open it for writing without waiting succeeds only if somebody has it open, or waits, to read it.
+        # Opening it for writing without waiting succeeds only if a program has it open for reading, or waits to.
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:
         return False

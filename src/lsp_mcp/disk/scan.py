@@ -1,4 +1,4 @@
-"""`ScanMethod` walks and stats all files at every question: right everywhere, and the slowest."""
+"""`ScanMethod` walks and stats all files at every question: correct everywhere, and the slowest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ScanMethod:
             self._snapshot.learn(root)
 
     def collect(self) -> None:
-        """See `Method`. A root that is gone has no files; when it is back it is walked again."""
+        """See `Method`. A deleted root has no files; when it is back it is walked again."""
         self._snapshot.scan(self._roots)
         self._missing = [root for root in self._roots if not Path(root).is_dir()]
 

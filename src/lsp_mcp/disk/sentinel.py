@@ -1,12 +1,11 @@
 """`SentinelMethod` watches through `watchfiles`, the portable way.
 
-Its events come late, so before each question a file, the sentinel, is made in a private folder that the same
-watcher watches. Events keep their order: when the sentinel's own event is here, all earlier ones are. Events
-only say where to look. A file that they name is compared with a `Snapshot`; a folder, or more than a few
-names, cause a scan.
+Its events come late, so before each question a file, the sentinel, is created in a private folder that the same watcher
+watches. Events keep their order: when the sentinel's own event arrives, all earlier ones have. Events only say where to
+look. A named file is compared with a `Snapshot`; a folder, or more than a few names, cause a scan.
 
-The order is certain: all folders share one queue (Linux) or stream (macOS). On Linux, where inotify is
-the method of choice, watchfiles also follows symlinks, and confuses the folders they lead to with the links.
+The order is certain: all folders share one queue (Linux) or stream (macOS). On Linux, where inotify is preferred,
+watchfiles also follows symlinks, and confuses their target folders with the links.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from lsp_mcp.disk.method import lasting_note
 from lsp_mcp.disk.snapshot import Snapshot
 
 _BOUND = 1.0  # seconds to wait for the sentinel's event
-_STEP_MS = 1  # how often watchfiles looks for events in the meantime
-# watchfiles 1.3 does not say when the operating system lost events. That takes a burst,
-# so a burst is answered by a scan.
+_STEP_MS = 1  # how often watchfiles checks for events in the meantime
+# watchfiles 1.3 does not report when the operating system lost events. That takes a burst, so a burst is answered by a
+# scan.
 _BURST = 64
 _ADDED, _MODIFIED, _DELETED = 1, 2, 3  # watchfiles.Change
 
@@ -42,8 +41,8 @@ class SentinelMethod:
         self._ledger = ledger
         self._extent = extent
         self._snapshot = Snapshot(ledger, extent)
-        self._roots: dict[str, tuple[int, int] | None] = {}  # device and inode; None when it is not there
-        self._real: dict[str, str] = {}  # the roots that are there, to their resolved paths: events have those
+        self._roots: dict[str, tuple[int, int] | None] = {}  # device and inode; None if it is missing
+        self._real: dict[str, str] = {}  # the existing roots, with their resolved paths, which events use
         self._sentinels = TemporaryDirectory(prefix="lsp-mcp-")
         self._private = Path(self._sentinels.name).resolve()
         self._questions = 0
@@ -63,7 +62,7 @@ class SentinelMethod:
         events = self._events()
         folders = any(self._is_folder(kind, path) for kind, path in events)
         if self._doubt or folders or len(events) > _BURST:
-            # On Linux a new folder is watched only after its event: what comes before that, the next scan sees.
+            # On Linux a new folder is watched only after its event: the next scan finds earlier changes in it.
             self._doubt = folders or self._watcher is None
             self._snapshot.scan(self._roots, {path for _, path in events})
             return
@@ -90,7 +89,7 @@ class SentinelMethod:
     # --- events ------------------------------------------------------------------------------------
 
     def _events(self) -> set[_Event]:
-        """What happened below the roots, with paths as the roots were given; empty when in doubt of all."""
+        """The events below the roots, with paths as the roots were given; empty if anything may be missing."""
         if any(_identity(root) != known for root, known in self._roots.items()):
             self._arm()
         if not self._watcher:
@@ -101,11 +100,11 @@ class SentinelMethod:
             self._give_up(str(error))
             return set()
         if any(kind == _DELETED and path in self._roots for kind, path in events):
-            self._arm()  # what is at the root's path now is another folder
+            self._arm()  # another folder is now at the root's path
         return events
 
     def _arm(self) -> None:
-        """Watch the roots that are there. What an earlier watcher had not yet said is left to a scan."""
+        """Watch the existing roots. Pending events of an earlier watcher are left to a scan."""
         for root, known in self._roots.items():
             self._roots[root] = _identity(root)
             if known and known != self._roots[root]:
@@ -122,11 +121,10 @@ class SentinelMethod:
             self._give_up(str(error))
 
     def _sync(self, watcher: RustNotify) -> set[_Event]:
-        """All events of before this call.
+        """All events before this call.
 
-        Raises:
-            TimeoutError: the sentinel's event did not come within the bound.
-            WatchfilesRustInternalError: the watcher broke; it does at names that are no UTF-8.
+        Raises: TimeoutError: the sentinel's event did not come in time. WatchfilesRustInternalError: the watcher
+        failed, as it does at names that are not UTF-8.
         """
         self._questions += 1
         sentinel = self._private / str(self._questions)
@@ -146,13 +144,13 @@ class SentinelMethod:
         return {(kind, path) for kind, real in events for path in self._as_given(real)}
 
     def _give_up(self, reason: str) -> None:
-        """Scan from now on; the snapshot has all that a scan needs to be exact."""
+        """Scan from now on; the snapshot contains everything that a scan needs to be exact."""
         self._watcher = None
         self._doubt = True
         self._reason = f"watching by scan: {reason}"
 
     def _as_given(self, real: str) -> list[str]:
-        """The path below each root that it is below, as that was given, but for ignored folders."""
+        """The path below each root that contains it, as that was given, except in ignored folders."""
         path = Path(real)
         if path.is_relative_to(self._private):
             return []
@@ -163,7 +161,7 @@ class SentinelMethod:
         return [str(Path(root) / rest) for root, rest in below.items() if self._extent.has_name(rest.parts[:-1])]
 
     def _is_folder(self, kind: int, path: str) -> bool:
-        """Whether an event says that a folder came or went."""
+        """Whether an event reports that a folder appeared or disappeared."""
         folders = self._snapshot.folders
         if path in folders:
             return kind != _MODIFIED

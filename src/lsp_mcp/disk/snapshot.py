@@ -1,4 +1,4 @@
-"""`Snapshot` knows files by their signatures, and reports how the disk differs from what it knew."""
+"""`Snapshot` stores the signatures of files, and reports differences from the disk."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Snapshot:
         self._links: set[str] = set()
 
     def learn(self, root: str) -> None:
-        """Know the files below `root` as they are, without a report. Files already known stay as known."""
+        """Record the files below `root`, without a report. Files already known stay as recorded."""
         self.files = {**dict(self._walk(root)), **self.files}
 
     def scan(self, roots: Iterable[str], touched: Collection[str] = ()) -> None:
         """Walk `roots`, which are all there are, and report every difference.
 
-        A file in `touched` that was there and still is counts as changed whatever its signature says.
+        A file in `touched` that still exists counts as changed whatever its signature.
         """
         self.folders.clear()
         self.unreadable.clear()
@@ -45,7 +45,7 @@ class Snapshot:
                 self._ledger.changed(path)
 
     def look(self, path: str) -> None:
-        """Report what became of the file at `path`, which was touched."""
+        """Report the present state of the file at `path`, for which there was an event."""
         if (signed := self._sign(path)) is None:
             if self.files.pop(path, None) is not None:
                 self._ledger.vanished(path)
@@ -54,7 +54,7 @@ class Snapshot:
         self.files[path] = signed
 
     def look_at_links(self) -> None:
-        """Report the symlinked files whose target changed; no event for a target names its links."""
+        """Report symlinks to files whose target changed; events for a target don't name its links."""
         for path in list(self._links):
             if self._sign(path) != self.files.get(path):
                 self.look(path)
@@ -73,7 +73,7 @@ class Snapshot:
         return signature(status) if S_ISREG(status.st_mode) else None
 
     def _walk(self, root: str) -> Iterator[tuple[str, int]]:
-        """The files below `root` with their signatures, but for folders that were walked already."""
+        """The files below `root` with their signatures, except in folders that were walked already."""
         stack = [root]
         while stack:
             folder = stack.pop()

@@ -1,4 +1,4 @@
-"""`Watch` answers "what changed on disk since I last asked" for one workspace."""
+"""`Watch` reports the changes on disk since the last question, for one workspace."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MethodName = Literal["auto", "inotify", "watchfiles", "scan"]
 
 
 class Watch:
-    """Knows the files below some roots, and what happened to them. Not for several threads at once.
+    """Tracks the files below some roots, and their changes. Not thread-safe.
 
-    Files are regular files and symlinks to regular files. Folders with an ignored name are as if they were
-    not there, unless one is given as a root. Symlinked folders are not followed, but a root may be one.
+    Files are regular files and symlinks to regular files. Folders with an ignored name do not count, unless one is
+    given as a root. Symlinked folders are not followed, but a root may be one.
     """
 
     def __init__(
@@ -50,10 +50,9 @@ class Watch:
         self._queue: InotifyMethod | None = None
 
     def start(self) -> None:
-        """Know what is there. Blocks for the walk: about 2 s for a million files; may run in a thread.
+        """Record all files. Blocks for the walk: about 2 s for a million files; may run in a thread.
 
-        Raises:
-            TooLargeError: there is too much, or `stop` was called in the meantime; nothing is watched then.
+        Raises: TooLargeError: there is too much, or `stop` was called; nothing is watched then.
         """
         self._roots.clear()
         self._extent.begin()
@@ -68,9 +67,9 @@ class Watch:
         self._ledger.clear()
 
     def add_root(self, root: Path) -> None:
-        """Watch a further folder from now on; a no-op for one inside a watched root.
+        """Also watch another folder from now on; does nothing for one inside a watched root.
 
-        What is in it already is known, not created. It need not exist yet.
+        Its present contents are known, not created. It need not exist yet.
         """
         path = str(Path(root).absolute())
         if path in self._roots:
@@ -86,9 +85,9 @@ class Watch:
             self._fall_back(str(lost))
 
     def changes(self) -> Changes:
-        """Everything since the last call whose system call returned before this one, as a net effect.
+        """The net effect of all changes since the last call whose system calls returned before this one.
 
-        Microseconds by inotify. By `watchfiles` it waits for events, at most 1 s; by scan it walks the roots.
+        Takes microseconds with inotify. With `watchfiles` it waits for events, at most 1 s; a scan walks the roots.
         """
         method = self._started()
         try:
@@ -98,25 +97,25 @@ class Watch:
         return self._ledger.take(method.note())
 
     def files(self, name: str = "*") -> Iterator[Path]:
-        """The files known to exist, as of the last `changes`, whose name matches the glob `name`."""
+        """The existing files, as of the last `changes`, whose name matches the glob `name`."""
         matches = re.compile(fnmatch.translate(name)).match
         for path in self.paths():
             if name == "*" or matches(path.rpartition(os.sep)[2]):
                 yield Path(path)
 
     def paths(self) -> Iterable[str]:
-        """The files known to exist, as of the last `changes`, as strings: they cost a tenth of a `Path`."""
+        """The existing files, as of the last `changes`, as strings: they cost a tenth of a `Path`."""
         return self._started().files()
 
     def fileno(self) -> int | None:
-        """The descriptor to call `drain` for when it is readable, until `close`; None if there is none.
+        """The descriptor that is readable when `drain` should be called, until `close`; None if there is none.
 
-        Without it all works the same, but 16,384 events between two questions overflow the kernel's queue.
+        Without that everything works the same, but 16,384 events between two questions overflow the kernel's queue.
         """
         return self._queue.fileno() if self._queue else None
 
     def drain(self) -> None:
-        """Take the kernel's queue into memory for the next `changes`."""
+        """Read the kernel's queue into memory for the next `changes`."""
         if self._queue:
             try:
                 self._queue.drain()
@@ -125,15 +124,15 @@ class Watch:
 
     @property
     def files_read(self) -> int:
-        """How many files and folders `start` has read until now, for another thread."""
+        """The number of files and folders that `start` has read so far, for another thread."""
         return self._extent.files
 
     def stop(self) -> None:
-        """End a `start` that goes on in another thread."""
+        """Stop a `start` in progress in another thread."""
         self._extent.end()
 
     def close(self) -> None:
-        """Watch nothing any more. May be called twice, and without `start`."""
+        """Stop watching. May be called twice, and without `start`."""
         if self._method:
             self._method.close()
         if self._queue:
@@ -165,7 +164,7 @@ class Watch:
         return self._queue
 
     def _fall_back(self, reason: str) -> Method:
-        """Scan from now on. What happened in the meantime is unknown, so each known file counts as changed."""
+        """Scan from now on. Changes in the meantime are unknown, so each known file counts as changed."""
         failed, scan = self._started(), ScanMethod(self._ledger, self._extent, reason)
         self._method = scan
         for root in self._roots:

@@ -1,6 +1,6 @@
-"""`EditPlan`: what an LSP 3.17 WorkspaceEdit does to which file, worked out without touching the disk.
+"""`EditPlan`: the effect of an LSP 3.17 WorkspaceEdit on each file, computed without touching the disk.
 
-A plan is bound to the texts it was made from: `apply` refuses it if a file holds anything else by then.
+A plan is bound to the texts it was made from: `apply` refuses it if a file has other content by then.
 """
 
 from __future__ import annotations

@@ -57,10 +57,8 @@ class Work:
 def survey(checked: CheckedPlan) -> Work:
     """The changes to the files below the root of the plan's policy.
 
-    Raises:
-        EditError: the plan cannot be done to this disk, or leads to places where the policy lets nothing happen.
-        OSError: the system refused to say what is there.
-        UnicodeEncodeError: a new text holds half a surrogate pair.
+    Raises: EditError: the plan is not possible on this disk, or forbidden by the policy. OSError: the system refused to
+    report a file's state. UnicodeEncodeError: a new text contains half a surrogate pair.
     """
     work = Work(Places(checked.policy))
     for step in checked.plan.steps:
@@ -135,9 +133,9 @@ def _survey_delete(step: DeleteFile, work: Work) -> None:
 
 
 def _entry(path: Path, work: Work, *, is_file: bool | None = None) -> Path:
-    """The place that `path` names, symlinks of the folders on the way resolved, but not of the last name.
+    """The place that `path` names, with symlinks resolved in its folders, but not in the last name.
 
-    `is_file`: whether a file comes there; None: whether one is there.
+    `is_file`: whether it will be a file; None: whether it is one now.
     """
     entry = Path(os.path.realpath(path.parent), path.name)
     if why := work.places.refusal(entry, path, is_file=entry.is_file() if is_file is None else is_file):
@@ -146,7 +144,7 @@ def _entry(path: Path, work: Work, *, is_file: bool | None = None) -> Path:
 
 
 def _origin(entry: Path, work: Work) -> Path | Create | None:
-    """What is at `entry` after the moves so far: the place where it is now, a file to create, or nothing."""
+    """The state of `entry` after the moves so far: its present place, a file to create, or nothing."""
     for move in reversed(work.moves):
         if isinstance(move, Create):
             if entry == move.path:
@@ -170,7 +168,7 @@ def _file(path: Path, work: Work) -> Rewrite | Create:
         raise EditError(why)
     if target not in work.rewrites:
         status = target.stat()
-        if not stat.S_ISREG(status.st_mode):  # asked before it is opened: opening a fifo waits
+        if not stat.S_ISREG(status.st_mode):  # checked before it is opened: opening a FIFO waits
             raise EditError(f"{path} is not a regular file.")
         _check_writable(target)
         content = target.read_bytes()

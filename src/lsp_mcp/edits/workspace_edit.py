@@ -1,4 +1,4 @@
-"""An `EditPlan` as the LSP 3.17 `WorkspaceEdit` that `plan_workspace_edit` makes it of."""
+"""An `EditPlan` as an LSP 3.17 `WorkspaceEdit`, the inverse of `plan_workspace_edit`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsp_mcp.uris import path_uri
 def workspace_edit(plan: EditPlan, version: Callable[[Path], int | None], base: Base) -> Json:
     """`plan` with lines and characters from `base`; `version(path)` is that of the open document, or None.
 
-    What needs a confirmation keeps needing it.
+    Required confirmations stay.
     """
     edit: Json = {"documentChanges": [_operation(step, version, base) for step in plan.steps]}
     if plan.confirmations:

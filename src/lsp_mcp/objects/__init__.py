@@ -1,1 +1,1 @@
-"""Raw LSP objects: their positions, there and back (`walker`), and what callers pass on to a server (`params`)."""
+"""Raw LSP objects: converting their positions (`walker`), and checking params from callers (`params`)."""

@@ -1,4 +1,4 @@
-"""What a diagnostic of a document says of another file: `elsewhere`."""
+"""Problems in another file that a document's diagnostic reports: `elsewhere`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Elsewhere(NamedTuple):
 
 
 def one_line(diagnostic: Any) -> str:
-    """The message of `diagnostic`, with what stands in further lines behind a colon."""
+    """The message of `diagnostic`, with its further lines after a colon."""
     first, _, rest = str(diagnostic.get("message", "")).strip().partition("\n")
     return ": ".join(filter(None, (" ".join(part.split()) for part in (first, rest))))
 
 
 def elsewhere(diagnostic: Any, pattern: str) -> Elsewhere | None:
-    """The problem that `diagnostic` has in another file: messages of those match `pattern`, "" if there are none.
+    """The problem in another file that `diagnostic` reports: its message matches `pattern`, "" if there are none.
 
     None also if it is in no file.
     """

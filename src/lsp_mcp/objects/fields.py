@@ -1,4 +1,4 @@
-"""Fields of JSON objects: whole numbers as JSON may spell them, and how errors name a field."""
+"""Fields of JSON objects: whole numbers in any JSON spelling, and names of fields in errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FieldPath = tuple[str | int, ...]
 
 
 def whole(value: Any) -> int | None:
-    """The integer that a JSON number is (3.0 is 3, RFC 8259); None for anything else, `true` too."""
+    """The integer value of a JSON number (3.0 is 3, RFC 8259); None for anything else, including `true`."""
     if type(value) is int:
         return value
     return int(value) if type(value) is float and value.is_integer() else None
@@ -23,5 +23,5 @@ def spelled(name: str, path: FieldPath) -> str:
 
 
 def shown(value: Any) -> str:
-    """`value` in an error: short."""
+    """`value` for an error message, shortened."""
     return quoted(value, 80)

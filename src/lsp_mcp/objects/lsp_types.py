@@ -1,6 +1,6 @@
-"""The types of the LSP specification as `lsprotocol` has them, seen as JSON: what fields there are, what fits where.
+"""The types of the LSP specification, from `lsprotocol`, seen as JSON: their fields and values.
 
-`lsprotocol` is imported when it is first needed: it takes 0.2 s.
+`lsprotocol` is imported on first use: it takes 0.2 s.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def object_fields(kind: type) -> Mapping[str, Field]:
 
 @cache
 def well_known_fields() -> Mapping[str, Field]:
-    """What fields of these names hold in every method that servers add to LSP."""
+    """The types of these field names in methods that servers add to LSP."""
     from lsprotocol import types as lsp
 
     kinds: dict[str, Kind] = {
@@ -84,7 +84,7 @@ def well_known_fields() -> Mapping[str, Field]:
 
 @cache
 def alternatives(kind: Kind) -> tuple[Kind, ...]:
-    """The members of a union; the type itself if it is none."""
+    """The members of a union; otherwise the type itself."""
     return typing.get_args(kind) if origin(kind) in (Union, types.UnionType) else (kind,)
 
 
@@ -106,7 +106,7 @@ def choices(kind: Kind) -> tuple[Any, ...]:
 
 
 def json_type(value: Any) -> type:
-    """What JSON makes of a value; `float` for all numbers."""
+    """The type of JSON values; `float` for all numbers."""
     return float if type(value) is int else type(value)
 
 
@@ -121,9 +121,9 @@ def kind_json_type(kind: Kind) -> type:
 
 
 def most_alike(value: Json, kinds: Sequence[Kind]) -> list[Kind]:
-    """The types of objects that `value` may be meant as.
+    """The object types that best match `value`.
 
-    They know the most of its constants, then the most of its fields, then miss the fewest.
+    Those with the most of its constants, then the most of its fields, then the fewest missing ones.
     """
 
     def likeness(kind: Kind) -> tuple[int, int, int]:
@@ -137,7 +137,7 @@ def most_alike(value: Json, kinds: Sequence[Kind]) -> list[Kind]:
 
 
 def described(kind: Kind) -> str:
-    """What values of a type are called in an error."""
+    """The description of a type's values in errors."""
     if values := choices(kind):
         return ("one of " if len(values) > 1 else "") + ", ".join(map(repr, values))
     if kind in _WORDS:

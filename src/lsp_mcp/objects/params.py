@@ -1,8 +1,8 @@
-"""The params of an LSP request as a caller gives them, checked against the types of the specification.
+"""The params of an LSP request from a caller, checked against the types of the specification.
 
-Language servers take a misspelled field without a word, and fail over a missing one without naming it; this names it.
-The order for a request that is passed on: `checked_params`, the texts of `walker.documents(params, home)`,
-`Walker.inward(params, home)`. So numbers are still the caller's here; whether they are in a document comes later.
+Language servers ignore a misspelled field, and fail over a missing one without naming it; this names it. The order for
+a request that is passed on: `checked_params`, the texts of `walker.documents(params, home)`, `Walker.inward(params,
+home)`. So numbers are still the caller's here; whether they are in a document is checked later.
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ _TOKENS = ("workDoneToken", "partialResultToken")
 
 
 def checked_params(method: str, params: Any) -> Json | None:
-    """`params` if they are such as `method` takes; None if it takes none.
+    """`params` if they are valid for `method`; None if it takes none.
 
-    Nothing is lost or added; numbers like 3.0 become integers. Objects that a server sent, to be handed back, may
-    have more fields and other values of enumerations than the specification names. Of a method that it doesn't
-    define, only fields with well-known names are checked.
+    Nothing is lost or added; numbers like 3.0 become integers. Objects from a server that are handed back may have
+    fields and enumeration values that the specification does not name. For a method that it doesn't define, only fields
+    with well-known names are checked.
 
-    Raises:
-        CallerError: something is missing, unknown or of a wrong type; the message names the field by its path.
+    Raises: CallerError: something is missing, unknown or of a wrong type; the message names the field by its path.
     """
     if not isinstance(method, str) or not (_METHOD.fullmatch(method) or method in params_kinds()):
         raise CallerError(f"{shown(method)} is not an LSP method; examples: textDocument/hover or $/memoryUsage")
@@ -67,7 +66,7 @@ def checked_params(method: str, params: Any) -> Json | None:
 
 
 def _checked(value: Any, kind: Kind, path: FieldPath, *, closed: bool) -> Any:
-    """`closed`: an enumeration has no values but those that the specification names."""
+    """`closed`: only the specification's values of an enumeration are allowed."""
     kinds = alternatives(kind)
     if Any in kinds:
         return value
@@ -128,7 +127,7 @@ def _checked_list(value: list[Any], kind: Kind, path: FieldPath, *, closed: bool
 
 
 def _checked_object(value: Json, kind: type, path: FieldPath) -> Json:
-    # Callers make params and contexts; other objects come from a server, which may add to the specification.
+    # Callers create params and contexts; other objects come from a server, which may extend the specification.
     is_callers = kind.__name__.endswith(("Params", "Context"))
     known = object_fields(kind)
     if is_callers and (unknown := next((name for name in value if name not in known), None)):
@@ -137,7 +136,7 @@ def _checked_object(value: Json, kind: type, path: FieldPath) -> Json:
 
 
 def _checked_fields(value: Json, known: Mapping[str, Field], path: FieldPath, *, closed: bool) -> Json:
-    """`value` with the fields that are known checked, and all others as they are."""
+    """`value` with its known fields checked, and all others unchanged."""
     for name, field in known.items():
         if field.required and name not in value:
             instead = _closest(name, [other for other in value if other not in known])
@@ -159,7 +158,7 @@ def _unknown_field(name: str, known: Sequence[str], path: FieldPath) -> CallerEr
 
 
 def _misfit(value: Any, kinds: Sequence[Kind], path: FieldPath) -> CallerError:
-    is_open = str in kinds or int in kinds  # what an enumeration names is then only an example
+    is_open = str in kinds or int in kinds  # the specification's values are then only examples
     named = [kind for kind in kinds if kind is not type(None) and not (is_open and choices(kind))]
     expected = " or ".join(dict.fromkeys(map(described, named)))
     return CallerError(f"{spelled('params', path)}: expected {expected}, got {shown(value)}")

@@ -43,7 +43,7 @@ Returns the numbers that take the place of these; none leaves them.
 
 
 def documents(value: Any, home: str | None) -> set[str]:
-    """The URIs, as they are spelled, of the documents in which positions of `value` stand; `home` as in `Walker`."""
+    """The URIs, as spelled, of the documents that contain positions of `value`; `home` as in `Walker`."""
     found: set[str | None] = set()
 
     def visit(_place: Json, _keys: _Keys, document: str | None, _path: FieldPath) -> Json:
@@ -55,38 +55,38 @@ def documents(value: Any, home: str | None) -> set[str]:
 
 
 class Walker(Struct, frozen=True):
-    """Converts objects of one server; `inward(outward(value, home), home) == value` for what LSP lets servers send.
+    """Converts objects of one server; `inward(outward(value, home), home) == value` for everything that LSP lets
+    servers send.
 
-    Positions past the end of a line or a document stay as far past it. Only these don't come back as they were: one
-    inside a character (half a surrogate pair) becomes the character's start, one before a byte order mark comes
-    after it, and a negative one is refused, as is anything else that calls itself `line` and `character`.
+    Positions past the end of a line or a document stay equally far past it. Only these are not restored exactly: one
+    inside a character (half a surrogate pair) becomes the character's start, one before a byte order mark moves after
+    it, and a negative one is refused, as is anything else in the form of `line` and `character`.
 
-    `home` is the URI of the document that the request is about; None when it is about none. Results are new
-    objects that share the opaque parts with the old ones, and nothing that is given is changed.
+    `home` is the URI of the document that the request is about; None if there is none. Results are new objects that
+    share the opaque parts with the old ones; arguments are not changed.
     """
 
     texts: Mapping[str, Text | None]
-    """The texts that the server has, by the URIs that `documents` found.
+    """The server's texts, by the URIs that `documents` found.
 
-    Without one, positions in it are moved by the base only: units are taken for characters. Anyone who says to a
-    reader that characters are characters has to name the ones that are missing here.
+    Without one, its positions are moved by the base only: code units are taken for characters. Callers must report
+    missing ones.
     """
     encoding: PositionEncoding
     base: Base = 1
 
     def outward(self, value: Any, home: str | None) -> Any:
-        """What a server sent, as we give it to a caller: numbers from `base`, in code points."""
+        """An object from a server for a caller: numbers from `base`, in code points."""
         return _walk(value, home, self._to_caller)
 
     def inward(self, value: Any, home: str | None, name: str = "params") -> Any:
-        """What a caller sends, as the server gets it; errors call it `name`.
+        """An object from a caller for the server; errors call it `name`.
 
-        The caller's own places (`position`, `range`, `positions` or `ranges` of params with a `textDocument`)
-        must be in the document. What came from a server, past the end or not, goes back as it came.
+        The caller's own places (`position`, `range`, `positions` or `ranges` of params with a `textDocument`) must be
+        in the document. Places from a server, even past the end, are restored.
 
-        Raises:
-            PointError: a place of the caller's own is past the end.
-            CallerError: a number that isn't whole, or is below the base; the message names the field.
+        Raises: PointError: a place of the caller's own is past the end. CallerError: a number that isn't whole, or is
+        below the base; the message names the field.
         """
         own = _CALLERS_OWN if isinstance(value, dict) and isinstance(value.get("textDocument"), dict) else ()
 
@@ -188,7 +188,7 @@ def _named_document(value: Any) -> str | None:
 
 
 def _document_of(key: str, parent: Json) -> str | None:
-    """The URI of the document in which one field of `parent` stands, where it is not that of the others."""
+    """The URI of the document that one field of `parent` refers to, if it differs from the others'."""
     if key in _TARGETS and isinstance(uri := parent.get("targetUri"), str):
         return uri
     return _named_document(parent.get("from")) if key == "fromRanges" else None

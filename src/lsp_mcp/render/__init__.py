@@ -1,1 +1,1 @@
-"""Results → what a model reads: `document` makes the published JSON, `compact` the short text."""
+"""Results as text for a model: `document` makes the published JSON, `compact` the short text."""

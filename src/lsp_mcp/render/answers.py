@@ -1,4 +1,4 @@
-"""What a tool answers before it is put into words: one dataclass per published response."""
+"""Answers of tools as data: one dataclass per published response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AnchorTo = Callable[[Path, Point | None], str]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What every answer has; `known` are those of its `gaps` that its reader was told before."""
+    """The common part of all answers; `known` are those of its `gaps` that its reader was told before."""
 
     message: str
     arguments: dict[str, Any]
@@ -34,7 +34,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> str:
-        """`complete`, or why not; and what else there is to say."""
+        """`complete`, or why not; and other news."""
         return status(self.gaps, self.known)
 
 
@@ -54,7 +54,7 @@ class Outline(Answer, frozen=True, kw_only=True):
 
 
 class FolderMap(Answer, frozen=True, kw_only=True):
-    """Of `list_symbols_in_file` of a folder, in as much detail as `level` says (see `render.folder_map`)."""
+    """Of `list_symbols_in_file` of a folder, in the detail given by `level` (see `render.folder_map`)."""
 
     files: Sequence[FileOutline]
     level: int
@@ -69,10 +69,10 @@ class ReferenceList(Answer, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """The text of one declaration, or why there is none: `problem`, with what was `asked` for.
+    """The text of one declaration, or why there is none: `problem`, with the text `asked` for.
 
-    `lines` are those that are shown, with their numbers; `left_out` is the first and the last line of a stretch that is
-    not. `role` tells several declarations of one symbol apart.
+    `lines` are the shown lines with their numbers; `left_out` is the first and last line of an omitted range. `role`
+    distinguishes several declarations of one symbol.
     """
 
     asked: str
@@ -98,7 +98,7 @@ class Sources(Answer, frozen=True, kw_only=True):
 
 
 class Rename(Answer, frozen=True, kw_only=True):
-    """Of `rename_symbol_by_anchor`; after a move with what it made wrong, if that was looked at."""
+    """Of `rename_symbol_by_anchor`; after a move with the errors that it caused, if they were checked."""
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
     delta: Delta | None = None
@@ -119,7 +119,7 @@ class Change(Answer, frozen=True, kw_only=True):
 
 
 class Offers(Answer, frozen=True, kw_only=True):
-    """Of `refactor` without an action: what can be done."""
+    """Of `refactor` without an action: the available actions."""
 
     names: Sequence[str]
 
@@ -149,7 +149,7 @@ class ImplementationList(Answer, frozen=True, kw_only=True):
 
 
 class ImpactReport(Answer, frozen=True, kw_only=True):
-    """Of `find_impact`: `uses` with what they are in, `tests` the nearest first, `commands` that run them."""
+    """Of `find_impact`: `uses` with their containers, `tests` the nearest first, `commands` that run them."""
 
     uses: Sequence[Place]
     functions: Sequence[Reached]

@@ -11,15 +11,15 @@ from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, Ren
 from lsp_mcp.render.answers import AnchorTo
 from lsp_mcp.text import Text
 
-_LINES = 60  # that are shown of each file
-_MOVED = 3  # lines that are named and not shown if they only move
+_LINES = 60  # shown for each file
+_MOVED = 3  # lines that are listed without their text if they only move
 
 Numbered = list[tuple[int, str]]
 
 
 @dataclass(eq=False)
 class _Run:
-    """Lines of one file that follow each other and are removed, or added."""
+    """Adjacent lines of one file that are removed, or added."""
 
     path: Path
     sign: str
@@ -32,15 +32,15 @@ class _Run:
         return self.lines[full[0] : full[-1] + 1] if full else []
 
     def at(self, anchor: AnchorTo) -> str:
-        """Where the trimmed lines are."""
+        """The position of the trimmed lines."""
         lines = self.trimmed
         return f"{anchor(self.path, None)}{lines[0][0]}-{lines[-1][0]}"
 
 
 def diff_lines(plan: EditPlan, shown: Callable[[Path], str], anchor: AnchorTo) -> Iterator[str]:
-    """`moved FROM → TO` for lines that stay as they are; then for each file `-LINE| code` and `+LINE| code`.
+    """`moved FROM → TO` for unchanged lines; then for each file `-LINE| code` and `+LINE| code`.
 
-    Numbers of removed lines are those of before, of others those of after.
+    Removed lines have their old numbers, others the new ones.
     """
     runs = {step: list(_runs(step)) for step in plan.steps if isinstance(step, FileChange)}
     moves = _moves([run for found in runs.values() for run in found])
@@ -62,7 +62,7 @@ def diff_lines(plan: EditPlan, shown: Callable[[Path], str], anchor: AnchorTo) -
 
 
 def file_line(step: CreateFile | RenameFile | DeleteFile, shown: Callable[[Path], str]) -> str:
-    """What a step does with a whole file."""
+    """The effect of a step on a whole file."""
     match step:
         case CreateFile():
             return f"created {shown(step.path)}"
@@ -83,7 +83,7 @@ def _runs(step: FileChange) -> Iterator[_Run]:
 
 
 def _moves(runs: Sequence[_Run]) -> dict[_Run, _Run]:
-    """What is removed and added elsewhere as it was: from where to where."""
+    """Lines removed at one place and added unchanged at another: from and to."""
     added: dict[tuple[str, ...], list[_Run]] = {}
     for run in runs:
         if run.sign == "+":

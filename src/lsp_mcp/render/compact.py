@@ -1,10 +1,10 @@
-"""Answers as short text: grouped by file, one `line:char| code` a line.
+"""Answers as short text: grouped by file, one `line:char| code` per line.
 
-A line that begins with an anchor's beginning (`go://FILE#`) heads the places in that file: the beginning and
-a `line:char` below it, put together, are the anchor.
+A line with the beginning of an anchor (`go://FILE#`) is the heading of the places in that file: together with a
+`line:char` below it, it makes the anchor.
 
-What the workspace wrote never begins a line, and nothing in it breaks one (`visible`): code stands after the first
-`| ` of a line, so that no code can be taken for a heading, a place or a status.
+Text of the workspace never begins a line and cannot break one (`visible`): code follows the first `| ` of a line, so
+that it cannot be taken for a heading, a place or a status.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Shown = Callable[[Path], str]
 
 def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
     """`answer` as text for a model or a terminal."""
-    # Sources say themselves how many they are.
+    # Sources include their own count.
     first = [] if isinstance(answer, Sources) and answer.sources else [answer.message]
     lines = [*first, *_body(answer, shown, anchor), f"status: {answer.status}"]
     return "\n".join(map(visible, lines))
@@ -81,7 +81,7 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
 
 
 def _related(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """What is in relation to a symbol."""
+    """The related symbols."""
     match answer:
         case Hierarchy():
             for field, nodes in answer.trees.items():
@@ -128,7 +128,7 @@ def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[s
 
 
 def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[str]:
-    """Of one list the message says what it is; the kind is said where it is not that of the symbol itself."""
+    """For a single list, the message says what it is; the kind is added if it differs from the symbol's."""
     for field, found in answer.lists.items():
         if len(answer.lists) > 1:
             yield f"{field}:"
@@ -161,7 +161,7 @@ def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Itera
 
 
 def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
-    """`main a.go:3 > run 9 (5:2) > (*T).Do b.go:7 (11:4)`: a file is named where it is another than before."""
+    """`main a.go:3 > run 9 (5:2) > (*T).Do b.go:7 (11:4)`: a file is named where it changes."""
     parts: list[str] = []
     file: Path | None = None
     for node in nodes:
@@ -174,7 +174,7 @@ def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """What changes is said once, with all its places; files that move from one folder to another are in one line."""
+    """Equal changes are listed once, with all their places; files that move between the same folders share a line."""
     places: dict[tuple[str, str], dict[Path, list[Point]]] = {}
     for change in (step for step in plan.steps if isinstance(step, FileChange)):
         for one in change.changes:
@@ -195,7 +195,7 @@ def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
 
 
 def _folders(step: Step) -> tuple[Path | None, Path | None]:
-    """From where to where a file moves under its own name."""
+    """The old and new folder of a file that keeps its name."""
     is_plain = isinstance(step, RenameFile) and step.old.name == step.new.name
     return (step.old.parent, step.new.parent) if isinstance(step, RenameFile) and is_plain else (None, None)
 
@@ -205,7 +205,7 @@ def _quoted(text: str, indent: str) -> Iterable[str]:
 
 
 def _to_end(symbol: Symbol) -> str:
-    """`-47` of a declaration that ends on another line than its name is on."""
+    """`-47` for a declaration that ends on a later line than its name."""
     last = last_line(symbol)
     return f"-{last}" if last and last > symbol.place.span.start.line else ""
 

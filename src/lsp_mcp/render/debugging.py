@@ -1,4 +1,4 @@
-"""What a model reads of a debugged program: where it stands, what changed, how it ended; short and bounded."""
+"""A debugged program for a model: its place, changes, its end; short and bounded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_VALUE = 200  # characters of a variable's value at a stop
 _LONGEST_TEXT = 1_500  # of an exception's description
 _CALLERS = 3  # shown at a stop
 _LAST_LINES = 15  # of output, at the end
-_FEW_LINES = 5  # on the way
+_FEW_LINES = 5  # in progress reports
 _LONGEST_OUTPUT = 300  # characters of one line
 STOP_BUDGET = 1_200  # characters of all variables at a stop
 NEXT = (
@@ -34,19 +34,19 @@ STARTING = "the debugger is still starting the program{builds}: debug_continue w
 
 
 def cut(text: str, most: int) -> str:
-    """`text` with at most `most` characters, and how many are missing."""
+    """The first `most` characters of `text`, and the number of missing ones."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more)"
 
 
 def place(frame: Frame, show: Show) -> str:
-    """`FILE:LINE`, or what the adapter calls it where there is no file."""
+    """`FILE:LINE`, or the adapter's name for it if there is no file."""
     if frame.has_source and frame.path:
         return f"{show(frame.path)}:{frame.line}"
     return frame.source or "no source"
 
 
 def source(frame: Frame, around: int = _AROUND) -> str | None:
-    """The lines around a frame's, numbered, its own behind an arrow; None without a source file."""
+    """The numbered lines around a frame's, its own marked by an arrow; None without a source file."""
     if frame.path is None or frame.line < 1:
         return None
     try:
@@ -62,7 +62,7 @@ def source(frame: Frame, around: int = _AROUND) -> str | None:
 
 
 def values(variables: Iterable[Variable], budget: int, longest: int = _LONGEST_VALUE) -> tuple[dict[str, str], int]:
-    """Values by name, within `budget` characters in all; and how many are left out."""
+    """Values by name, within `budget` characters in total; and the number of omitted ones."""
     shown: dict[str, str] = {}
     left_out = 0
     for variable in variables:
@@ -86,7 +86,7 @@ def stopped(
     process: str = "",
     other_thread: bool = False,
 ) -> Json:
-    """A stop. `before`: the variables of the same call at the last one; only what changed is shown then."""
+    """A stop. `before`: the variables of the same call at the last stop; then only changes are shown."""
     stop, frame = view.stop, view.frame
     answer = {"session": name, "state": "stopped", **_why(view, reached=reached)}
     if frame is None:
@@ -114,7 +114,7 @@ def stopped(
 
 
 def _why(view: View, *, reached: bool) -> Json:
-    """The reason of a stop, and what is said of it."""
+    """The reason of a stop, and its description."""
     stop = view.stop
     reason = "reached" if reached else stop.reason
     if view.breakpoints and not reached:
@@ -131,7 +131,7 @@ def _why(view: View, *, reached: bool) -> Json:
 
 
 def _variables(view: View, before: Mapping[str, str] | None, budget: int) -> Json:
-    """The variables, or what of them is another than `before`."""
+    """The variables, or those that differ from `before`."""
     shown, left_out = values(view.variables, budget)
     answer: Json = {"variables": shown}
     if before is not None:
@@ -152,7 +152,7 @@ def stack(view: View, show: Show, most: int) -> list[str]:
 
 
 def last_output(lines: Sequence[str], most: int) -> Json:
-    """The last `most` of `lines`, and how many more there are; nothing if there are none."""
+    """The last `most` of `lines`, and the number of others; nothing if there are none."""
     if not lines:
         return {}
     answer: Json = {"output": [cut(line, _LONGEST_OUTPUT) for line in lines[-most:]]}
@@ -174,7 +174,7 @@ def ended(name: str, how: Exit, lines: Sequence[str], *, error: str = "") -> Jso
 
 
 def still(name: str, state: str, waited: float, lines: Sequence[str], builds: str = "") -> Json:
-    """Nothing to show yet: no error, and what to do."""
+    """Nothing to show yet: not an error, with advice on what to do."""
     hint = STARTING.format(builds=f" ({builds})" if builds else "") if state == "starting" else NEXT
     answer: Json = {"session": name, "state": state, "waited_s": round(waited, 1)}
     return {**answer, **last_output(lines, _FEW_LINES), "next": hint}
@@ -197,7 +197,7 @@ def output_lines(lines: Sequence[Line], *, with_stream: bool) -> list[str]:
 
 
 def compact(answer: Json) -> str:
-    """The same answer as short text: what is long is on lines of its own."""
+    """The same answer as short text: long values are on lines of their own."""
     head, body = [], []
     for key, value in answer.items():
         if isinstance(value, str) and "\n" in value:

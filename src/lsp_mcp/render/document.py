@@ -1,4 +1,4 @@
-"""Answers as the JSON that docs/contracts/code.md publishes, without white space."""
+"""Answers as the JSON published in docs/contracts/code.md, without white space."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Shown = Callable[[Path], str]
 
 
 def document(answer: Answer, shown: Shown, anchor: AnchorTo, base: Base = 1) -> str:
-    """`answer` as compact JSON; `shown` gives a file's path as callers see it. Lines and characters are from `base`."""
+    """`answer` as compact JSON; `shown` returns a file's path for callers. Lines and characters are from `base`."""
     head = {"message": answer.message, "arguments": answer.arguments}
     body = _Form(shown, anchor, base).body(answer)
     tail = {"status": answer.status, "gaps": gap_objects(answer.gaps, shown)}
@@ -56,7 +56,7 @@ class _Form:
         self._shown = shown
         self._anchor = anchor
         self._base = base
-        self._files: dict[Path, tuple[str, str]] = {}  # as they are shown, and the beginnings of their anchors
+        self._files: dict[Path, tuple[str, str]] = {}  # display paths, and the beginnings of their anchors
 
     def body(self, answer: Answer) -> Json:
         match answer:
@@ -167,7 +167,7 @@ class _Form:
         return out
 
     def _line(self, number: int) -> int:
-        """Line `number` (from 1) as callers count."""
+        """Line `number` (from 1) in the caller's numbers."""
         return int(point_numbers(Point(number, 1), self._base)["line"])
 
     def _node(self, node: Node, with_code: bool) -> Json:

@@ -1,6 +1,6 @@
-"""What a folder's files declare, as short text in as much detail as there is room for.
+"""The declarations of a folder's files as short text, in as much detail as fits.
 
-A level is a number: the higher, the less is shown. Types and functions go last, what tests declare goes first.
+A level is a number: the higher, the less is shown. Declarations in tests are omitted first, types and functions last.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lsp_mcp.visible import visible
 
 Shown = Callable[[Path], str]
 
-_SCOPES = ("namespace", "package", "module")  # what is in one of these counts as at the top of its file
-_LEVELS = [  # what is left out of what is shown by name
+_SCOPES = ("namespace", "package", "module")  # their contents count as top-level declarations
+_LEVELS = [  # omitted from the list of names
     "",
     "; fields are counted",
     "; fields and what tests declare are counted",
@@ -31,11 +31,11 @@ _LEVELS = [  # what is left out of what is shown by name
     *["; what folders declare is counted"] * 4,
 ]
 _ALL, _NO_FIELDS, _NO_TESTS, _NO_MEMBERS, _TYPES, _FILES, *_FOLDERS = range(len(_LEVELS))
-_DEPTHS = dict(zip(_FOLDERS, (None, 3, 2, 1), strict=True))  # of folders that are told apart
+_DEPTHS = dict(zip(_FOLDERS, (None, 3, 2, 1), strict=True))  # limit on folders listed separately
 
 
 def fitting(files: Sequence[FileOutline], shown: Shown, anchor: AnchorTo, most: int) -> tuple[int, int]:
-    """The lowest level at which `files` take at most `most` bytes, and how many of them do at the highest."""
+    """The lowest level at which `files` take at most `most` bytes, and the number of files that fit at the highest."""
     for level in range(len(_LEVELS)):
         if _size(map_lines(files, level, shown, anchor)) <= most:
             return level, len(files)
@@ -46,12 +46,12 @@ def fitting(files: Sequence[FileOutline], shown: Shown, anchor: AnchorTo, most: 
 
 
 def told_of(level: int) -> str:
-    """What is counted and not named at `level`, to follow what the map is of."""
+    """The text for what is counted but not named at `level`, for the end of the heading."""
     return f"{_LEVELS[level]} (for more: a smaller folder, or max_bytes)" if _LEVELS[level] else ""
 
 
 def at_level(file: FileOutline, level: int) -> tuple[Symbol, ...]:
-    """The symbols of `file` that are named at `level`."""
+    """The symbols of `file` named at `level`."""
     if level >= _FILES or (file.is_test and level >= _NO_TESTS):
         return ()
     top = _top(file.symbols or ())
@@ -61,7 +61,7 @@ def at_level(file: FileOutline, level: int) -> tuple[Symbol, ...]:
 
 
 def map_lines(files: Sequence[FileOutline], level: int, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """A line for each file and for each type in it, and one for what else it has of each kind."""
+    """A line for each file and for each type in it, and one for its other declarations of each kind."""
     if level in _DEPTHS:
         for folder, inside in groupby(files, key=lambda file: _parts(shown(file.path))[: _DEPTHS[level]]):
             yield f"{'/'.join(folder) or '.'}/ {_totals(list(inside))}"
@@ -109,7 +109,7 @@ def _word(kind: str) -> str:
 
 
 def _named(symbol: Symbol) -> str:
-    """`Read 12-14`, without the names of what it is in."""
+    """`Read 12-14`, without the names of its containers."""
     return _at(symbol.name.rpartition(").")[2], symbol)  # Go's methods have their receiver before them
 
 

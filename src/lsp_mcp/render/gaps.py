@@ -8,11 +8,11 @@ from typing import Any
 
 from lsp_mcp.gaps import Gap
 
-_MOST_FILES = 20  # named of one gap
+_MOST_FILES = 20  # listed for one gap
 
 
 def gap_objects(gaps: Sequence[Gap], display_path: Callable[[Path], str]) -> list[dict[str, Any]]:
-    """`gaps` as JSON objects: `kind`, `hides`, and if it is about files `files`, the first 20, and `more_files`.
+    """`gaps` as JSON objects: `kind`, `hides`, and if files are concerned `files`, the first 20, and `more_files`.
 
     Their texts are in `status`.
     """

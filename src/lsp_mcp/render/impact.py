@@ -1,4 +1,4 @@
-"""What a change concerns, as short text and as JSON."""
+"""The effects of a change, as short text and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import AnchorTo, ImpactReport, UnusedList
 from lsp_mcp.render.uses import bare_places, places_with_code
 
-_NEAREST = 6  # tests that are shown with their ways
+_NEAREST = 6  # tests shown with their ways
 _NAMED = 12  # exported symbols, folders, files
 
 Shown = Callable[[Path], str]
@@ -44,7 +44,7 @@ def impact_lines(answer: ImpactReport | UnusedList, shown: Shown, anchor: Anchor
 
 
 def _way(way: Sequence[str], known: dict[str, tuple[str, ...]]) -> str:
-    """` < F < G` of `way`; `…` for the rest behind a function that is `known` to go on so in a way before."""
+    """` < F < G` for `way`; `…` for the rest after a function whose continuation is `known` from an earlier way."""
     rests = {name: tuple(way[number:]) for number, name in enumerate(way, 1)}
     end = next((number for number, name in enumerate(way, 1) if rests[name] and known.get(name) == rests[name]), None)
     for name, rest in rests.items():
@@ -73,7 +73,7 @@ def _folder(one: Reached, shown: Shown) -> str:
 def impact_fields(
     answer: ImpactReport | UnusedList, place: Callable[..., dict[str, Any]], shown: Shown
 ) -> dict[str, Any]:
-    """The fields of JSON; `place` gives those of a place."""
+    """The fields of JSON; `place` returns those of a place."""
     if isinstance(answer, UnusedList):
         return {
             field: [{"name": one.name, "kind": one.kind, **place(one.place, False)} for one in found]

@@ -1,4 +1,4 @@
-"""What is wrong, as short text: grouped by file, equal messages once."""
+"""Problems as short text: grouped by file, equal messages once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lsp_mcp.features.problems import Delta, Problem
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import AnchorTo
 
-_MESSAGE = 240  # characters of one that are shown
-_FILES = 3  # that are listed with one message; of more, how many
-_FIXED = 5  # fixed ones that are listed
+_MESSAGE = 240  # shown characters of one message
+_FILES = 3  # places listed with one message; beyond that, their number
+_FIXED = 5  # fixed ones listed
 
 
 def counted(problems: Sequence[Problem], which: str = "") -> str:
@@ -25,7 +25,7 @@ def counted(problems: Sequence[Problem], which: str = "") -> str:
 def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None) -> str:
     """The result of a check in one sentence; not `compared`: without an earlier state.
 
-    `looked_at`: the number of files, where the server did not look at all that may have errors.
+    `looked_at`: the number of files, if the server did not check all that may have errors.
     """
     files = count(len({one.place.path for one in delta.new}), "file")
     if not compared:
@@ -42,7 +42,7 @@ def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None)
 
 
 def delta_lines(delta: Delta, anchor: AnchorTo, *, with_remaining: bool) -> Iterator[str]:
-    """The new problems, what was fixed, and `with_remaining` the others."""
+    """The new problems, the fixed ones, and the others if `with_remaining`."""
     yield from problem_lines(delta.new, anchor)
     if delta.fixed:
         fixed = Counter(delta.fixed)
@@ -55,7 +55,7 @@ def delta_lines(delta: Delta, anchor: AnchorTo, *, with_remaining: bool) -> Iter
 
 
 def problem_lines(problems: Sequence[Problem], anchor: AnchorTo) -> Iterator[str]:
-    """Each file with its problems; the same message in many files is shown in the first of them."""
+    """Each file with its problems; a message that occurs in many files is shown in the first of them."""
     files: defaultdict[str, dict[Path, int]] = defaultdict(dict)
     for one in problems:
         files[one.message][one.place.path] = files[one.message].get(one.place.path, 0) + 1

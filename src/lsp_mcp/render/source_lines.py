@@ -1,4 +1,4 @@
-"""The text of declarations as compact answers show it: `source_lines`."""
+"""The text of declarations in compact answers: `source_lines`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in code as short text: by file, and by the function or type that they are in."""
+"""Places in code as short text: by file, and by containing function or type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 from lsp_mcp.features.places import Place
 from lsp_mcp.render.answers import AnchorTo
 
-_LENGTH = 200  # characters of a line that is shown around a place
+_LENGTH = 200  # characters shown of the line around a place
 
 
 def bare_places(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
@@ -19,9 +19,9 @@ def bare_places(places: Sequence[Place], anchor: AnchorTo) -> Iterator[str]:
 
 
 def places_with_code(places: Sequence[Place], anchor: AnchorTo, context: int = 0) -> Iterator[str]:
-    """The places file by file, below what they are in if that has more lines; several on one line share its code.
+    """The places by file, below their containers if those have several lines; several on one line share its code.
 
-    With `context` so many lines before and after them are shown, too.
+    With `context`, that many lines before and after them are shown, too.
     """
     for path, in_file in groupby(places, key=lambda place: place.path):
         yield anchor(path, None)
@@ -39,7 +39,7 @@ def _heading(place: Place) -> str:
 
 
 def _lines(places: Sequence[Place], context: int) -> Iterator[str]:
-    """The lines of `places`, which are of one file, with those around them, each once."""
+    """The lines of `places`, all in one file, with those around them, each once."""
     by_line = {line: list(group) for line, group in groupby(places, key=lambda place: place.span.start.line)}
     shown = 0
     for line, on_line in by_line.items():

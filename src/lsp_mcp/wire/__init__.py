@@ -1,1 +1,1 @@
-"""Bytes and ids: framing, JSON-RPC peers and child processes. Knows nothing of any protocol's methods."""
+"""Framing, JSON-RPC peers and child processes, independent of any protocol's methods."""

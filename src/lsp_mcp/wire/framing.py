@@ -14,7 +14,7 @@ _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 
 class BrokenStreamError(Exception):
-    """What the other side sends is not framed messages."""
+    """The other side sends something other than framed messages."""
 
 
 def frame(body: bytes) -> bytes:
@@ -23,15 +23,15 @@ def frame(body: bytes) -> bytes:
 
 
 class Framer:
-    """Cuts what `feed` is given, in whatever pieces, into message bodies.
+    """Cuts the data given to `feed`, in any pieces, into message bodies.
 
-    Header names match in any case. Lines that are not header (a server that prints to its stdout) are passed
-    over up to the next header.
+    Header names match in any case. Lines that are not headers (of a server that prints to its stdout) are skipped up to
+    the next header.
     """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._missing: int | None = None  # bytes of the body that the current header announced
+        self._missing: int | None = None  # bytes of the body announced by the current header
 
     def feed(self, data: bytes) -> list[bytes]:
         """The bodies that `data` completes, in order.

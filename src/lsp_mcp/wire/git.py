@@ -1,4 +1,4 @@
-"""Asking git, without running anything that a repository names."""
+"""Running git without executing anything that a repository configures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.wire.process import run
 
 _TIMEOUT = 20.0  # seconds
-# Nothing that a repository's configuration names is run.
+# Disables everything that a repository's configuration could run.
 GIT = (
     "git",
     "-c",
@@ -24,7 +24,7 @@ PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 
 async def asked_git(root: Path, *arguments: str) -> str | None:
-    """What git prints in the folder `root`; None if it refuses, is missing, or takes too long."""
+    """The output of git in the folder `root`; None if it refuses, is missing, or takes too long."""
     try:
         status, printed = await run([*GIT, *arguments], cwd=root, timeout=_TIMEOUT)
     except LspMcpError:

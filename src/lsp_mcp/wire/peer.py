@@ -1,7 +1,7 @@
 """One JSON-RPC peer over a byte stream: ids, waiters, cancelling, closing.
 
-`Peer` is the other side. It is not LSP-aware but for the two names that the base protocol itself defines,
-`$/cancelRequest` and its error code (LSP 3.17, "Base Protocol").
+`Peer` is the other side. It knows only the two names of LSP that the base protocol itself defines, `$/cancelRequest`
+and its error code (LSP 3.17, "Base Protocol").
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ OnNotification = Callable[[str, Any], None]
 class Peer:
     """The program at the other end of a byte stream.
 
-    `on_request(method, params)` returns the result or raises `RefusedError`; `on_notification(method, params)`
-    returns nothing. Both are plain functions: what they start, they start elsewhere.
+    `on_request(method, params)` returns the result or raises `RefusedError`; `on_notification(method, params)` returns
+    nothing. Both are plain functions that must not block.
     """
 
     def __init__(
@@ -55,10 +55,12 @@ class Peer:
         self._waiters: dict[int, asyncio.Future[Any]] = {}
         self._closed: LspMcpError | None = None
         self.heard = 0  # messages received
-        self.deaf = asyncio.Event()  # set when it reads no more: nobody will be answered from then on
+        self.deaf = asyncio.Event()  # set when reading ends: no request will be answered from then on
 
     async def run(self) -> str:
-        """Read messages until the stream ends or breaks; how it broke, empty at its end. Call `close` afterwards."""
+        """Read messages until the stream ends or breaks; returns how it broke, empty at its end. Call `close`
+        afterwards.
+        """
         framer = Framer()
         try:
             while data := await self._reader.read(_CHUNK):
@@ -77,13 +79,11 @@ class Peer:
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """The result of `method`; None for a null result.
 
-        When the caller is cancelled or `timeout` (seconds) runs out, the other side gets `$/cancelRequest` and
-        an answer that comes later is dropped.
+        When the caller is cancelled or `timeout` (seconds) runs out, the other side gets `$/cancelRequest` and a later
+        answer is dropped.
 
-        Raises:
-            RefusedError: the other side answered with an error, or with something that is not an answer.
-            SilentError: no answer within `timeout`.
-            UnavailableError: the peer is closed, before or while the answer was awaited.
+        Raises: RefusedError: the other side answered with an error, or with something that is not an answer.
+        SilentError: no answer within `timeout`. UnavailableError: the peer is closed, before or during the wait.
         """
         if self._closed:
             raise self._closed
@@ -108,12 +108,12 @@ class Peer:
         finally:
             del self._waiters[request_id]
             if waiter.done() and not waiter.cancelled():
-                waiter.exception()  # seen: the caller may have gone for another reason in the same moment
+                waiter.exception()  # marked as handled: the caller may have gone for another reason at the same moment
             if not answered and not self._closed:
                 self.notify("$/cancelRequest", {"id": request_id})
 
     def notify(self, method: str, params: Any) -> None:
-        """Send a notification; silently nothing when the peer is closed, as nobody would read it."""
+        """Send a notification; does nothing if the peer is closed, as nobody would read it."""
         if not self._closed:
             self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
@@ -137,7 +137,8 @@ class Peer:
         try:
             await self._writer.drain()
         except OSError as error:
-            # Not the caller's end: the answer may have come already, and who closes us says how it died.
+            # Not the caller's end: the answer may have arrived already, and the code that closes us reports how it
+            # died.
             log.debug("%s: writing ended: %s", self.name, error)
             self.deaf.set()
 
@@ -184,7 +185,7 @@ class Peer:
             self._send(reply)
 
     def _guard(self, handler: OnNotification, message: dict[str, Any]) -> None:
-        """A notification that this program cannot read must not end the reading of all others."""
+        """A notification that this program cannot process must not end the reading of others."""
         try:
             handler(str(message["method"]), message.get("params"))
         except Exception:
@@ -203,4 +204,4 @@ def _decoded(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
     except (ValueError, RecursionError):
-        return json.loads(body)  # five times as slow, and takes what is not quite JSON: NaN, half a surrogate pair
+        return json.loads(body)  # five times as slow, and accepts invalid JSON: NaN, half a surrogate pair

@@ -28,16 +28,16 @@ from lsp_mcp.waiting import phase
 if TYPE_CHECKING:
     import psutil
 
-_STDERR_LINES = 40  # kept for the last words of a program that dies
+_STDERR_LINES = 40  # lines kept for the error message of a program that dies
 _STDERR_LINE_LENGTH = 500  # characters kept of each
-_CHUNK = 64 * 1024  # bytes of its stderr that are read at once; a longer line counts as several
+_CHUNK = 64 * 1024  # bytes of its stderr read at once; a longer line counts as several
 _TERMINATE_WAIT = 0.5  # seconds between SIGTERM and SIGKILL
-_STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child of it may hold open for ever
+_STDERR_WAIT = 0.2  # seconds for the end of its stderr, which a child may hold open for ever
 _KILL_WAIT = 0.3  # seconds for the kernel to carry out a SIGKILL
 _PR_SET_PDEATHSIG = 1
 TOKEN_VARIABLE = "LSP_MCP_TOKEN"  # noqa: S105 (a name; its value opens this program's servers, and is for nobody else to know)
-_FREE_AFTER = 2.0  # seconds until a program is first looked after
-_SHOWN = 80  # characters of a command that somebody waits for
+_FREE_AFTER = 2.0  # seconds until a program is first checked for hanging
+_SHOWN = 80  # characters of a waiting command
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -59,8 +59,8 @@ class Child:
         self.exited = asyncio.Event()
         self.on_error_line: Callable[[str], None] | None = None  # called with each line of its stderr, in any thread
         self.attached = False  # whether `attach` was called
-        self._put_down = False  # it had to be ended by force
-        self._swept = False  # it and its group are gone; its id may be another program's by now
+        self._put_down = False  # it was killed
+        self._swept = False  # it and its group are gone; its id may belong to another program
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._hearing = threading.RLock()  # its stderr is read by one at a time
         self._half_line = b""  # of its stderr
@@ -75,8 +75,8 @@ class Child:
                 cwd=cwd,
                 env=child_environment(env),
                 process_group=0,
-                # Must be set between fork and exec, and from the main thread: the signal comes when the
-                # *thread* that started the child ends.
+                # Must be set between fork and exec, and from the main thread: the signal is sent when the *thread* that
+                # started the child ends.
                 preexec_fn=_die_with_parent(),  # noqa: PLW1509
             )
         except OSError as error:
@@ -88,7 +88,7 @@ class Child:
         return self._popen.pid
 
     def cpu_time(self) -> float | None:
-        """Seconds of processor time that it and its children have used until now; None if it is gone. Slow: 10 ms."""
+        """Seconds of CPU time used so far by it and its children; None if it is gone. Slow: 10 ms."""
         import psutil
 
         try:
@@ -98,7 +98,7 @@ class Child:
             return None
 
     def memory(self) -> int | None:
-        """Bytes of it and its children that are in RAM; None if it is gone. Slow: 10 ms."""
+        """Bytes of it and its children in RAM; None if it is gone. Slow: 10 ms."""
         import psutil
 
         try:
@@ -113,12 +113,12 @@ class Child:
         return self._popen.poll()
 
     async def attach(self) -> None:
-        """Join the pipes to the running event loop. Its stderr is drained from here on, whatever it says."""
+        """Connect the pipes to the running event loop. Its stderr is drained from here on."""
         self.attached = True
         loop = asyncio.get_running_loop()
         popen = self._popen
         assert popen.stdin and popen.stdout and popen.stderr
-        # Threads, not tasks: both must go on while the loop is busy, and end with the child by themselves.
+        # Threads, not tasks: both must continue while the loop is busy, and end with the child by themselves.
         stderr = threading.Thread(target=self._drain_stderr, name=f"stderr of {self.pid}", daemon=True)
         stderr.start()
         threading.Thread(target=self._wait, args=(loop, stderr), name=f"wait for {self.pid}", daemon=True).start()
@@ -128,7 +128,7 @@ class Child:
         self.writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
     def hear_errors(self) -> None:
-        """Take in what it has written to its stderr until now: its stdout, read apart, may be ahead of that."""
+        """Read its stderr up to now: its stdout, read separately, may be ahead of that."""
         assert self._popen.stderr
         file = self._popen.stderr.fileno()
         poll = select.poll()
@@ -142,7 +142,7 @@ class Child:
         return "\n".join(self._stderr)
 
     def last_words(self) -> str:
-        """How it ended and the last lines of its stderr, as the end of a sentence."""
+        """How it ended and the last lines of its stderr, for the end of a sentence."""
         code = self.returncode
         how = "is still running" if code is None else _exit_text(code)
         if self._put_down:
@@ -151,7 +151,7 @@ class Child:
         return f"{how}; its last words: {words}" if words else how
 
     async def end(self, patience: float) -> None:
-        """Close its stdin, wait `patience` seconds, then SIGTERM, then SIGKILL; its whole group is gone after."""
+        """Close its stdin, wait `patience` seconds, then SIGTERM, then SIGKILL; afterwards its whole group is gone."""
         if hasattr(self, "writer"):
             self.writer.close()
         if not await self._gone_within(patience):
@@ -162,7 +162,7 @@ class Child:
         await self._gone_within(_KILL_WAIT)
 
     def detach(self) -> None:
-        """Let go of its pipes, which a process outside its group may hold open for ever."""
+        """Close its pipes, which a process outside its group may hold open for ever."""
         if hasattr(self, "writer"):
             self.writer.close()
         if hasattr(self, "_output"):
@@ -205,8 +205,8 @@ class Child:
 
     def _wait(self, loop: asyncio.AbstractEventLoop, stderr: threading.Thread) -> None:
         self._popen.wait()
-        stderr.join(_STDERR_WAIT)  # its last words are known when its end is
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        stderr.join(_STDERR_WAIT)  # its stderr is complete when its end is known
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
             loop.call_soon_threadsafe(self.exited.set)
 
 
@@ -224,14 +224,13 @@ async def run(
     free: Callable[[], Awaitable[object]] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
-    """The exit status of a short program, and what it printed: its stdout, or its stderr if that is empty.
+    """The exit status of a short program, and its output: stdout, or stderr if that is empty.
 
-    `said` is called, in a thread, with each line of its stderr; `free` is awaited after 2, 4, 8 … seconds, with what
-    may let it go on.
+    `said` is called, in a thread, with each line of its stderr; `free` is awaited after 2, 4, 8 … seconds, and may
+    unblock it.
 
-    Raises:
-        MissingProgramError: it cannot be started.
-        SilentError: it was still running after `timeout` (seconds), and was killed with its children.
+    Raises: MissingProgramError: it cannot be started. SilentError: it was still running after `timeout` (seconds), and
+    was killed with its children.
     """
     child = Child(command, cwd=cwd, env=env)
     child.on_error_line = said
@@ -264,7 +263,7 @@ async def _keep_free(free: Callable[[], Awaitable[object]]) -> None:
 
 
 def _used(process: psutil.Process) -> float:
-    """What `process` and the children that it has outlived have used; nothing of one that is gone by now."""
+    """The resources used by `process` and its ended children; nothing if it is gone by now."""
     import psutil
 
     try:
@@ -283,13 +282,13 @@ def _resident(process: psutil.Process) -> int:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What a child does between fork and exec so that it ends with this process, where the kernel can do that."""
+    """Run in a child between fork and exec so that it ends with this process, if the kernel supports that."""
     return partial(_set_death_signal, _LIBC, os.getpid()) if _LIBC else None
 
 
 def _set_death_signal(libc: ctypes.CDLL, parent: int) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the kernel was asked
+    if os.getppid() != parent:  # it died before the kernel was told
         os._exit(1)
 
 

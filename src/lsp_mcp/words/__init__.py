@@ -1,1 +1,1 @@
-"""Which files have a word, where it stands in their code, and which of them can mean a symbol by it."""
+"""The files that contain a word, its places in their code, and which of them can mean a symbol."""

@@ -1,7 +1,7 @@
-"""Which files have which words: `WordIndex`. Pure.
+"""The words of files: `WordIndex`. Pure.
 
-8 bytes for each word of each file: the word's hash (32 bits), and the file's number. So once in ten thousand words a
-file is named that has another one with the same hash: callers read the files anyway.
+8 bytes for each word of each file: the word's hash (32 bits), and the file's number. So for one in ten thousand words,
+a file with another word of the same hash is returned: callers read the files anyway.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from zlib import crc32
 
 from msgspec import Struct, field
 
-_BUCKETS = 4096  # by the lowest bits of the hash; one is searched from end to end
+_BUCKETS = 4096  # by the lowest bits of the hash; a bucket is searched linearly
 _LOWEST = _BUCKETS - 1
 _NUMBERS = 24  # bits of a file's number
 _NUMBER = (1 << _NUMBERS) - 1
 _MANY = 10_000  # entries
-_LEAST_WASTE = 10_000  # entries of files as they were that are carried along
+_LEAST_WASTE = 10_000  # stale entries that are kept
 
 _LETTERS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
 _PART = re.compile(r"\w+")
 
 
 def words_in(content: bytes) -> set[bytes]:
-    """The words of `content`, in code and elsewhere, as `parts` spells them."""
-    # Twice as quick as a pattern. Of what a word may begin with only digits come before `:`.
+    """The words of `content`, in code and elsewhere, spelled as by `parts`."""
+    # Twice as fast as a pattern. Of the characters that may begin a word only digits come before `:`.
     words = {word for word in set(content.translate(_LETTERS).split()) if word > b":"}
     if content.isascii():
         return words
@@ -34,22 +34,22 @@ def words_in(content: bytes) -> set[bytes]:
 
 
 def parts(word: str) -> list[bytes]:
-    """What of `word` are words in an index: a file that has the word has all of them."""
+    """The parts of `word` that an index contains: a file with the word has all of them."""
     return [part.encode("utf-8", "surrogatepass") for part in _PART.findall(word) if not part[0].isdigit()]
 
 
 class Table(Struct):
-    """The data of an index. Entries of files that are no more stay in the buckets until there are many."""
+    """The data of an index. Entries of deleted files stay in the buckets until there are many."""
 
-    paths: list[str | None] = field(default_factory=list)  # by number; None: of a file as it was
-    sizes: array[int] = field(default_factory=lambda: array("I"))  # how many words, by number
+    paths: list[str | None] = field(default_factory=list)  # by number; None: stale
+    sizes: array[int] = field(default_factory=lambda: array("I"))  # number of words, by number
     stamps: array[int] = field(default_factory=lambda: array("Q"))  # by number: see `put`
     imports: list[tuple[str, ...]] = field(default_factory=list)  # by number
     buckets: list[array[int]] = field(default_factory=lambda: [array("Q") for _ in range(_BUCKETS)])
     numbers: dict[str, int] = field(default_factory=dict)  # by path
 
     def compacted(self) -> Table:
-        """The same without files as they were."""
+        """The same without stale entries."""
         new = {number: index for index, number in enumerate(self.numbers.values())}
         return Table(
             list(self.numbers),
@@ -65,12 +65,12 @@ class Table(Struct):
 
 
 class WordIndex:
-    """Words by file and files by word, and what each file imports. One thread writes while others may read."""
+    """Words by file and files by word, and the imports of each file. One thread may write while others read."""
 
     def __init__(self, table: Table | None = None) -> None:
         self._table = table or Table()
-        self._waste = 0  # entries of files as they were
-        self.imports_changed = 0  # how often a file came or went, or imports something else
+        self._waste = 0  # stale entries
+        self.imports_changed = 0  # number of files added, removed, or with changed imports
 
     def __len__(self) -> int:
         return len(self._table.numbers)
@@ -80,11 +80,11 @@ class WordIndex:
 
     @property
     def pairs(self) -> int:
-        """How many entries there are: a word of a file is one."""
+        """The number of entries, one for each word of a file."""
         return sum(map(len, self._table.buckets))
 
     def put(self, path: str, words: Collection[bytes], imports: tuple[str, ...] = (), stamp: int = 0) -> None:
-        """From now on `path` has exactly these words. `stamp` says which content it had then; 0: nothing does."""
+        """Replace the words of `path`. `stamp` identifies its content; 0: unknown."""
         table = self._table
         buckets, number = table.buckets, len(table.paths)
         for hashed in map(crc32, words):
@@ -101,7 +101,7 @@ class WordIndex:
             self._bury(before)
 
     def drop(self, path: str) -> None:
-        """`path` is no more."""
+        """Remove `path`."""
         if (number := self._table.numbers.pop(path, None)) is not None:
             self._bury(number)
             self.imports_changed += 1
@@ -111,13 +111,13 @@ class WordIndex:
         return list(self._table.numbers)
 
     def imports(self, path: str) -> tuple[str, ...]:
-        """What was put with `path`; nothing if it never was."""
+        """The value stored with `path`; None if there is none."""
         table = self._table
         number = table.numbers.get(path)
         return () if number is None else table.imports[number]
 
     def stamp(self, path: str) -> int:
-        """What was put with `path`; 0 if it never was."""
+        """The stamp stored with `path`; 0 if there is none."""
         table = self._table
         number = table.numbers.get(path)
         return 0 if number is None else table.stamps[number]
@@ -131,13 +131,13 @@ class WordIndex:
         return set(table.numbers) if found is None else found
 
     def is_common(self, word: str) -> bool:
-        """Whether to look for `word` goes through so many entries that it takes a while."""
+        """Whether searching for `word` scans so many entries that it takes a while."""
         return any(len(self._table.buckets[crc32(part) & _LOWEST]) > _MANY for part in parts(word))
 
     def compact(self) -> Table:
         """Remove the data of outdated files; returns the data to save."""
         if len(self._table.paths) != len(self._table.numbers):
-            # Another one: readers go on with theirs.
+            # A new object: readers continue with theirs.
             self._table, self._waste = self._table.compacted(), 0
         return self._table
 

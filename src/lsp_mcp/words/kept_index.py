@@ -1,4 +1,4 @@
-"""The index of a workspace's words, kept as fresh as what the watch has told, and between sessions: `KeptIndex`."""
+"""The index of a workspace's words, kept current with the watch, and stored between sessions: `KeptIndex`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from lsp_mcp.words.saved import load, save
 
 log = logging.getLogger(__name__)
 
-_WORTH_SAVING = 20, 0.02  # files that were read, and their part of all
-_RACY = 0.05  # seconds: a file that was written this shortly before it was read may change again unseen (coarse mtime)
+_WORTH_SAVING = 20, 0.02  # minimum number of newly read files, and their share, for storing it again
+_RACY = 0.05  # seconds: a file written this shortly before it was read may change unnoticed (coarse mtime)
 _FIRST_SECONDS = 1.0  # that a question may wait for the first reading
-_LOOKED_AT = 64  # files in a row that only their state is asked of
+_LOOKED_AT = 64  # consecutive files whose state is checked
 
 Buffers = Callable[[], Mapping[Path, Text]]
-"""The texts that an editor has of files, which count more than what is on disk."""
+"""An editor's texts of files, which take precedence over the disk."""
 
 
 class KeptIndex:
-    """Reads the source files of `adapter` in the workspace `root` in a thread, and again what changes.
+    """Reads the source files of `adapter` in the workspace `root` in a thread, and changed ones again.
 
-    `paths` gives every file there.
+    `paths` returns every file there.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class KeptIndex:
         self._paths = paths
         self._importing = importing
         self._buffers = buffers
-        self._pending: set[str] | None = None  # files to be read; None: all of them
+        self._pending: set[str] | None = None  # files to read; None: all of them
         self._reading: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
         self._has_read = False  # all files, once
@@ -67,23 +67,23 @@ class KeptIndex:
     def begin(self) -> None:
         """Start reading the unread files, unless that is already under way."""
         if self._pending != set() and not self._closed and not self._is_reading:
-            # In a context of its own: it is not a part of the call that happens to begin it.
+            # In its own context: it is not a part of the call that starts it.
             self._reading = asyncio.create_task(self._read(), context=Context())
 
     def changed(self, sources: Iterable[Path]) -> None:
-        """These source files came, changed or went, on disk or in a buffer."""
+        """These source files were created, changed or deleted, on disk or in a buffer."""
         if self._pending is not None:
             self._pending.update(map(str, sources))
 
     def unknown(self) -> str:
-        """What it does not know yet; empty if it knows all that it was told of."""
+        """Files that are not read yet; empty if the index is current."""
         if self._pending == set() and not self._is_reading:
             return ""
         read = len(self.index)
         return f"{read:,} of {max(self._total, read):,} files are in the index of words"
 
     async def wait(self, seconds: float | None) -> None:
-        """Until nothing is unknown, at most `seconds`; unless that is 0, longer during the first reading."""
+        """Wait until all files are read, at most `seconds`; unless that is 0, longer during the first reading."""
         if seconds and not self._has_read:
             seconds = max(seconds, _FIRST_SECONDS)
         end = None if seconds is None else time.monotonic() + seconds
@@ -93,13 +93,13 @@ class KeptIndex:
             left = None if end is None else end - time.monotonic()
             if left is not None and left <= 0:
                 return
-            # `wait` leaves it alone when its caller is cancelled: it is for everybody.
+            # `wait` does not cancel it with its caller: it is for all callers.
             done, _ = await asyncio.wait([self._reading], timeout=left)
             for task in done:
-                task.result()  # a defect is raised, not tried again
+                task.result()  # a defect is raised, not retried
 
     async def close(self) -> None:
-        """End what goes on."""
+        """Stop reading."""
         self._closed = True
         if self._reading:
             await asyncio.wait([self._reading])
@@ -113,10 +113,10 @@ class KeptIndex:
         return self._reading is not None and not self._reading.done()
 
     async def _read(self) -> None:
-        """Read what is pending. What was read at first is known before it is saved."""
+        """Read the pending files. The first reading is visible before it is stored."""
         if self._saving:
-            await asyncio.wait([self._saving])  # the index does not change while it is saved
-        # Listed here: the watch and the editor are for one thread.
+            await asyncio.wait([self._saving])  # the index does not change while it is stored
+        # Listed here: the watch and the editor are not thread-safe.
         held = {str(path): text for path, text in self._buffers().items()}
         pending = self._pending
         if pending is None:
@@ -132,7 +132,7 @@ class KeptIndex:
             await asyncio.to_thread(self._read_all, pending, held)
 
     def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> bool:
-        """Take what was kept as far as it still holds, and read the rest; whether that is worth saving."""
+        """Load the stored index as far as it is valid, and read the rest; returns whether that is worth storing."""
         file = self._file()
         if file and (table := load(file, self._rules())):
             index, listed = WordIndex(table), set(sources)
@@ -174,7 +174,7 @@ class KeptIndex:
         self.index.put(path, words_in(content), self._importing.of(content) if self._importing else (), stamp)
 
     def _file(self) -> Path | None:
-        """Where it is kept."""
+        """Its place."""
         try:
             return checkout_folder(self._root) / f"{self._adapter.name}.words"
         except OSError as error:
@@ -189,7 +189,7 @@ _UNSURE = 1  # a stamp that no content has
 
 
 def _stamp(path: str) -> int:
-    """A number for the content of `path`, another one for another content; 0 if there is no such file."""
+    """A number that identifies the content of `path`; 0 if there is no such file."""
     signature = Signature.of(path)
     if signature is None:
         return 0

@@ -1,8 +1,8 @@
-"""Where a word is in the code of a text, and not in its comments and strings: `occurrences`.
+"""Where a word is in the code of a text, outside comments and strings: `occurrences`.
 
-The patterns of a language's comments and strings are data of its adapter. A grammar in full would do the same in 25
-times the time (tree-sitter 0.26, Go: 6 MB a second), and loses track where code doesn't parse: in macros, in what the
-preprocessor leaves out. Whatever is not surely a comment or a string counts as code.
+The patterns of a language's comments and strings are data of its adapter. A complete grammar would take 25 times as
+long (tree-sitter 0.26, Go: 6 MB a second), and fails where code doesn't parse: in macros, in text that the preprocessor
+excludes. Anything that is not certainly a comment or a string counts as code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Occurrences(Struct, frozen=True):
 
     spans: tuple[Span, ...] = ()
     in_macros: frozenset[Span] = frozenset()  # those in the definition of a macro: they can mean several symbols
-    lexed: bool = True  # False: nothing is known of the language, so some may be in comments and strings
+    lexed: bool = True  # False: the language is unknown, so some may be in comments and strings
 
     def __iter__(self) -> Iterator[Span]:
         return iter(self.spans)
@@ -36,13 +36,13 @@ NONE = Occurrences()
 
 
 def occurrences(text: Text, word: str, language: Language | None) -> Occurrences:
-    """Everywhere that `word` stands as a whole word in the code of `text`.
+    """All places of `word` as a whole word in the code of `text`.
 
-    What the preprocessor leaves out is code, unless no configuration has it (`#if 0`); so are comments that name
+    Text that the preprocessor excludes is code, except in every configuration (`#if 0`); so are comments that name
     symbols for a compiler (`Lexing.naming`).
     """
     content = text.content
-    if word not in content:  # many times as quick as the pattern
+    if word not in content:  # many times as fast as the pattern
         return NONE
     found = [match.span() for match in _whole(word).finditer(content) if not _is_marked(content, match.end())]
     rules = language.lexing if language else None
@@ -57,14 +57,14 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
 
 
 def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
-    """Where a string of `text` has `word` as what something is looked up by: all of the string, or behind a dot.
+    """The places where a string of `text` uses `word` as a key: all of the string, or after a dot.
 
-    As in `getattr(x, "word")` and the template `{{.word}}`; not in prose, nor as a call in code that is quoted.
+    As in `getattr(x, "word")` and the template `{{.word}}`; not in prose, nor as a call in quoted code.
     """
     rules = language.lexing if language else None
     if rules is None or word not in text.content:
         return []
-    # Most places are in plain code, which this tells without lexing the file.
+    # Most places are in plain code, which this detects without lexing the file.
     found = [match.span() for match in re.finditer(rf"(?<![\w\s]){re.escape(word)}(?![\w(])", text.content)]
     if not found:
         return []
@@ -81,7 +81,7 @@ def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
 
 
 def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
-    """The name of the macro whose definition `span` is in; None if it is in none."""
+    """The name of the macro whose definition contains `span`; None if there is none."""
     rules = language.lexing if language else None
     if rules is None or not rules.macro:
         return None
@@ -91,7 +91,7 @@ def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
 
 
 def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[tuple[int, int]]:
-    """Those of the places `found` that no comment or string covers."""
+    """Those of the places `found` outside comments and strings."""
     pattern = _compiled(f"(?P<naming>{rules.naming or '(?!)'})|{rules.comment}|{rules.string}")
     regions = _regions(pattern, content, found)
     code = [place for place, region in zip(found, regions, strict=True) if region is None or region["naming"]]
@@ -100,12 +100,12 @@ def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[
 
 
 def _never_compiled(content: str, rules: Lexing) -> list[tuple[int, int]]:
-    """What no configuration compiles."""
+    """The ranges that no configuration compiles."""
     pattern = _compiled(rules.conditional)
     if not rules.conditional or not any(match["never"] for match in pattern.finditer(content)):
         return []
     found: list[tuple[int, int]] = []
-    begun: list[int | None] = []  # for each condition that is open: where the part begins that is never compiled
+    begun: list[int | None] = []  # for each open condition: the start of the part that is never compiled
     for match in _compiled(f"{rules.comment}|{rules.string}|{rules.conditional}").finditer(content):
         if match["never"] or match["begin"]:
             begun.append(match.end() if match["never"] else None)
@@ -118,7 +118,7 @@ def _never_compiled(content: str, rules: Lexing) -> list[tuple[int, int]]:
 
 
 def _regions(pattern: re.Pattern[str], content: str, places: list[tuple[int, int]]) -> list[re.Match[str] | None]:
-    """For each of `places`, which are in order, the match of `pattern` that covers it, if one does."""
+    """For each of `places`, which are in order, the match of `pattern` that contains it, if there is one."""
     regions: list[re.Match[str] | None] = []
     matches = pattern.finditer(content)
     region = next(matches, None)
@@ -136,13 +136,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _whole(word: str) -> re.Pattern[str]:
-    # `~A` and `operator==` begin or end with what is not a letter: whatever is beside that.
+    # `~A` and `operator==` begin or end with a character that is not a letter: then its neighbour may be anything.
     before = r"(?<!\w)" if word[:1].isalnum() or word[:1] == "_" else ""
     after = r"(?!\w)" if word[-1:].isalnum() or word[-1:] == "_" else ""
     return re.compile(f"{before}{re.escape(word)}{after}")
 
 
 def _is_marked(content: str, end: int) -> bool:
-    """Whether a combining mark follows, which makes another word of it: no letter for `re`."""
+    """Whether a combining mark follows, which makes another word of it, but is not a letter for `re`."""
     following = content[end : end + 1]
     return not following.isascii() and following != "" and category(following) in ("Mn", "Mc")

@@ -23,7 +23,7 @@ _EVERYWHERE = ""  # the folder that an import leads to if nobody knows which
 
 
 class Importing:
-    """Reads what a file imports, by the patterns of an adapter. No comment or string is taken for an import."""
+    """Reads the imports of a file, by the patterns of an adapter. Comments and strings are not taken for imports."""
 
     def __init__(self, rules: Visibility, lexing: Lexing) -> None:
         comment, string = f"(?:{lexing.comment})", f"(?:{lexing.string})"
@@ -35,11 +35,11 @@ class Importing:
 
     @property
     def rules(self) -> str:
-        """What it goes by, so that two that read differently are told apart."""
+        """Identifies the rules, so that different readings are not confused."""
         return self._tokens.pattern.decode()
 
     def of(self, content: bytes) -> Imports:
-        """What `content` imports, as it is spelled; each once, sorted."""
+        """The imports of `content`, as spelled; each once, sorted."""
         tokens = takewhile(lambda match: match["end"] is None, self._tokens.finditer(content))
         sections = [match[0] for match in tokens if match["imports"]]
         found = {path for part in sections for match in self._strings.finditer(part) if (path := match["string"])}
@@ -52,11 +52,11 @@ class Importing:
 
 
 class Packages:
-    """The folders at one moment. Made and asked in a thread: it reads the folders of libraries.
+    """The folders at one moment. Created and used in a thread: it reads the folders of libraries.
 
     `files` are the source files with their imports; `names` says which folders a path may begin at; `libraries` are
-    folders that hold packages as `PATH@VERSION`; below folders with names in `copies` lie packages by their paths.
-    `known` remembers from one to the next what libraries import. Once `stopped`, it is of no use, and soon done.
+    folders that contain packages as `PATH@VERSION`; folders named in `copies` contain packages by their paths. `known`
+    caches the imports of libraries between instances. Once `stopped`, it is useless, and soon ends.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class Packages:
         self._names: defaultdict[str, list[str]] = defaultdict(list)
         for name, folder in names:
             self._names[name].append(folder)
-        self._shared: defaultdict[str, set[str]] = defaultdict(set)  # what the files import that others read too
-        self._private: defaultdict[str, set[str]] = defaultdict(set)  # what tests import
+        self._shared: defaultdict[str, set[str]] = defaultdict(set)  # imports of files that other packages read too
+        self._private: defaultdict[str, set[str]] = defaultdict(set)  # imports of tests
         for path, imports in files:
             folder, _, name = path.rpartition(os.sep)
             (self._private if self._is_private(name) else self._shared)[folder].update(imports)
-        self._copies: defaultdict[str, list[str]] = defaultdict(list)  # by the path of the import
+        self._copies: defaultdict[str, list[str]] = defaultdict(list)  # by import path
         for folder in (*self._shared, *self._private):
             for name in copies:
                 _, found, path = folder.rpartition(f"{os.sep}{name}{os.sep}")
@@ -99,7 +99,7 @@ class Packages:
         self._leading: dict[str, frozenset[str]] = {}
 
     def leading_to(self, folder: str) -> frozenset[str]:
-        """The folders that lead to `folder` by imports of imports, itself included."""
+        """The folders that import `folder`, directly or indirectly, including itself."""
         if folder not in self._leading:
             found = {folder, _EVERYWHERE}
             todo = list(found)
@@ -117,7 +117,7 @@ class Packages:
         return any(not wanted.isdisjoint(self._folders(path)) for path in imports)
 
     def is_library(self, path: str) -> bool:
-        """Whether an import of `path` surely leads to a library, and to nothing of the workspace."""
+        """Whether an import of `path` certainly leads to a library, and not to the workspace."""
         return not self._folders(path)
 
     def has(self, folder: str) -> bool:
@@ -125,13 +125,13 @@ class Packages:
         return folder in self._shared or folder in self._private
 
     def is_private(self, path: str) -> bool:
-        """Whether nobody else can import what the file `path` declares."""
+        """Whether no other file can import the declarations of the file `path`."""
         return bool(self._is_private(path.rpartition(os.sep)[2]))
 
     # --- inside ------------------------------------------------------------------------------------
 
     def _graph(self) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
-        """Who imports each folder: packages, and tests."""
+        """The importers of each folder: packages, and tests."""
         importers: defaultdict[str, set[str]] = defaultdict(set)
         private: defaultdict[str, set[str]] = defaultdict(set)
         for folder, imports in self._private.items():
@@ -163,7 +163,7 @@ class Packages:
         return self._known[folder]
 
     def _folders(self, path: str) -> frozenset[str]:
-        """The folders that an import of `path` may lead to; none for one that leads to nothing of the workspace."""
+        """The folders that an import of `path` may lead to; none if it leads outside the workspace."""
         if path not in self._resolved:
             found = {*self._here(path)}
             if not found and not self._is_library(path):
@@ -172,7 +172,7 @@ class Packages:
         return self._resolved[path]
 
     def _here(self, path: str) -> Iterable[str]:
-        """Folders of the workspace, and those beside it that it names."""
+        """Folders of the workspace, and further ones that it names."""
         yield from self._copies.get(path, ())
         for name, rest in _divided(path):
             for start in self._names.get(name, ()):
@@ -181,7 +181,7 @@ class Packages:
                     yield folder
 
     def _elsewhere(self, path: str) -> Iterable[str]:
-        """Folders of libraries, of every version that is there."""
+        """Folders of libraries, in every installed version."""
         mark = self._version_mark
         for name, rest in _divided(path) if mark else ():
             parent, _, last = _escaped(name, self._capital_mark).rpartition("/")
@@ -209,5 +209,5 @@ def _divided(path: str) -> Iterable[tuple[str, str]]:
 
 
 def _escaped(path: str, mark: str) -> str:
-    """`a/B` as `a/!b`, for file systems that don't tell letters apart."""
+    """`a/B` as `a/!b`, for file systems that ignore letter case."""
     return re.sub("[A-Z]", lambda match: mark + match[0].lower(), path) if mark else path

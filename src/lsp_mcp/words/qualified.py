@@ -26,9 +26,9 @@ def qualified(
     language: Language | None,
     is_library: Callable[[str], bool],
 ) -> dict[Span, str]:
-    """Those of `spans` before which stands the name of a package, with the path by which `text` imports that.
+    """Those of `spans` that follow the name of a package, with the path by which `text` imports it.
 
-    `is_library` tells whether the import of a path surely leads to a library whose name `rules` know.
+    `is_library` tells whether the import of a path certainly leads to a library whose name `rules` know.
     """
     lexing = language.lexing if language else None
     if not (lexing and rules.import_name_pattern):
@@ -51,7 +51,7 @@ def _operand(text: Text, span: Span) -> str:
 
 
 def _sections(content: str, rules: Visibility, lexing: Lexing) -> list[tuple[int, int]]:
-    """Where the import declarations stand."""
+    """The ranges of the import declarations."""
     found = []
     for match in _tokens(rules, lexing).finditer(content):
         if match["end"] is not None:
@@ -68,7 +68,7 @@ def _names(
     lexing: Lexing,
     is_library: Callable[[str], bool],
 ) -> dict[str, str]:
-    """The paths of the imports of which it is known what the file calls them, by that."""
+    """The paths of imports whose name in the file is known, by that name."""
     paths: dict[str, str] = {}
     for start, end in sections:
         for match in _imports(rules, lexing).finditer(content, start, end):
