@@ -1,4 +1,4 @@
-"""The project board: tasks, notes and questions that agents and people share : docs/contracts/board.md.
+"""The project board: tasks, notes and questions shared by agents and people: docs/contracts/board.md.
 
-Knows nothing of MCP.
+Independent of MCP.
 """

@@ -1,4 +1,4 @@
-"""The file beside SQLite's database in which processes tell each other what agents read, and that something changed."""
+"""The file next to SQLite's database through which processes report what agents read, and that something changed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _MOST_ACTIVITY = 64 * 1024  # bytes of the file, which is then emptied
 
 
 def activity_file(database: Path) -> Path:
-    """Beside a file of SQLite's: what processes tell each other, a line of JSON each, or an empty one: "look"."""
+    """Next to a file of SQLite's: one line of JSON per report, or an empty one: "look"."""
     return database.with_name(f"{database.name}-activity")
 
 
 def tell_followers(database: Path, line: bytes) -> None:
-    """Append a line for those who follow `activity_file`; harmless if that cannot be done."""
+    """Append a line for followers of `activity_file`; a failure is harmless."""
     file = activity_file(database)
     try:
         big = file.exists() and file.stat().st_size > _MOST_ACTIVITY
-        # One write of a short line at the end is not torn apart by another's.
+        # One write of a short line at the end is atomic.
         descriptor = open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if big else 0))
         try:
             os.write(descriptor, line)

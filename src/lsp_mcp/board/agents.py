@@ -1,4 +1,4 @@
-"""Agents: who is connected, under which name."""
+"""Agents: their connections and names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.board.tables import agents, questions, tasks
 from lsp_mcp.errors import CallerError
 
-SILENT = 90.0  # seconds after which a process that says nothing counts as ended
+SILENT = 90.0  # seconds of silence after which a process counts as ended
 _MOST_CLIENT = 120
 
 
 def connect(at: Transaction, client: str, process: str, token: str | None = None) -> Actor:
-    """A new agent, which is connected to `process` (of ours); its name is made of what its `client` is called.
+    """A new agent, connected to `process` (of ours); its name is derived from its `client`'s.
 
     It can come back with `token`, which only it knows.
     """
@@ -48,8 +48,7 @@ def connect(at: Transaction, client: str, process: str, token: str | None = None
 def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
     """The agent that was given `token`, now connected to `process`, with its name, tasks and questions.
 
-    Raises:
-        CallerError: nobody was.
+    Raises: CallerError: there is none.
     """
     row = at.connection.execute(sa.select(agents).where(agents.c.token == _hash(token))).mappings().first()
     if row is None:
@@ -65,7 +64,7 @@ def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
 
 
 def succeed(at: Transaction, old: Actor, new: Actor) -> None:
-    """What `old` has, is `new`'s from now on; `old` is gone."""
+    """Transfer everything of `old` to `new`; `old` is removed."""
     if old.id == new.id:
         return
     at.connection.execute(sa.update(tasks).where(tasks.c.claimed_by == old.id).values(claimed_by=new.id))
@@ -75,9 +74,9 @@ def succeed(at: Transaction, old: Actor, new: Actor) -> None:
 
 
 def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
-    """The agent under the name that it wants, or with a number behind it while another agent has that one.
+    """The agent under its preferred name, with a number appended while another agent has that one.
 
-    The name of one that is gone is that one's: nobody becomes another agent by its name.
+    The name of a disconnected agent stays reserved: a name does not make one agent another.
     """
     if name is None:
         return actor
@@ -92,10 +91,9 @@ def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
 
 
 def rename(at: Transaction, agent: str, name: str) -> str:
-    """The new name of the agent of that id, which is told of it.
+    """The new name of the agent of that id, which is notified.
 
-    Raises:
-        CallerError: there is no such agent, another one has that name, or it cannot be one.
+    Raises: CallerError: there is no such agent, another one has that name, or the name is invalid.
     """
     found, wanted = row(at, agent), fields.name(name, "name")
     if wanted == found["name"]:
@@ -117,10 +115,10 @@ def row(at: Transaction, agent: str) -> RowMapping:
 
 
 def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> None:
-    """The agent is gone; its claims have lapsed, and its questions wait for it to come back.
+    """Disconnect the agent; its claims lapse, and its questions wait for it to come back.
 
-    Nothing happens if it is connected to another process than `process` by now. One that leaves neither claims nor
-    questions is forgotten, and its name is free.
+    Does nothing if it is connected to another process than `process` by now. One without claims or questions is
+    removed, and its name is free.
     """
     here = sa.select(agents.c.process).where(agents.c.id == actor.id)
     if process is not None and at.connection.execute(here).scalar() != process:
@@ -140,7 +138,7 @@ def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> Non
 
 
 def end(at: Transaction, process: str) -> None:
-    """All agents of a process of ours that has ended are gone."""
+    """Disconnect all agents of a process of ours that has ended."""
     for row in list(at.connection.execute(sa.select(agents).where(agents.c.process == process)).mappings()):
         disconnect(at, Actor(row["name"], row["id"]))
 
@@ -152,9 +150,9 @@ def are_others(at: Transaction, process: str) -> bool:
 
 
 def beat(at: Transaction, process: str, has_gone: Callable[[str, str], bool] = lambda *_: False) -> None:
-    """The agents of `process` are there, whatever others took them for; those of processes that have ended are gone.
+    """Refresh the heartbeat of `process` and its agents, and disconnect agents of ended processes.
 
-    A process on another machine cannot be asked: `has_gone` tells of it by its name and when it was last seen.
+    For a process on another machine, `has_gone` decides by its name and the time of its last heartbeat.
     """
     own = agents.c.process == process
     at.connection.execute(sa.update(agents).where(own).values(connected=True, last_seen=at.now))
@@ -163,19 +161,19 @@ def beat(at: Transaction, process: str, has_gone: Callable[[str, str], bool] = l
         if ended.setdefault(row["process"], has_ended(row["process"])):
             disconnect(at, Actor(row["name"], row["id"]))
         elif has_gone(row["process"], row["last_seen"]):
-            # It may have been asleep, and says so then: its agents are not forgotten.
+            # It may have been suspended; it reports when it resumes, so its agents are not removed.
             at.connection.execute(sa.update(agents).where(agents.c.id == row["id"]).values(connected=False))
             at.change("disconnected", "agent", row["id"], row["name"])
 
 
 class Sightings:
-    """Tells which processes are silent, by this machine's own clock: others' may be wrong, and be set."""
+    """Detects silent processes by this machine's own clock: other clocks may be wrong."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, float]] = {}
 
     def has_gone(self, process: str, last_seen: str) -> bool:
-        """Whether it has said nothing new for `SILENT` seconds."""
+        """Whether it has sent no heartbeat for `SILENT` seconds."""
         known = self._seen.get(process)
         if known is None or known[0] != last_seen:
             self._seen[process] = known = (last_seen, monotonic())

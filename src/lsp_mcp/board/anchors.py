@@ -37,7 +37,7 @@ def pending(at: Transaction, file: str, symbol: str) -> list[Row]:
 
 
 def change(at: Transaction, row: Row, values: Mapping[str, Any]) -> None:
-    """Give an anchor other values: its symbol has moved. No revision of the task: it says what it said before."""
+    """Move an anchor with its symbol. This makes no new revision of the task, whose meaning is the same."""
     key = (anchors.c.task == row["task"]) & (anchors.c.position == row["position"])
     at.connection.execute(sa.update(anchors).where(key).values(**values))
     title = at.connection.execute(sa.select(tasks.c.title).where(tasks.c.id == row["task"])).scalar() or ""

@@ -1,4 +1,4 @@
-"""Tells agents what a person has answered, and what others did to them or their tasks: `Answers`."""
+"""Notifies agents of a person's answers, and of changes by others to them or their tasks: `Answers`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LOGGER = "board"
 
 
 class Answers:
-    """Tells the answer to the connection whose agent has asked, if it is still there.
+    """Sends the answer to the connection of the agent that asked, if it still exists.
 
-    What is missed is not lost: get_response and get_responses have it.
+    Nothing is lost otherwise: get_response and get_responses return it.
     """
 
     def __init__(self, board: Board, participants: Participants) -> None:
@@ -27,7 +27,7 @@ class Answers:
         self._telling: asyncio.Task[None] | None = None
 
     def called(self, key: str, tell: Tell) -> None:
-        """A connection calls a tool; it is told through `tell`."""
+        """A connection calls a tool; `tell` sends it notices."""
         self._participants.reached[key] = tell
         if self._telling is None or self._telling.done():
             self._telling = asyncio.create_task(self._tell())
@@ -56,7 +56,7 @@ class Answers:
         await self._send(str(question["agent"]), told)
 
     async def _news(self, agent: str, text: str) -> None:
-        """Somebody did something that concerns that agent: whether it listens or not, it is told."""
+        """Record an event that concerns that agent: it is reported now or later."""
         for key in self._participants.keys(agent):
             self._participants.tell(key, text)
         await self._send(agent, {"message": text})

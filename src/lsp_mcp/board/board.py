@@ -1,4 +1,4 @@
-"""The board as the event loop sees it: `Board` runs transactions in threads, and tells of what anybody does."""
+"""The board for the event loop: `Board` runs transactions in threads, and publishes events."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-_MOST_AT_ONCE = 500  # events that a listener may be behind
+_MOST_AT_ONCE = 500  # events that a listener may lag behind
 _MOST_REFS = 100  # in one activity
-_BEAT = 20.0  # seconds between two signs of life
+_BEAT = 20.0  # seconds between two heartbeats
 _PAUSE = 1.0  # seconds after a failure
 
 
 @dataclass(frozen=True)
 class Event:
-    """What somebody did: a `change`, with its number; an `activity`, which changed nothing; or `lost`, some of both."""
+    """An event: a `change`, with its number; an `activity`, which changed nothing; or `lost`, some of both."""
 
     type: Literal["change", "activity", "lost"]
     data: dict[str, Any]
 
 
 class Listener:
-    """The events since it was made; a slow one loses them, and is told so."""
+    """The events since its creation; a slow listener loses some, which is reported."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[Event] = asyncio.Queue(_MOST_AT_ONCE)
 
     def put(self, event: Event) -> None:
-        """Hand it an event."""
+        """Deliver an event."""
         if self._queue.full():
             while not self._queue.empty():
                 self._queue.get_nowait()
@@ -74,7 +74,7 @@ class Board:
         self._sightings = agents.Sightings()
 
     async def begin(self) -> None:
-        """Make a new board usable, and begin to follow what others do with it. Idempotent."""
+        """Prepare the board, and begin to follow other processes. Idempotent."""
         async with self._beginning:
             if self._tasks:
                 return
@@ -90,7 +90,7 @@ class Board:
                 task.add_done_callback(_log_death)
 
     async def close(self) -> None:
-        """Say goodbye for the agents that are connected to this process, and close the database. Idempotent."""
+        """Disconnect the agents of this process, and close the database. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -112,13 +112,13 @@ class Board:
         return await self._run(self.store.read, work, actor)
 
     async def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """See `Store.write`. Once it has begun it is carried out, even if the caller is cancelled."""
+        """See `Store.write`. Once begun, it completes even if the caller is cancelled."""
         result = await asyncio.shield(asyncio.ensure_future(self._run(self.store.write, work, actor)))
         self._looking.set()
         return result
 
     def looked_at(self, actor: Actor, kind: str, refs: Sequence[str]) -> None:
-        """Tell all pages that the actor has read these."""
+        """Report to all pages that the actor has read these."""
         if not refs or not actor.id or self._closed:
             return
         activity = {
@@ -134,7 +134,7 @@ class Board:
 
     @contextmanager
     def listening(self) -> Any:
-        """A `Listener` that hears of everything from now on."""
+        """A `Listener` for all events from now on."""
         listener = Listener()
         self._listeners.add(listener)
         try:
@@ -147,7 +147,7 @@ class Board:
         return await self.read(_newest)
 
     async def changes_since(self, seq: int) -> list[dict[str, Any]] | None:
-        """The changes after number `seq`; None if some of them are forgotten already."""
+        """The changes after number `seq`; None if some of them were already removed."""
         return await self.read(lambda at: _since(at, seq))
 
     # --- inside ------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Board:
         return await asyncio.get_running_loop().run_in_executor(self._threads, how, work, actor)
 
     async def _look(self) -> None:
-        """Tell listeners of changes, of this and other processes."""
+        """Notify listeners of changes, of this and other processes."""
         while True:
             await self._looking.wait()
             self._looking.clear()
@@ -175,7 +175,7 @@ class Board:
                 self._publish(Event("change", change))
 
     async def _beat(self) -> None:
-        """Say that we live, and see who does not."""
+        """Send the heartbeat, and find silent processes."""
         while True:
             await asyncio.sleep(_BEAT)
             try:

@@ -1,4 +1,4 @@
-"""Claims: which agent works on a task, and what others may do to it then."""
+"""Claims: which agent works on a task, and what others may do with it until then."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from lsp_mcp.errors import CallerError, ConflictError
 
 
 def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None = None) -> Task:
-    """A task that from now on is the actor's: `typed`, else the first that is ready. Two never get the same one.
+    """Claim a task for the actor: `typed`, else the first that is ready. Two actors never get the same one.
 
-    Raises:
-        CallerError: there is none, it is completed, waits for others, or somebody works on it.
+    Raises: CallerError: there is none, or it is completed, blocked, or claimed by another.
     """
     if typed is None and (typed := views.next_ready(at)) is None:
         raise CallerError("no task is ready: all are completed, claimed, or wait for others. See list_tasks.")
@@ -44,10 +43,9 @@ def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None =
 
 
 def assign(at: Transaction, typed: str, agent: str) -> Task:
-    """A task that from now on is the work of the agent of that id, which is told; so is the one that had it.
+    """Assign a task to the agent of that id, which is notified; so is its previous holder.
 
-    Raises:
-        CallerError: there is no such task or connected agent, or the task is completed.
+    Raises: CallerError: there is no such task or connected agent, or the task is completed.
     """
     row = views.row(at, typed)
     new = agents.row(at, agent)
@@ -66,10 +64,9 @@ def assign(at: Transaction, typed: str, agent: str) -> Task:
 
 
 def release(at: Transaction, actor: Actor, typed: str) -> Task:
-    """A task that nobody works on any more.
+    """Release a task.
 
-    Raises:
-        CallerError: there is none, or it is another agent's that is connected.
+    Raises: CallerError: there is none, or it is claimed by another agent that is connected.
     """
     row = views.row(at, typed)
     holder = row["holder_name"]
@@ -84,10 +81,9 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
 
 
 def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
-    """Check that nobody else works on a task; with `force` the holder is told, and named in the answer.
+    """Check that no other agent has claimed a task; with `force` the holder is notified, and named in the answer.
 
-    Raises:
-        ConflictError: somebody does.
+    Raises: ConflictError: another agent has.
     """
     if at.actor.id in (None, row["claimed_by"]) or not row["holder_connected"]:
         return {}
@@ -102,11 +98,11 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
 
 
 def tell_holder(at: Transaction, row: RowMapping, text: str) -> None:
-    """Tell the agent that holds a task, unless it does this itself: at once or with its next answer."""
+    """Notify the agent that holds a task, unless it is the actor: at once or with its next answer."""
     if row["claimed_by"] not in (None, at.actor.id) and row["holder_connected"]:
         at.change("told", "agent", row["claimed_by"], text)
 
 
 def who(at: Transaction) -> str:
-    """Who does this, as agents are told: to them a person is not "you"."""
+    """The actor's name in notices: for agents, a person is not "you"."""
     return at.actor.name if at.actor.id else "the user"

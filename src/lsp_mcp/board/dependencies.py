@@ -1,4 +1,4 @@
-"""Which tasks wait for which others, and how many for each."""
+"""Dependencies between tasks, and their number for each."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from lsp_mcp.errors import CallerError
 
 @dataclass(frozen=True)
 class Waiting:
-    """What of pending tasks stands before a pending task, and behind it."""
+    """A pending task's place among the pending tasks before and after it."""
 
-    blocked_by: tuple[str, ...] = ()  # those that it depends on itself
-    waits: int = 0  # how many must be completed before it, in all
-    blocks: int = 0  # how many cannot be begun before it is completed, in all
+    blocked_by: tuple[str, ...] = ()  # its direct dependencies
+    waits: int = 0  # total number to complete before it
+    blocks: int = 0  # total number that cannot begin before it is completed
 
 
 NOTHING = Waiting()
 
 
 def is_ready() -> Any:
-    """The condition of a pending task that nobody works on and that waits for no other."""
+    """The condition for a pending task that is unclaimed and not blocked."""
     other = tasks.alias()
     waits = (
         sa.select(sa.literal(1))
@@ -41,7 +41,7 @@ def is_ready() -> Any:
 
 
 def waiting(at: Transaction) -> dict[str, Waiting]:
-    """Of all pending tasks that wait for another or that another waits for."""
+    """For all pending tasks with pending dependencies or dependents."""
     edges = at.connection.execute(
         sa.select(dependencies).order_by(dependencies.c.task, dependencies.c.depends_on)
     ).all()
@@ -54,14 +54,14 @@ def waiting(at: Transaction) -> dict[str, Waiting]:
 
 
 def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
-    """The same of edges, (task, what it depends on), without circles. Pure."""
+    """The same for acyclic edges, (task, dependency). Pure."""
     before: dict[str, list[str]] = {}
     for task, other in edges:
         before.setdefault(task, []).append(other)
         before.setdefault(other, [])
     order = list(TopologicalSorter(before).static_order())
     bit = {task: 1 << number for number, task in enumerate(order)}
-    # Sets of tasks as the bits of numbers: long chains of thousands are counted in milliseconds.
+    # Sets of tasks are bits of integers: chains of thousands are counted in milliseconds.
     all_before = dict.fromkeys(order, 0)
     all_behind = dict.fromkeys(order, 0)
     for task in order:
@@ -76,8 +76,9 @@ def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
 
 
 def with_related(at: Transaction, ids: Sequence[str]) -> list[str]:
-    """The ids, and those of all tasks whose wait or what they block may change with them: what depends on one of them
-    and what one of them depends on, through others too; nearest first."""
+    """The ids, and those of all tasks whose dependencies or dependents may change with them, directly or indirectly;
+    nearest first.
+    """
     before, behind = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for edge in at.connection.execute(sa.select(dependencies)):
         before[edge.task].append(edge.depends_on)
@@ -95,7 +96,7 @@ def with_related(at: Transaction, ids: Sequence[str]) -> list[str]:
 
 
 def waits_for(at: Transaction, id_: str) -> list[str]:
-    """The tasks that are to be completed before this one can be begun."""
+    """The tasks to complete before this one can begin."""
     rows = at.connection.execute(
         sa.select(dependencies.c.depends_on)
         .join(tasks, tasks.c.id == dependencies.c.depends_on)
@@ -116,7 +117,7 @@ def of(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
 
 
 def add(at: Transaction, id_: str, other: str) -> bool:
-    """Have a task wait for another as well; False if one of them is not there, or they would wait for each other."""
+    """Add a dependency to a task; False if either does not exist, or they would form a cycle."""
     there = at.connection.execute(sa.select(tasks.c.id).where(tasks.c.id.in_((id_, other)))).all()
     needs = of(at, id_)[0]
     if len(there) < 2 or other in needs:
@@ -129,10 +130,9 @@ def add(at: Transaction, id_: str, other: str) -> bool:
 
 
 def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
-    """Have a task wait for those `wanted`, and for no other.
+    """Replace the dependencies of a task by those `wanted`.
 
-    Raises:
-        CallerError: they would wait for each other in a circle.
+    Raises: CallerError: they would form a cycle.
     """
     edges: dict[str, list[str]] = {}
     if wanted:

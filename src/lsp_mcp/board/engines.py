@@ -16,8 +16,8 @@ from lsp_mcp.private_files import make_private_file, make_private_folder, privat
 OUR_FOLDERS = ("lsp-mcp", ".lsp-mcp")  # in git's folder, and in a workspace root
 CONNECT = 10  # seconds for a connection to PostgreSQL
 THREADS = 16  # that use it at once
-_SILENT = 15  # seconds after which a network that says nothing is taken for broken
-_IDLE = 60_000  # milliseconds after which PostgreSQL ends a transaction whose process says nothing
+_SILENT = 15  # seconds after which a silent network counts as broken
+_IDLE = 60_000  # milliseconds after which PostgreSQL ends an idle transaction
 
 
 def postgres_engine(url: str, lock_timeout: int) -> Engine:
@@ -46,7 +46,8 @@ def postgres_engine(url: str, lock_timeout: int) -> Engine:
 
 def sqlite_engine(file: Path, busy_timeout: int) -> Engine:
     """Of SQLite's `file`, which is made if missing; `busy_timeout` in milliseconds."""
-    # Who chose another place may share its folder; the file itself is for one user, since what agents read is a prompt.
+    # Users who choose another place may share its folder; the file itself is for one user, since agents read it as a
+    # prompt.
     private_folder(file.parent) if file.parent.name in OUR_FOLDERS else make_private_folder(file.parent)
     make_private_file(file)  # SQLite gives its other files the same rights
     for suffix in ("-wal", "-shm", "-journal"):
@@ -60,7 +61,7 @@ def sqlite_engine(file: Path, busy_timeout: int) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin and end where we say
+        connection.isolation_level = None  # we begin and end transactions explicitly
         for pragma in ("synchronous=FULL", "foreign_keys=ON", f"busy_timeout={busy_timeout}"):
             connection.execute(f"PRAGMA {pragma}")
         # SQLite's own knows only the letters of ASCII.

@@ -1,4 +1,4 @@
-"""What was done to tasks, stages, standards and snippets: who, when, what, with whole texts."""
+"""The history of tasks, stages, standards and snippets: who, when, what, with whole texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsp_mcp.board.store import Transaction
 from lsp_mcp.board.tables import history, tasks
 from lsp_mcp.errors import CallerError, ConflictError
 
-CREATED = "created"  # what is said of a new stage, standard or snippet; there may have been another of its id before
+CREATED = "created"  # recorded for a new stage, standard or snippet; an earlier one may have had its id
 Kind = Literal["task", "stage", "standard", "snippet"]
 Entry = dict[str, Any]  # `revision`, `at`, `who`, `message`, `fields`: by name what `text_changes.change` keeps
 
@@ -23,7 +23,7 @@ _COLUMNS = (history.c.revision, history.c.at, history.c.who, history.c.message, 
 def remember(
     at: Transaction, kind: Kind, ref: str, revision: int, message: str, said: Mapping[str, list[Any]] | None = None
 ) -> None:
-    """Keep what was done; `said` has [before, after] of each field that changed."""
+    """Record an event; `said` has [before, after] of each field that changed."""
     fields = {name: text_changes.change(*pair) for name, pair in (said or {}).items()}
     values = {"kind": kind, "ref": ref, "revision": revision, "message": message, "fields": fields}
     at.put(sa.insert(history).values(**values, at=at.now, who=at.actor.name))
@@ -32,7 +32,7 @@ def remember(
 def advance(
     at: Transaction, row: Mapping[Any, Any], values: Mapping[str, Any], message: str, said: Mapping[str, list[Any]]
 ) -> None:
-    """Give a task's row these values, as its next revision, and remember that as `remember` does."""
+    """Update a task's row as its next revision, and record that as `remember` does."""
     revision = row["revision"] + 1
     at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(**values, revision=revision, updated_at=at.now))
     remember(at, "task", row["id"], revision, message, said)
@@ -52,7 +52,7 @@ def last_revision(at: Transaction, kind: Kind, ref: str) -> int:
 
 
 def expect(at: Transaction, kind: Kind, ref: str, revision: int, expected: int | None) -> None:
-    """Raises ConflictError unless `revision` is the expected one, if one is; the message says what changed since."""
+    """Raises ConflictError unless `revision` is the expected one, if given; the message lists the changes since."""
     if expected is None or expected == revision:
         return
     told = "; ".join(f"{one['who']}: {one['message']}" for one in entries(at, kind, ref, after=expected))
@@ -65,10 +65,9 @@ def expect(at: Transaction, kind: Kind, ref: str, revision: int, expected: int |
 
 
 def as_of(now: Mapping[str, Any], revision: int, done: Iterable[Entry], name: str) -> dict[str, Any]:
-    """The fields that a thing had at a `revision`; `now` are its present ones, `done` its entries in order. Pure.
+    """The fields of an item at a `revision`; `now` are its present ones, `done` its entries in order. Pure.
 
-    Raises:
-        CallerError: there was no such revision, or nobody kept the text that it had.
+    Raises: CallerError: there was no such revision, or its text was not stored.
     """
     done = list(done)
     # What made the first one that is known is not, of what was there before histories were: it can be gone back to.

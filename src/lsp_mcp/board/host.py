@@ -1,4 +1,4 @@
-"""A board with who takes part in it in this process, and the project that it is about: `BoardHost`."""
+"""A board with its participants in this process, and its project: `BoardHost`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsp_mcp.workspace import Workspace
 
 
 class BoardHost:
-    """What tools and pages work with."""
+    """The board for tools and pages."""
 
     def __init__(self, board: Board, workspace: Workspace) -> None:
         self.board = board
@@ -18,11 +18,11 @@ class BoardHost:
         self._answers = Answers(board, self.participants)
 
     def called(self, key: str, tell: Tell) -> None:
-        """The connection of that key calls a tool, and is told of answers through `tell`."""
+        """The connection of that key calls a tool, and gets answers through `tell`."""
         self._answers.called(key, tell)
 
     async def left(self, key: str) -> None:
-        """The connection of that key has ended. Harmless if it never was one."""
+        """The connection of that key has ended. Harmless if it is unknown."""
         await self.participants.leave(key)
 
     async def close(self) -> None:

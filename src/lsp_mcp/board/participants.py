@@ -1,4 +1,4 @@
-"""Which agent is behind each connection to this process: `Participants`."""
+"""The agent behind each connection to this process: `Participants`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lsp_mcp.board.board import Board
 from lsp_mcp.board.store import Actor, Transaction
 
 Tell = Callable[[str, dict[str, str]], Awaitable[None]]
-"""Sends a connection a message, with the name of who sends it."""
+"""Sends a connection a message, with the sender's name."""
 
 
 @dataclass
@@ -23,23 +23,22 @@ class _Connection:
 
 
 class Participants:
-    """By connection, under whatever key the transport has for it."""
+    """By connection, under the transport's key for it."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
         self._connections: dict[str, _Connection] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._news: dict[str, list[str]] = {}
-        self.reached: dict[str, Tell] = {}  # by connection: what it is told through, if it can be told of anything
+        self.reached: dict[str, Tell] = {}  # by connection: sends notices, if it supports them
         self._joining = asyncio.Lock()
 
     async def actor(self, key: str, client: str, token: str | None = None) -> Actor:
-        """The agent behind a connection; one that is new gets a name made of what its `client` is called.
+        """The agent behind a connection; a new one gets a name derived from its `client`'s.
 
-        With the `token` of an agent that was here before, it is that one.
+        With the `token` of a known agent, it is that one.
 
-        Raises:
-            CallerError: no agent has that token.
+        Raises: CallerError: no agent has that token.
         """
         await self._board.begin()
         process = self._board.process
@@ -81,19 +80,19 @@ class Participants:
             self._connections[key].actor = Actor(name, agent)
 
     def token(self, key: str) -> str:
-        """What the agent behind a connection comes back with. Raises KeyError if there is none."""
+        """The token with which the agent behind a connection can come back. Raises KeyError if there is none."""
         return self._connections[key].token
 
     def turn(self, key: str) -> asyncio.Lock:
-        """Held during each call of a connection, so that its calls are carried out in their order."""
+        """Held during each call of a connection, so that its calls run in order."""
         return self._turns.setdefault(key, asyncio.Lock())
 
     def tell(self, key: str, news: str) -> None:
-        """Have the next answer on a connection say this too."""
+        """Add this to the next answer on a connection."""
         self._news.setdefault(key, []).append(news)
 
     def news(self, key: str) -> list[str]:
-        """What it is to be told; not again."""
+        """The pending notices, which are removed."""
         return self._news.pop(key, [])
 
     def keys(self, agent: str) -> list[str]:

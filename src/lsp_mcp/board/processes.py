@@ -11,18 +11,18 @@ import psutil
 
 
 def new_name() -> str:
-    """A name for this process that no other has, ever."""
+    """A globally unique name for this process."""
     return f"{_place()} {os.getpid()} {uuid.uuid4().hex[:8]}"
 
 
 def has_ended(name: str) -> bool:
-    """Whether the process of that name has certainly ended; False as well if it is on another machine."""
+    """Whether the process of that name has certainly ended; also False if it is on another machine."""
     place, _, number = name.rpartition(" ")[0].rpartition(" ")
     return place == _place() and number.isdigit() and not psutil.pid_exists(int(number))
 
 
 def _place() -> str:
-    """Where the numbers of processes mean the same."""
+    """The PID namespace of this process."""
     try:
         numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:

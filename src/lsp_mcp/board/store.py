@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 _BUSY_TIMEOUT = 10_000  # milliseconds that a writer waits for others
-_MOST_CHANGES = 20_000  # rows that are kept to catch up on
+_MOST_CHANGES = 20_000  # rows kept for followers that catch up
 _PRUNE_EVERY = 500
-_MOST_TOGETHER = 32  # writes that SQLite makes safe at once
-_MOST_TAKEN = 5  # attempts to find a key that nobody has
-_LONGEST_PAUSE = 0.1  # seconds before a write is tried again that others were in the way of
+_MOST_TOGETHER = 32  # writes that SQLite commits together
+_MOST_TAKEN = 5  # attempts to find an unused key
+_LONGEST_PAUSE = 0.1  # seconds before a write is repeated after a conflict
 CHANNEL = "lsp_mcp_board"  # of PostgreSQL's NOTIFY
 _LOCK = 4_217_002  # of PostgreSQL's advisory locks: who records changes
 _READ_ONLY = {"postgresql_readonly": True}
@@ -58,7 +58,7 @@ class Store:
         self.is_sqlite = url.startswith("sqlite")
         self._writing = threading.Lock()
         self._waiting: deque[_Write] = deque()
-        self._recorded = secrets.randbelow(_PRUNE_EVERY)  # changes; many processes do not all forget at once
+        self._recorded = secrets.randbelow(_PRUNE_EVERY)  # changes; processes don't all clean up at once
         # Not by SQLAlchemy's own reading of a URL: a folder's name may have a `?`.
         self.file = Path(url.removeprefix("sqlite:///")) if self.is_sqlite else None
         self._failures = Failures(url, self.file)
@@ -66,7 +66,7 @@ class Store:
             self._engine = sqlite_engine(self.file, _BUSY_TIMEOUT) if self.file else postgres_engine(url, _BUSY_TIMEOUT)
         except (OSError, SQLAlchemyError) as error:
             raise self._failures.cannot_open(words_of(error)) from None
-        # A reader sees one moment there too, however many questions it asks; and it cannot write.
+        # A reader there also sees one moment, however many queries it runs; and it cannot write.
         self._reading = self._engine if self.file else self._engine.execution_options(**_READ_ONLY)
         try:
             self._schema = migrate(self._engine)
@@ -83,11 +83,9 @@ class Store:
         return self._failures.shown
 
     def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """What `work` returns; it changes nothing. A connection that was lost is made again, once.
+        """The result of `work`, which must not write. A lost connection is replaced once.
 
-        Raises:
-            LspMcpError: what `work` raises.
-            UnavailableError: the database is gone.
+        Raises: LspMcpError: an error of `work`. UnavailableError: the database is gone.
         """
         begin, end = ("BEGIN", "ROLLBACK") if self.is_sqlite else (None, None)
         for is_last in (False, True):
@@ -110,33 +108,30 @@ class Store:
         raise AssertionError("unreachable")
 
     def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """What `work` returns, once all that it changed is safely stored.
+        """The result of `work`, once all its changes are safely stored.
 
-        `work` may run several times, each time on what is there by then: only what its last run did counts.
+        `work` may run several times, each time on the present state: only its last run counts.
 
-        Raises:
-            LspMcpError: what `work` raises; nothing was changed.
-            UnavailableError: the database is gone, full or read-only; nothing was changed, or the message says that
-                this is not known.
+        Raises: LspMcpError: an error of `work`; nothing was changed. UnavailableError: the database is gone, full or
+        read-only; nothing was changed, or the message says that this is unknown.
         """
         if not self.file:
             return self._write_to_postgres(work, actor)
         write = _Write(work, actor)
         self._waiting.append(write)
-        # What waits for the disk waits together: the first in line commits all of it at once.
+        # Writers share disk syncs: the first in line commits all of them together.
         while not write.is_done:
             with self._writing:
                 if not write.is_done:
                     self._make_safe([self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))])
-                    # SQLite's own last write to its files comes before others can see what was committed.
+                    # SQLite's own last write to its files precedes the moment when others see the commit.
                     tell_followers(self.file, b"\n")
         return write.outcome()  # type: ignore[no-any-return]
 
     def check(self) -> None:
-        """See whether this program may still use the database.
+        """Check that this program may still use the database.
 
-        Raises:
-            UnavailableError: a newer release has changed its tables, or it is gone.
+        Raises: UnavailableError: a newer release has changed its tables, or it is gone.
         """
         if self.read(lambda at: at.connection.execute(sa.select(VERSION)).scalar()) != self._schema:
             raise self._failures.of_another_release(self._schema)
@@ -148,7 +143,7 @@ class Store:
     # --- SQLite ------------------------------------------------------------------------------------
 
     def _make_safe(self, writes: list[_Write]) -> None:
-        """Carry out several in one transaction, each as a whole or not at all; all of them are done after that."""
+        """Carry out several in one transaction, each as a whole or not at all; all are finished afterwards."""
         if len(writes) > 1:
             try:
                 self._commit_to_file(writes)
@@ -225,7 +220,7 @@ class Store:
                 if not (is_lost or is_changed):
                     raise self._failures.unavailable(error) from None
             attempt += 1
-            # Those who were in each other's way do not come back at the same time.
+            # Conflicting writers retry at different times.
             time.sleep(secrets.randbelow(1_000) / 1_000 * min(_LONGEST_PAUSE, 0.002 * 2 ** min(attempt, 10)))
 
     def _commit_to_postgres(self, work: Work[Result], actor: Actor, attempt: int) -> Result:
@@ -257,9 +252,9 @@ class Store:
                 raise
 
     def _turn(self) -> sa.CTE:
-        """Changes are committed in the order of their numbers, listeners are told, and the schema is the one we know.
+        """Changes are committed in numeric order, listeners are notified, and the schema version is checked.
 
-        The lock is held from here to the end of the transaction, which comes in the same go.
+        The lock is held from here to the end of the transaction, which is sent together with this.
         """
         known = sa.select(sa.func.count()).select_from(SCHEMA).where(VERSION.in_([self._schema])).scalar_subquery()
         lock = sa.literal(_LOCK, sa.BigInteger)
@@ -297,7 +292,7 @@ class Store:
 
 @dataclass
 class _Write:
-    """A write that waits for its turn, and what came of it."""
+    """A write that waits for its turn, and its outcome."""
 
     work: Work[Any]
     actor: Actor
@@ -310,11 +305,11 @@ class _Write:
         self.result, self.error = result, None
 
     def fail(self, error: BaseException) -> None:
-        """This run of it came to nothing."""
+        """This run was rolled back."""
         self.result, self.error = None, error
 
     def outcome(self) -> Any:
-        """What the work returned; what it raised is raised."""
+        """The result of the work; raises its errors."""
         if self.error:
             raise self.error
         return self.result

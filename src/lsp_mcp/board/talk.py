@@ -1,4 +1,4 @@
-"""What agents say to a person, what they ask, and what they are answered."""
+"""Agents' notifications and questions to a person, and the answers."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def answered(at: Transaction, agent: str | None) -> list[Question]:
 def waiting(at: Transaction) -> list[Question]:
     """The questions without an answer: those of high priority first, then the oldest.
 
-    `asker_gone`: whether nobody would read an answer now.
+    `asker_gone`: whether the asker is gone, so that nobody would read an answer now.
     """
     is_there = sa.select(agents.c.id).where(agents.c.id == questions.c.agent, agents.c.connected).exists()
     rows = at.connection.execute(
@@ -186,7 +186,7 @@ def recently_answered(at: Transaction, limit: int) -> list[Question]:
 
 
 def shown(question: Question) -> str:
-    """The answer in words: the option's label, the text, or both; that it was dismissed, if neither."""
+    """The answer in words: the option's label, the text, or both; or that it was dismissed."""
     labels = {one["id"]: one["label"] for one in question["options"]}
     option = labels.get(question["answer_option"])
     return ": ".join(part for part in (option, question["answer_text"]) if part) or DISMISSED

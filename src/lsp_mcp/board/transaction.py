@@ -1,4 +1,4 @@
-"""What one transaction works with: `Transaction`. When it is committed is up to `store`."""
+"""The context of one transaction: `Transaction`. `store` decides when it is committed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does something: an agent, or a person (who has no id)."""
+    """The author of a change: an agent, or a person (who has no id)."""
 
     name: str
     id: str | None = None
@@ -28,35 +28,35 @@ PERSON = Actor("you")
 
 
 class Transaction:
-    """What one transaction works with; what it changes is committed as a whole, or not at all.
+    """One transaction; its changes are committed as a whole, or not at all.
 
-    It reads one moment of the board. `attempt` counts from 0: what others changed in between makes it run again.
+    It sees one moment of the board. `attempt` counts from 0: a conflict with other writers makes it run again.
     """
 
     def __init__(self, connection: Connection, actor: Actor, attempt: int = 0) -> None:
         self.actor = actor
         self.attempt = attempt
         self.now = fields.now()
-        self.changes: list[dict[str, Any]] = []  # what it has recorded, committed with the rest
+        self.changes: list[dict[str, Any]] = []  # recorded changes, committed with the rest
         self._connection = connection
         self._puts: list[sa.Executable] = []
         self._is_local = connection.dialect.name == "sqlite"
 
     @property
     def connection(self) -> Connection:
-        """What questions are asked of; they see all that was put before."""
+        """The connection for queries; they see everything that was put before."""
         self.flush()
         return self._connection
 
     def flush(self) -> None:
-        """Have all carried out that was put."""
+        """Execute all statements that were put."""
         if self._puts:
             together(self._connection, self.taken())
 
     def put(self, statement: sa.Executable) -> None:
-        """Have this carried out at the end, or before the next question: a row is locked no longer than that takes.
+        """Queue a statement until the end or the next query, so that its row is locked only briefly.
 
-        What is a network away is sent in one go. The number of rows is not told.
+        Over a network they are sent together. The number of rows is not reported.
         """
         if self._is_local:
             self._connection.execute(statement)
@@ -70,20 +70,20 @@ class Transaction:
             self.put(sa.insert(table).values([dict(row) for row in rows]))
 
     def go_alone(self) -> None:
-        """Of two transactions that say this at once, the second runs again on what the first has committed.
+        """If two transactions call this at once, the second runs again after the first has committed.
 
-        For what holds of several rows together: PostgreSQL only notices that one row was changed by both.
+        For conditions over several rows: PostgreSQL only detects conflicts on one row.
         """
         if not self._is_local:
             self.put(sa.update(SCHEMA).values({VERSION: VERSION}))
 
     def taken(self) -> list[sa.Executable]:
-        """What is still to be carried out; it is the caller's now."""
+        """The queued statements, which are removed."""
         puts, self._puts = self._puts, []
         return puts
 
     def change(self, action: str, kind: str, ref: str, text: str = "") -> None:
-        """Record for all who follow that this was done."""
+        """Record the change for all followers."""
         self.changes.append(
             {
                 "at": self.now,
@@ -111,10 +111,9 @@ Work = Callable[[Transaction], Result]
 
 
 def together(connection: Connection, statements: Sequence[sa.Executable], *, commit: bool = False) -> None:
-    """Have PostgreSQL carry these out, sent in one go, so that nothing is locked while an answer is on its way.
+    """Execute these on PostgreSQL, sent together, so that nothing is locked during a round trip.
 
-    Raises:
-        DBAPIError: one of them failed, and none after it was carried out.
+    Raises: DBAPIError: one of them failed, and none after it was executed.
     """
     import psycopg
 

@@ -1,8 +1,8 @@
-"""When a task is done: the one place that says so. Pure.
+"""The one place that decides when a task is done. Pure.
 
 A stage completes tasks or it doesn't. A task is completed exactly while it is in a stage that does: entering one
-completes it, leaving it reopens it, and to complete a task is to move it there. So no two of status, stage, claim and
-what waits for it can say different things.
+completes it, leaving it reopens it, and completing a task means moving it there. So status, stage, claim and dependents
+are always consistent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def status_in(stage: Stage) -> Status:
 
 
 def entering(stage: Stage, before: Status | None, now: str) -> dict[str, Any]:
-    """What a task's row gets when it enters `stage`; `before` is its status until then, None if it is new."""
+    """The update of a task's row when it enters `stage`; `before` is its status until then, None if it is new."""
     status = status_in(stage)
     values: dict[str, Any] = {"stage": stage["id"], "status": status}
     if status == before:

@@ -52,9 +52,9 @@ class Check:
     needed: bool  # whether any state but "ok" and "low" is a failure
     version: str = ""
     path: str = ""
-    note: str = ""  # what else a person wants to know
+    note: str = ""  # further information for people
     get: str = ""  # the fix: a command, or a sentence that begins with a verb
-    advised: bool = False  # without it answers lack much: `get` is shown, though nothing has failed
+    advised: bool = False  # optional, but answers lack much without it: `get` is shown, though nothing has failed
 
     @property
     def failed(self) -> bool:
@@ -101,7 +101,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
         *(_server(adapter, flags.paths.get(adapter.name), adapter.name in wanted) for adapter in adapters)
     )
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
-        # No particular server was asked for, but without any server this program is of no use.
+        # No particular server was requested, but without any server this program is of no use.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
     shown = debugging or (debuggers() if flags.debugs else [])

@@ -1,4 +1,4 @@
-"""The flags that say which servers run on which workspace, shared by every command that starts or looks for some."""
+"""The flags that select servers and a workspace, shared by every command that starts or looks for servers."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 _NVIM = "nvim"  # the backend without an adapter
 _DAP = "dap"  # the backend without a language server: debugging alone
-_DEBUG = "debug"  # a toolset that is over no backend, as those of the parts are
-_MOST_FILES = 300_000  # in a workspace root that nobody named; LLVM's checkout has half of it
+_DEBUG = "debug"  # a toolset without a backend, such as those of the parts
+_MOST_FILES = 300_000  # in a workspace root that the user did not name; LLVM's checkout has half of it
 _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
 _METHOD = re.compile(r"[\w$]+(/[\w$.-]+)*")
-# Libraries that tell of each thing they do.
+# Libraries that log every detail.
 _CHATTY = ("mcp", "uvicorn", "sse_starlette", "alembic", "watchfiles")
-_CONFLICTS = "psycopg"  # warns of each write that another was quicker than, which is run again
+_CONFLICTS = "psycopg"  # warns about each write that lost a race and is repeated
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 
@@ -98,8 +98,7 @@ class ServerFlags:
     def running(self) -> Running:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the parts.
 
-        Raises:
-            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Joined`.
+        Raises: ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Joined`.
         """
         self.check()
         if self.through_neovim:
@@ -108,7 +107,7 @@ class ServerFlags:
         return Running(self.sessions(), None, self._parts(), self._debug())
 
     def _debug(self) -> DebugSessions | None:
-        """What debugs programs, if that is wanted."""
+        """The debug sessions, if debugging is enabled."""
         if not self.debugs:
             return None
         from lsp_mcp.dap.sessions import DebugSessions
@@ -116,7 +115,7 @@ class ServerFlags:
         return DebugSessions(self.workspace().root)
 
     def _parts(self) -> dict[str, Part]:
-        """What serves the toolsets that are wanted and are over no backend."""
+        """The enabled parts, which need no backend."""
         return {name: part.open(self.workspace(), self.store) for name, part in PARTS.items() if name in self.toolsets}
 
     def neovims(self) -> Neovims:
@@ -130,7 +129,7 @@ class ServerFlags:
         except ConfigError:
             if self.adapters:
                 raise
-            adapters = []  # what runs in Neovim decides
+            adapters = []  # depends on what runs in Neovim
         options = SessionOptions(
             ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self.database()
         )
@@ -171,10 +170,9 @@ class ServerFlags:
         return self._servers(workspace.root)
 
     def _servers(self, root: Path) -> list[Adapter]:
-        """Those that are to run for `root`; none if none fits and what is wanted, a part or debugging, needs none.
+        """The adapters for `root`; none if none fits and the enabled toolsets (a part or debugging) need none.
 
-        Raises:
-            ConfigError: see `sessions`.
+        Raises: ConfigError: see `sessions`.
         """
         if self.no_code or (_DAP in self.backends and not self.adapters):
             return []
@@ -201,14 +199,13 @@ class ServerFlags:
 
     @property
     def most_files(self) -> int:
-        """More files and folders than this in the workspace root are refused."""
+        """The limit of files and folders in the workspace root."""
         return _MOST_NAMED_FILES if self.is_root_named else _MOST_FILES
 
     def check_root(self, root: Path) -> None:
-        """Make sure that `root` is meant.
+        """Check that `root` is meant.
 
-        Raises:
-            ConfigError: it is a whole machine or a home folder, and nobody named it.
+        Raises: ConfigError: it is a whole machine or a home folder, and the user did not name it.
         """
         if not self.is_root_named and (what := too_wide(root)):
             raise ConfigError(
@@ -217,10 +214,9 @@ class ServerFlags:
             )
 
     def check(self) -> None:
-        """Make sure that the flags mean something, whatever is done with them.
+        """Check the flags, whatever they are used for.
 
-        Raises:
-            ConfigError: one does not; the message names it.
+        Raises: ConfigError: one is invalid; the message names it.
         """
         for name in (*self.toolsets, *self.without_toolsets):
             if name not in TOOLSET_NAMES:
@@ -234,7 +230,7 @@ class ServerFlags:
             raise ConfigError("--workspace-root is empty; pass the folder of a project")
 
     def settings(self) -> ToolSettings:
-        """What the flags say of the tools."""
+        """The settings of the tools in the flags."""
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
             request_timeout=self.request_timeout,
@@ -259,7 +255,7 @@ class ServerFlags:
         return file
 
     def words(self) -> list[str]:
-        """What the user gave of them but the workspace root, as words of a command line that works anywhere."""
+        """The flags that the user gave, without the workspace root, as words of a command line that works anywhere."""
         words = [word for name in self.backends for word in ("--backend", name)]
         for name, path in self.paths.items():
             words += [f"--{name}-path", os.path.abspath(path) if os.sep in path else path]  # noqa: PTH100 (`..` too)
@@ -294,11 +290,10 @@ class ServerFlags:
 
 
 def server_flags(*shown: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these flags; it gets one argument `flags`, the `ServerFlags`. Its help shows those `shown`.
+    """Add these flags to a command, which gets one argument `flags`, the `ServerFlags`. Its help lists those `shown`.
 
-    Without `shown` it shows all. A subcommand takes them too, and they count there as if given before it:
-    `lsp-mcp --backend X call …` and `lsp-mcp call --backend X …` are the same. What is given twice counts as it stands
-    nearest to the subcommand.
+    Without `shown` it lists all. A subcommand takes them too, as if given before it: `lsp-mcp --backend X call …` and
+    `lsp-mcp call --backend X …` are the same. If a flag is given twice, the one nearest to the subcommand counts.
     """
     return functools.partial(_with_server_flags, shown=shown)
 
@@ -433,7 +428,7 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
 
 
 class Seconds(click.FloatRange):
-    """A duration: `nan` and `inf` are numbers too, and no bound at all."""
+    """A duration: `nan` and `inf` are numbers too, but not durations."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See `FloatRange`."""

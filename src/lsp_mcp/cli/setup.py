@@ -27,19 +27,19 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Plan:
-    """The entry, and the file for it."""
+    """The entry, and its file."""
 
     client: Client
     scope_name: ScopeName
     scope: Scope
     file: Path
     text: str | None  # of the file, None if there is none
-    config: dict[str, Any]  # what the text holds
+    config: dict[str, Any]  # the content of the text
     shape: Shape
     name: str  # of the entry
     entry: dict[str, Any]
     program: str  # how the client starts lsp-mcp
-    command: list[str]  # the client's own that does the same
+    command: list[str]  # the client's own command for the same
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def there(self) -> Any:
-        """What the file has there already; None if nothing."""
+        """The existing value in the file; None if there is none."""
         return entry_at(self.config, self.path)
 
     @property
@@ -93,10 +93,9 @@ def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
 
 
 def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
-    """Print what comes into the client's configuration on stdout, and what to do with it on stderr.
+    """Print the entry for the client's configuration on stdout, and what to do with it on stderr.
 
-    Raises:
-        ConfigError: there is no such client or scope, or the workspace root cannot be used.
+    Raises: ConfigError: there is no such client or scope, or the workspace root cannot be used.
     """
     plan = _plan(flags, client, scope, name, lenient=True)
     if as_json:
@@ -114,15 +113,12 @@ def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: s
 def write_setup(
     flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, force: bool, as_json: bool
 ) -> None:
-    """Merge the entry into the client's configuration file; all else in the file stays as it is.
+    """Merge the entry into the client's configuration file; the rest of the file stays as it is.
 
-    An entry with our settings is left alone, whatever else it has. One that differs is
-    replaced with `force` only.
+    An entry with our settings is left alone, whatever else it contains. A different one is replaced only with `force`.
 
-    Raises:
-        ConfigError: see `show_setup`; the file is broken, cannot be edited without losing something, or has
-            another entry of that name.
-        EditError: the file cannot be written; it is as it was.
+    Raises: ConfigError: see `show_setup`; the file is broken, cannot be edited without losing something, or has another
+    entry of that name. EditError: the file cannot be written; it is unchanged.
     """
     plan = _plan(flags, client, scope, name)
     there = plan.there
@@ -151,13 +147,12 @@ def write_setup(
 
 
 def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
-    """Take the server called `name` out of the client's configuration file; all else in the file stays as it is.
+    """Remove the server called `name` from the client's configuration file; the rest of the file stays as it is.
 
-    A file without other content is deleted, and so are the folders in the project that are empty then.
+    A file without other content is deleted, as are folders in the project that become empty.
 
-    Raises:
-        ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something.
-        EditError: the file cannot be written; it is as it was.
+    Raises: ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something. EditError:
+    the file cannot be written; it is unchanged.
     """
     plan = _plan(flags, client, scope, name)
     there, deleted = plan.there, False
@@ -295,7 +290,7 @@ def _say_next(plan: Plan) -> None:
 
 
 def _again(flags: ServerFlags, plan: Plan) -> str:
-    """The command line that was given, as far as it says what comes into the file."""
+    """The given command line, as far as it affects the file."""
     words = [PROGRAM, "setup", plan.client.name]
     words += ["--scope", plan.scope_name] if plan.scope_name != plan.client.default_scope else []
     words += ["--name", plan.name] if plan.name != PROGRAM else []

@@ -1,4 +1,4 @@
-"""The one token: what clients of HTTP and WebSocket send, unless they are programs of the same user."""
+"""The token: clients of HTTP and WebSocket send it, unless they are programs of the same user."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ _BYTES = 32
 
 
 def given_token() -> str | None:
-    """The token that `LSP_MCP_TOKEN` chooses; taken out of the environment, which programs started later get."""
+    """The token set by `LSP_MCP_TOKEN`, which is removed from the environment that child processes get."""
     return os.environ.pop(TOKEN_VARIABLE, "").strip() or None
 
 
 def token(given: str | None) -> str:
-    """`given`, else this user's own: made once, the same for all servers, kept where only they can read it.
+    """`given`, else this user's own: created once, the same for all servers, readable only by them.
 
-    Raises:
-        ConfigError: it can be neither read nor kept.
+    Raises: ConfigError: it can be neither read nor stored.
     """
     if given:
         return given

@@ -1,4 +1,4 @@
-"""`lsp-mcp warm`: build ahead what answers need and what can be kept."""
+"""`lsp-mcp warm`: build indexes and caches ahead of the first question."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
 
-_READY_TIMEOUT = 3600.0  # seconds, unless the user says another: an index of millions of lines takes that long
-_ANY_WORD = "main"  # to ask where it stands is to have all files read
+_READY_TIMEOUT = 3600.0  # seconds, unless the user sets another limit: an index of millions of lines takes that long
+_ANY_WORD = "main"  # checking its progress makes it read all files
 
 
 @dataclass(frozen=True)
 class Warmed:
-    """What came of one language server; `problem` is empty if all was built."""
+    """The result for one language server; `problem` is empty if everything was built."""
 
     server: str
     seconds: float
-    indexed: int | None = None  # files in its own index, where it tells
+    indexed: int | None = None  # files in its own index, if it reports that
     problem: str = ""
 
 
 def warm(flags: ServerFlags, *, as_json: bool) -> int:
-    """Build the indexes and caches of every language server; the exit status, 1 if one could not be built whole.
+    """Build the indexes and caches of every language server; the exit status, 1 if one is incomplete.
 
-    Raises:
-        ConfigError: see `ServerFlags.sessions`.
+    Raises: ConfigError: see `ServerFlags.sessions`.
     """
     _compile()
     gone = checkouts_gone()  # before the first index is made: those of checkouts that are gone go then

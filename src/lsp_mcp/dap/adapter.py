@@ -1,6 +1,6 @@
-"""What is true of one debugger, as checked data: `DebugAdapter`, read from `adapters/dap/*.toml`.
+"""The facts about one debugger, as checked data: `DebugAdapter`, read from `adapters/dap/*.toml`.
 
-No code in this program names a debugger. Templates of arguments hold `{name}`: a string that is nothing else becomes
+No code in this program names a debugger. Templates of arguments contain `{name}`: a string that consists of one becomes
 the value itself, and a key whose value is unknown is left out; see `filled`.
 """
 
@@ -31,7 +31,7 @@ class TestRun(Data, frozen=True):
 
 
 class NamedTest(Data, frozen=True):
-    """How a test is found by its name alone."""
+    """How to find a test by its name alone."""
 
     files: tuple[str, ...]  # globs of files with tests
     pattern: str  # the line that declares it; {name}
@@ -39,14 +39,14 @@ class NamedTest(Data, frozen=True):
 
 
 class Note(Data, frozen=True):
-    """What a reader should know of a stop."""
+    """Hints for the reader about a stop."""
 
     text: str  # in what is said of the stop
     note: str
 
 
 class Exceptions(Data, frozen=True):
-    """Which filters stand for what callers ask for."""
+    """The exception filters for what callers request."""
 
     uncaught: tuple[str, ...] = ()
     raised: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Exceptions(Data, frozen=True):
 
 
 class Exits(Data, frozen=True):
-    """How a program's end is known."""
+    """How to recognise a program's end."""
 
     code_pattern: str = ""  # in output: its exit code, for an adapter that sends no `exited`
     signal_pattern: str = ""  # in output: the number or name of the signal that ended it
@@ -64,7 +64,7 @@ class Exits(Data, frozen=True):
 
 
 class Variables(Data, frozen=True):
-    """How its variables are shown."""
+    """How to show its variables."""
 
     hidden: tuple[str, ...] = ()  # patterns of names that are none of the program's
     opaque: str = ""  # a pattern of values that say nothing: what is in them is shown
@@ -77,7 +77,7 @@ class Variables(Data, frozen=True):
 
 
 class DebugAdapter(Data, frozen=True):
-    """Everything that is special about one debugger."""
+    """The facts about one debugger."""
 
     name: str
     title: str
@@ -163,7 +163,7 @@ def load_debugger(name: str) -> DebugAdapter:
 
 
 def debuggers() -> list[DebugAdapter]:
-    """All debuggers, the best of those for the same programs first."""
+    """All debuggers, the preferred ones for the same programs first."""
     return sorted(map(load_debugger, debugger_names()), key=lambda one: one.rank)
 
 
@@ -203,7 +203,7 @@ _HOLE = re.compile(r"\{(\w+)\}")
 
 
 def filled(template: Any, values: dict[str, Any]) -> Any:
-    """`template` with its holes filled; None where a hole that is all of it has no value."""
+    """`template` with its placeholders filled in; None if one that is the whole string has no value."""
     if isinstance(template, dict):
         pairs = ((key, filled(value, values)) for key, value in template.items())
         return {key: value for key, value in pairs if value is not None}

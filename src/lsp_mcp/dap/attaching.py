@@ -1,4 +1,4 @@
-"""From what a caller wants to attach to to a `Plan`: a process, a port or a core file."""
+"""Making a `Plan` for attaching: to a process, a port or a core file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def plan_attach(
     program: str | None,
     break_on: Break,
 ) -> Plan:
-    """The plan for attaching to a process, to a port, or for looking into a core file.
+    """The plan for attaching to a process or a port, or for opening a core file.
 
-    Raises:
-        CallerError: what is named is not there, or the debugger cannot do that.
-        MissingProgramError: the debugger is not installed.
+    Raises: CallerError: the target does not exist, or the debugger cannot do that. MissingProgramError: the debugger is
+    not installed.
     """
     import psutil
 
@@ -69,10 +68,9 @@ def plan_attach(
 
 
 def _attaching(kind: str, pid: int | None, program: Path | None, root: Path) -> DebugAdapter:
-    """The debugger for a process whose program says what it is.
+    """The debugger for a process, by its program.
 
-    Raises:
-        CallerError: nothing says it.
+    Raises: CallerError: the program does not tell.
     """
     if program is None and pid is not None:
         try:
@@ -89,9 +87,9 @@ def _attaching(kind: str, pid: int | None, program: Path | None, root: Path) -> 
 
 
 def _is_free(host: str, port: int) -> bool:
-    """Whether nothing listens there: without connecting, which a debuggee might take for its only client."""
+    """Whether nothing listens there: checked without connecting, which a debuggee might take for its only client."""
     with socket.socket() as probe:
-        # Or a connection that has just ended is taken for a listener.
+        # Otherwise a connection that has just ended would count as a listener.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

@@ -1,6 +1,6 @@
-"""What callers want programs to stop at: `Breakpoint`, and `Breakpoints`, those of a workspace.
+"""Places where programs should stop: `Breakpoint`, and `Breakpoints`, those of a workspace.
 
-They outlive the programs: the next one gets them too, at the lines where their code then stands.
+They outlive programs: the next one gets them too, at the present lines of their code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Breakpoint:
     hit: int = 0  # stop from this hit on; 0: at each
     log: str = ""  # print this instead of stopping
     text: str = ""  # of the line, when it was set
-    once: bool = False  # for one `to`: it is taken away at the next stop
+    once: bool = False  # for one `to`: removed at the next stop
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Breakpoints:
     """All breakpoints, in the order in which they were set."""
 
     _all: dict[int, Breakpoint] = field(default_factory=dict)
-    _texts: dict[Path, Text] = field(default_factory=dict)  # each file as it was when its lines were looked at last
+    _texts: dict[Path, Text] = field(default_factory=dict)  # the text of each file when its lines were last compared
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def __iter__(self) -> itertools.chain[Breakpoint]:
@@ -73,10 +73,9 @@ class Breakpoints:
     def add_line(
         self, path: Path, line: int, *, condition: str = "", hit: int = 0, log: str = "", once: bool = False
     ) -> Breakpoint:
-        """A breakpoint at `line`; one that is there already takes these conditions instead of its own.
+        """A breakpoint at `line`; an existing one takes these conditions instead of its own.
 
-        Raises:
-            CallerError, PathError: there is no such line, or no such file.
+        Raises: CallerError, PathError: there is no such line, or no such file.
         """
         text = read_source(path)
         if not 1 <= line <= text.line_count:
@@ -105,12 +104,12 @@ class Breakpoints:
         return self._all[number]
 
     def remove(self, gone: Iterable[Breakpoint]) -> None:
-        """Take these away."""
+        """Remove these."""
         for one in gone:
             self._all.pop(one.id, None)
 
     def follow(self, paths: Iterable[Path] | None = None) -> list[Moved]:
-        """Those whose lines are others now, since their files changed; one whose line is gone is removed."""
+        """Breakpoints that moved because their files changed; one whose line is gone is removed."""
         moved: list[Moved] = []
         for path in self.paths if paths is None else list(paths):
             if path not in self._texts:
@@ -150,7 +149,7 @@ def read_source(path: Path) -> Text:
 
 
 def _counterparts(before: list[str], now: list[str]) -> dict[int, int]:
-    """Where the lines of a text stand in another version of it, both from 1; a changed line where it was changed."""
+    """The lines of a text in another version of it, both from 1; a changed line maps to its replacement."""
     if max(len(before), len(now)) > _LONGEST_DIFF:
         places: dict[str, list[int]] = {}
         for number, text in enumerate(now, 1):

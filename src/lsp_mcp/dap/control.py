@@ -1,4 +1,4 @@
-"""What is asked of a running or stopped session beyond going on: `pause`, `threads`, `assign`, `prove_attached`."""
+"""Further requests to a running or stopped session: `pause`, `threads`, `assign`, `prove_attached`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _MOST_THREADS = 30
 
 
 async def pause(session: DebugSession) -> None:
-    """Ask every debuggee that runs to stop.
+    """Ask every running debuggee to stop.
 
-    Raises:
-        RefusedError: none wants to.
+    Raises: RefusedError: none agrees.
     """
     problems: list[LspMcpError] = []
     session.pausing = True
@@ -26,7 +25,7 @@ async def pause(session: DebugSession) -> None:
         if target.state != "running":
             continue
         ids = [one["id"] for one in await _threads(target) if isinstance(one.get("id"), int)]
-        # An adapter may name no thread while the program runs, or one that is none.
+        # An adapter may name no thread while the program runs, or one that does not exist.
         for thread in [*ids[:1], *([] if ids else [0])]:
             try:
                 await target.ask("pause", {"threadId": thread})
@@ -38,7 +37,7 @@ async def pause(session: DebugSession) -> None:
 
 
 async def threads(session: DebugSession) -> list[str]:
-    """The threads of all debuggees: `3 worker stopped`, those that stand still first."""
+    """The threads of all debuggees: `3 worker stopped`, stopped ones first."""
     found: list[tuple[bool, str]] = []
     for target in session.live:
         for one in await _threads(target):
@@ -56,11 +55,9 @@ async def _threads(target: Target) -> list[dict[str, object]]:
 
 
 async def assign(session: DebugSession, target: Target, frame: int, name: str, value: str) -> str:
-    """Set a variable of a frame, by the first of three ways that the adapter has; its value afterwards.
+    """Set a variable of a frame, by the first supported of three requests; returns its value afterwards.
 
-    Raises:
-        RefusedError: the adapter says no.
-        CallerError: there is no such variable, and the adapter has no other way.
+    Raises: RefusedError: the adapter refuses. CallerError: there is no such variable, and the adapter has no other way.
     """
     rules = session.plan.adapter
     # An adapter may make a variable of a name that is none, or that was mistyped.
@@ -90,7 +87,7 @@ async def assign(session: DebugSession, target: Target, frame: int, name: str, v
 
 
 async def _owners(session: DebugSession, target: Target, frame: int, owner: str) -> list[int]:
-    """What has the variable in it: the scopes of a frame, or the value of `owner`."""
+    """The containers of the variable: the scopes of a frame, or the value of `owner`."""
     if owner:
         context = session.plan.adapter.context
         got = await quietly(target.ask("evaluate", {"expression": owner, "frameId": frame, "context": context})) or {}
@@ -100,7 +97,7 @@ async def _owners(session: DebugSession, target: Target, frame: int, owner: str)
 
 
 async def prove_attached(session: DebugSession) -> bool:
-    """Whether there is a debuggee: an adapter may say that it attached while it still tries to."""
+    """Whether there is a debuggee: an adapter may report success while it still tries to attach."""
 
     async def proven() -> bool:
         return session.stop is not None or any([await _threads(target) for target in session.live])

@@ -1,4 +1,4 @@
-"""How a program ended: `Exit`."""
+"""The end of a program: `Exit`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lsp_mcp.dap.output import Output
 
 @dataclass(frozen=True)
 class Exit:
-    """An exit code, or the name of a signal; neither if nobody said."""
+    """An exit code, or the name of a signal; neither if unknown."""
 
     code: int | None = None
     signal: str = ""
 
 
 def exit_of(rules: Exits, status: int | None, codes: Sequence[int], output: Output, last_stop: str) -> Exit:
-    """How it ended: by `status`, what the kernel says (negative: a signal), by the adapter's codes, by its words."""
+    """The end by the kernel's `status` (negative: a signal), the adapter's codes, or its output."""
     if status is not None and status < 0:
         return Exit(signal=_signal_name(-status))
     said = [line.text for line in output.lines()[-50:] if line.stream == "debugger"]

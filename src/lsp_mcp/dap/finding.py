@@ -1,4 +1,4 @@
-"""Which debugger fits a program, and where it is on this machine."""
+"""The debugger for a program, and its place on this machine."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\x
 def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
     """The command that starts it, with full paths.
 
-    Looked for in our own folder, as a Python package beside this program and in the workspace's environments, on PATH,
+    Searched in our own folder, among Python packages next to this program and in the workspace's environments, on PATH,
     and in the adapter's extra places.
 
-    Raises:
-        MissingProgramError: it is in none of them; the message says how to get it.
+    Raises: MissingProgramError: it is in none of them; the message says how to get it.
     """
     how = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title} and put it on PATH"
     values: dict[str, str] = {"python": sys.executable, "socket": SOCKET}  # the path of that is made at each start
@@ -79,7 +78,7 @@ def _environments(root: Path) -> Iterable[Path]:
 
 
 def interpreter(adapter: DebugAdapter, root: Path) -> str | None:
-    """What runs programs in the workspace; None if the adapter knows best."""
+    """The program that runs programs in the workspace; None to leave that to the adapter."""
     for template in adapter.interpreters:
         place = os.path.expandvars(template.replace("{root}", str(root)))
         if "$" not in place and (found := shutil.which(place)):
@@ -90,9 +89,7 @@ def interpreter(adapter: DebugAdapter, root: Path) -> str | None:
 def fitting(program: Path, name: str, root: Path) -> DebugAdapter:
     """The debugger for `program`, which callers call `name`: a source file, a folder of sources, a compiled program.
 
-    Raises:
-        CallerError: nothing can debug it.
-        MissingProgramError: what can is not installed.
+    Raises: CallerError: nothing can debug it. MissingProgramError: the debugger is not installed.
     """
     able = [adapter for adapter in debuggers() if _fits(adapter, program)]
     able.sort(key=lambda adapter: not is_marked(adapter, program))

@@ -1,9 +1,9 @@
-"""A program of its own that keeps a debug adapter and all that comes of it: `python keeper.py COMMAND...`.
+"""A process that keeps a debug adapter and everything it starts: `python keeper.py COMMAND...`.
 
-Debuggers put what they debug into other process groups, and adapters outlive the end of their input. This process makes
-itself the parent of all orphans below it (Linux), so that all processes of a debuggee can be found and ended: when the
-adapter ends, when SIGTERM comes, and when this process's parent is gone, however it died. SIGUSR1: what still
-runs at the adapter's end is left alone.
+Debuggers put debuggees into other process groups, and adapters outlive the end of their input. This process becomes the
+parent of all orphans below it (Linux), so that all processes of a debuggee can be found and ended: when the adapter
+ends, on SIGTERM, and when this process's parent is gone, however it died. SIGUSR1: leave running processes alone at the
+adapter's end.
 
 It imports the standard library only, and little of it, since it is started for each session.
 """
@@ -16,7 +16,7 @@ import sys
 import time
 
 _SUBREAPER, _DEATH_SIGNAL = 36, 1  # options of prctl(2)
-_ROUNDS = 50  # of looking for what was started while others were ended
+_ROUNDS = 50  # searches for processes started while others were ended
 _PAUSE = 0.01  # seconds between them
 
 
@@ -32,7 +32,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_below(pid: int) -> None:
-    """SIGKILL to all below `pid`, again until nothing new is there: what is ended may have been starting more."""
+    """SIGKILL to all below `pid`, repeated until there is nothing new: a process may start others before it dies."""
     for _ in range(_ROUNDS):
         below = [child for child in descendants(pid) if not _is_dead(child)]
         if not below:
@@ -102,7 +102,7 @@ def _main(parent: int, command: list[str]) -> int:
             print(f"{command[0]} cannot be started: {error.strerror}", file=sys.stderr)
             os._exit(127)
     for descriptor in (0, 1):
-        os.close(descriptor)  # they are the adapter's: nobody must wait for their end because of this process
+        os.close(descriptor)  # they are the adapter's: this process must not keep them open
     while True:
         pid, status = os.wait()
         if pid == adapter:

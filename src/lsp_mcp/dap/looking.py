@@ -1,4 +1,4 @@
-"""The state of a program where it stands: `View`, of one `Stop`."""
+"""The state of a stopped program: `View`, of one `Stop`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lsp_mcp.dap.transport import Json
 from lsp_mcp.dap.variables import Variable, of_frame
 from lsp_mcp.errors import CallerError, RefusedError
 
-_FRAMES = 25  # asked for at each stop
-_MOST_THREADS = 24  # looked at for one in code of the workspace
+_FRAMES = 25  # requested at each stop
+_MOST_THREADS = 24  # searched for one in code of the workspace
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One call on the stack; `path` is None where there is no source on this machine."""
+    """One call on the stack; `path` is None without a source on this machine."""
 
     id: int
     name: str
@@ -38,7 +38,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class View:
-    """A stop: the frame that is shown is the program's own, though another one may be on top."""
+    """A stop: the shown frame is the program's own, though another one may be on top."""
 
     stop: Stop
     frames: tuple[Frame, ...]
@@ -48,19 +48,18 @@ class View:
     exception: str = ""
     breakpoints: tuple[Breakpoint, ...] = ()
     broken_conditions: tuple[str, ...] = ()
-    foreign: frozenset[int] = frozenset()  # indices of frames that are none of the program's
+    foreign: frozenset[int] = frozenset()  # indices of frames that are not the program's own
 
     @property
     def frame(self) -> Frame | None:
-        """The one that is shown."""
+        """The frame that is shown."""
         return self.frames[self.index] if self.frames else None
 
 
 async def look(session: DebugSession, stop: Stop, frame: int | None = None, *, root: Path) -> View:
-    """The view at `stop`, of the frame with this index, or of the most telling one.
+    """The view at `stop`, of the frame with this index, or of the most relevant one.
 
-    Raises:
-        CallerError: there is no such frame.
+    Raises: CallerError: there is no such frame.
     """
     target = stop.target
     answer = (
@@ -105,7 +104,7 @@ def _own(session: DebugSession, frames: Sequence[Frame]) -> list[int]:
 
 
 async def own_thread(session: DebugSession, stop: Stop, root: Path) -> Stop:
-    """`stop`, of the first thread that is in code of the workspace: a pause stops a thread that may be in none."""
+    """`stop`, of the first thread that is in code of the workspace: a pause may stop a thread that is not."""
     threads = (await quietly(stop.target.ask("threads")) or {}).get("threads") or ()
     numbers = [one.get("id") for one in threads if isinstance(one.get("id"), int)]
     for number in [stop.thread, *(one for one in numbers if one != stop.thread)][:_MOST_THREADS]:
@@ -133,7 +132,7 @@ def _frame(one: Json, adapter: DebugAdapter) -> Frame:
 
 
 async def _exception(session: DebugSession, stop: Stop) -> str:
-    """What is raised, in the adapter's words; empty where nothing is."""
+    """The exception, in the adapter's words; empty if there is none."""
     if stop.reason != "exception":
         return ""
     said = stop.text or stop.description
@@ -148,7 +147,7 @@ async def _exception(session: DebugSession, stop: Stop) -> str:
 
 
 async def _broken(session: DebugSession, target: Target, top: Frame, hit: Sequence[Breakpoint]) -> list[str]:
-    """Why the conditions of the breakpoints that were hit cannot be evaluated, if that is why they were."""
+    """Why the conditions of the breakpoints at this place failed, if that is why the program stopped."""
     found = []
     for one in hit:
         if not one.condition:
@@ -162,7 +161,7 @@ async def _broken(session: DebugSession, target: Target, top: Frame, hit: Sequen
 
 
 def _on_breakpoint(session: DebugSession, stop: Stop, path: Path | None, line: int) -> list[Breakpoint]:
-    """The breakpoints that `stop` is at, by the adapter's ids or by the place."""
+    """The breakpoints at `stop`, by the adapter's ids or by place."""
     bound = stop.target.bound
     by_id = [one for one in session.breakpoints if one.id in bound and bound[one.id].number in stop.hit]
     if by_id or path is None or stop.reason == "step":
@@ -172,5 +171,5 @@ def _on_breakpoint(session: DebugSession, stop: Stop, path: Path | None, line: i
         for one in session.breakpoints.of(path)
         if line == one.line or (one.id in bound and bound[one.id].line == line)
     ]
-    # A condition that cannot be evaluated is an exception to some adapters.
+    # To some adapters, a condition that cannot be evaluated is an exception.
     return here if "breakpoint" in stop.reason else [one for one in here if one.condition]

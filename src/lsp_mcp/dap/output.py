@@ -1,4 +1,4 @@
-"""What a debugged program and its debugger print: `Output`, bounded, and read from a cursor."""
+"""The output of a debugged program and its debugger: `Output`, bounded, and read from a cursor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_LINES = 2_000
 _MOST_CHARACTERS = 500_000  # of all lines kept
 _LONGEST = 2_000  # characters kept of one line
 _COLORS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# What adapters call the categories of DAP's `output` event → what callers know.
+# Adapters' categories of DAP's `output` event → names for callers.
 _STREAMS = {"stdout": "stdout", "stderr": "stderr", "console": "debugger", "important": "debugger"}
 
 
@@ -19,25 +19,25 @@ _STREAMS = {"stdout": "stdout", "stderr": "stderr", "console": "debugger", "impo
 class Line:
     """One line, of the stream `stdout`, `stderr` or `debugger`."""
 
-    number: int  # from 1, of all that was ever printed
+    number: int  # from 1, of everything printed so far
     stream: str
     text: str
 
 
 class Output:
-    """The last lines; chunks that end within a line are put together."""
+    """The last lines; partial lines are joined."""
 
     def __init__(self, chatter: Sequence[str] = (), chatter_goes_on: str = "") -> None:
         self._chatter = [re.compile(pattern) for pattern in chatter]
         self._goes_on = re.compile(chatter_goes_on) if chatter_goes_on else None
         self._lines: deque[Line] = deque()
         self._characters = 0
-        self._open: dict[str, str] = {}  # of each stream, a line that has not ended
-        self._inside: set[str] = set()  # streams in which the debugger's own lines go on
-        self.count = 0  # lines that ever were
+        self._open: dict[str, str] = {}  # an incomplete line of each stream
+        self._inside: set[str] = set()  # streams in which the debugger's own lines continue
+        self.count = 0  # total number of lines
 
     def add(self, category: str, text: str) -> None:
-        """A piece of what was printed, in DAP's category or one of our streams."""
+        """Add a piece of output, with DAP's category or one of our streams."""
         stream = _STREAMS.get(category, category or "debugger")
         if stream == "telemetry":
             return
@@ -47,7 +47,7 @@ class Output:
         self._open[stream] = rest[:_LONGEST]
 
     def flush(self) -> None:
-        """End the lines that have not ended: nothing more will come."""
+        """Complete all lines: nothing more will come."""
         for stream, text in self._open.items():
             if text:
                 self._append(stream, text.rstrip("\r"))
@@ -55,17 +55,17 @@ class Output:
 
     @property
     def forgotten(self) -> int:
-        """Lines that are no longer kept."""
+        """Lines that were dropped."""
         return self.count - len(self._lines)
 
     def lines(self, after: int = 0, stream: str | None = None) -> list[Line]:
-        """The lines behind number `after`, of one `stream` or of the program's two (None: all)."""
+        """The lines after number `after`, of one `stream` or of the program's two (None: all)."""
         unfinished = [Line(self.count, name, text) for name, text in self._open.items() if text]
         kept = [line for line in self._lines if line.number > after] + unfinished
         return [line for line in kept if stream is None or line.stream == stream]
 
     def of_program(self, after: int = 0) -> list[str]:
-        """The texts of the lines that the program itself printed."""
+        """The texts of the program's own lines."""
         return [line.text for line in self.lines(after) if line.stream != "debugger"]
 
     def _append(self, stream: str, text: str) -> None:

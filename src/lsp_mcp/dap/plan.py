@@ -1,4 +1,4 @@
-"""The program to debug and how: `Plan`, made of the caller's arguments and the facts about the debugger."""
+"""The program to debug and how: `Plan`, from the caller's arguments and the facts about the debugger."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Plan:
     """One start of a debugger; starting it again is a restart."""
 
     adapter: DebugAdapter
-    command: tuple[str, ...]  # of the adapter; empty where it is connected to
+    command: tuple[str, ...]  # of the adapter; empty to connect to a running one
     title: str  # for people: what runs
     request: Literal["launch", "attach"]
     arguments: Json  # of the request, without `env` and what input needs
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)  # of the program, as the caller gave it
-    stdin: str | None = None  # all that it reads; None: nothing
+    stdin: str | None = None  # its whole input; None: none
     open_input: bool = False  # it may be sent input while it runs
     break_on: Break = "uncaught"
     address: tuple[str, int] | None = None  # of a debug adapter that listens

@@ -1,4 +1,4 @@
-"""From what a caller asks to run to a `Plan`: by program, module, test or configuration."""
+"""Making a `Plan` for running: by program, module, test or configuration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lsp_mcp.errors import CallerError, unknown
 Json = dict[str, Any]
 OPEN = "open"  # as `stdin`: the program can be sent input while it runs
 _CD = re.compile(r"^\s*cd\s+(?P<folder>'[^']*'|\"[^\"]*\"|\S+)\s*&&\s*(?P<rest>.*)$", re.S)
-_MOST_TEST_FILES = 20_000  # looked through for a test's name
+_MOST_TEST_FILES = 20_000  # searched for a test's name
 _LARGEST = 2 * 1024 * 1024  # bytes of one
 _SKIPPED = {"node_modules", "venv", "vendor", "__pycache__", "testdata"}
 _LATER = ("preLaunchTask", "postDebugTask")
@@ -27,7 +27,7 @@ _LATER = ("preLaunchTask", "postDebugTask")
 
 @dataclass(frozen=True)
 class Wish:
-    """What a caller of `debug_start` says of the program; exactly one of the first four names it."""
+    """The caller's description of the program for `debug_start`; exactly one of the first four names it."""
 
     program: str | None = None
     module: str | None = None
@@ -45,9 +45,8 @@ class Wish:
 def plan_start(wish: Wish, root: Path) -> Plan:
     """The plan for `wish` in the workspace `root`.
 
-    Raises:
-        CallerError: it names no program, or one that cannot be debugged.
-        MissingProgramError: its debugger is not installed.
+    Raises: CallerError: it names no program, or one that cannot be debugged. MissingProgramError: its debugger is not
+    installed.
     """
     named = [name for name in ("program", "module", "test", "config") if getattr(wish, name)]
     if not named or (len(named) > 1 and set(named) != {"program", "test"}):
@@ -95,7 +94,7 @@ def _cwd(wish: Wish, root: Path) -> Path:
 
 
 def _launch(wish: Wish, adapter: DebugAdapter, root: Path, values: Json, title: str, more: Json | None = None) -> Plan:
-    """The plan of a launch with these values of the adapter's template, `more` laid over it."""
+    """The plan of a launch with these values of the adapter's template; `more` takes precedence."""
     program = values.get("program")
     folder = Path(program) if program and Path(program).is_dir() else Path(program).parent if program else root
     if program and adapter.program_is_folder and Path(program).suffix.lower() in adapter.extensions:

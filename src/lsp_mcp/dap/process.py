@@ -1,4 +1,4 @@
-"""A started debug adapter: `AdapterProcess`, spoken to on its own pipes, or on a socket or port that it listens on."""
+"""A started debug adapter: `AdapterProcess`, connected by its own pipes, or by a socket or port that it listens on."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from lsp_mcp.dap import keeper
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.wire.process import Child
 
-SOCKET = "{socket}"  # a word of an adapter's command: the path of a socket on which it is to listen
+SOCKET = "{socket}"  # in an adapter's command: the path of a socket to listen on
 _CHUNK = 64 * 1024  # bytes per read
 _CONNECT_TIMEOUT = 10.0  # seconds for a connection to a port that is listened on
-_LISTEN_TIMEOUT = 60.0  # seconds for an adapter to say where it listens: the first start on a busy machine is slow
-_LONGEST_LINE = 10_000  # bytes of what it prints that are looked at
+_LISTEN_TIMEOUT = 60.0  # seconds for an adapter to listen: the first start on a busy machine is slow
+_LONGEST_LINE = 10_000  # bytes of its output that are searched
 _LIMIT = 2**20  # bytes of a line of a stream's reader
 _END = 0.3  # seconds for it to end by itself once its input is closed
 
 
 class AdapterProcess:
-    """A debug adapter below a keeper (`dap.keeper`): all that it starts ends with it, however this program ends.
+    """A debug adapter below a keeper (`dap.keeper`): everything it starts ends with it, however this program ends.
 
-    Raises:
-        MissingProgramError: it cannot be started.
+    Raises: MissingProgramError: it cannot be started.
     """
 
     def __init__(self, name: str, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
@@ -38,7 +37,7 @@ class AdapterProcess:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._address: Path | int | None = None  # where it listens, once that is known
         if SOCKET in command:
-            # For this user alone; and no delay of TCP is added to an adapter's small messages.
+            # For this user alone; and without TCP's delay for an adapter's small messages.
             self._folder = tempfile.TemporaryDirectory(prefix="lsp-mcp-dap-", ignore_cleanup_errors=True)
             command = [self._socket if word == SOCKET else word for word in command]
         keeping = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid())]
@@ -47,14 +46,13 @@ class AdapterProcess:
         self.exited = self._child.exited
 
     async def attach(self) -> None:
-        """Join its pipes to the running loop."""
+        """Connect its pipes to the running loop."""
         await self._child.attach()
 
     async def streams(self, listening: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """What to speak to it on: its own pipes, or where it listens once it prints what matches `listening`.
+        """Its streams: its own pipes, or a connection once it prints what matches `listening`.
 
-        Raises:
-            UnavailableError: it ended, or does not say that it listens; its last words.
+        Raises: UnavailableError: it ended, or does not report that it listens; its last words.
         """
         if not listening:
             return self._child.reader, self._child.writer
@@ -66,7 +64,7 @@ class AdapterProcess:
         return await connect(self.name, "127.0.0.1", self._address)
 
     def give_input(self, text: bytes | None) -> None:
-        """Write to its input, which what it debugs inherits; None closes it."""
+        """Write to its input, which the debuggee inherits; None closes it."""
         if text is None:
             self._child.writer.close()
         else:
@@ -85,12 +83,12 @@ class AdapterProcess:
         self._child.on_error_line = hear
 
     def leave_running(self) -> None:
-        """What still runs when the adapter ends is left alone."""
+        """Leave running processes alone when the adapter ends."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._child.pid, signal.SIGUSR1)
 
     async def end(self) -> None:
-        """End it and all that came of it; bounded by a second or two."""
+        """End it and everything that it started; takes a second or two at most."""
         if self._draining:
             self._draining.cancel()
         await self._child.end(_END)
@@ -99,7 +97,7 @@ class AdapterProcess:
             self._folder.cleanup()
 
     def kill(self) -> None:
-        """End it and all that came of it at once; also from a signal handler."""
+        """Kill it and everything that it started; also from a signal handler."""
         if self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._child.pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Values of the environment that no answer repeats: `Secrets`."""
+"""Values of the environment that answers must not contain: `Secrets`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|_AUTH|AUTH_|COOKIE|DSN", re.IGNORECASE)
-_SHORTEST = 8  # characters; a shorter value would be found in words that are none
+_SHORTEST = 8  # characters; a shorter value would match ordinary words
 
 
 class Secrets:
@@ -25,7 +25,7 @@ class Secrets:
         self._names = dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
     def hidden(self, value: Any) -> Any:
-        """`value`, an answer, with the name of the variable in the place of each secret."""
+        """`value`, an answer, with each secret replaced by the name of its variable."""
         if not self._names:
             return value
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""One debugged program from its start to its end, its child processes included: `DebugSession`."""
+"""One debugged program from its start to its end, including child processes: `DebugSession`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from lsp_mcp.errors import CallerError, LspMcpError, RefusedError
 log = logging.getLogger(__name__)
 
 State = Literal["starting", "running", "stopped", "ended", "failed"]
-_END_TIMEOUT = 2.0  # seconds for an adapter to end what it debugs, before all is ended by force
-_PROGRAM_END = 3.0  # seconds for a program to be gone when its adapter says that it is
+_END_TIMEOUT = 2.0  # seconds for an adapter to end its debuggee, before everything is killed
+_PROGRAM_END = 3.0  # seconds for a program to exit after its adapter reports its end
 _TRACE = re.compile(r"\s*at ")  # a line of a trace, as several runtimes print it
 _MOST_WORDS = 600  # characters of what an adapter said on its stderr
 _NO_FILTERS: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ _NO_FILTERS: tuple[str, ...] = ()
 
 @dataclass
 class Told:
-    """What a caller knows of a session already."""
+    """What was already reported to a caller about a session."""
 
     lines: int = 0  # of its output
     call: tuple[Any, ...] = ()  # the one that it stood in
@@ -44,7 +44,9 @@ class Told:
 
 
 class DebugSession:
-    """What `start` begins, in the background; `outcome` waits for what comes of it. Ended by `end`, at most 5 s."""
+    """One session: `start` begins it in the background; `outcome` waits for its effects. Ended by `end`,
+    at most 5 s.
+    """
 
     def __init__(self, name: str, plan: Plan, breakpoints: Breakpoints) -> None:
         self.name = name
@@ -53,16 +55,16 @@ class DebugSession:
         self.output = Output(plan.adapter.chatter, plan.adapter.chatter_goes_on)
         self.targets: list[Target] = []
         self.error = ""  # why it failed
-        self.stop: Stop | None = None  # where it stands
+        self.stop: Stop | None = None  # its present stops
         self.stop_count = 0
         self.told = Told()
-        self.shown = 0  # the number of the last stop that a caller was told of
+        self.shown = 0  # the number of the last reported stop
         self.stops: dict[int, Stop] = {}  # by number, for `to`
-        self.last_stop_text = ""  # what was said of the last stop
+        self.last_stop_text = ""  # the description of the last stop
         self.remarks: list[str] = list(plan.remarks)
         self.hits: dict[int, int] = {}  # by our breakpoint's id
-        self.over = asyncio.Event()  # it has ended or failed, and all that it printed was heard
-        self.let_go = False  # it goes on without us
+        self.over = asyncio.Event()  # it has ended or failed, and all its output was read
+        self.let_go = False  # it continues without us
         self.pausing = False  # it was asked to stop
         self.changes = 0  # that were told of it
         self._process: AdapterProcess | None = None
@@ -81,7 +83,7 @@ class DebugSession:
 
     @property
     def state(self) -> State:
-        """What it does now."""
+        """Its present state."""
         if self.over.is_set() or (self.targets and all(target.state == "ended" for target in self.targets)):
             return "failed" if self.error else "ended"
         if self.stop:
@@ -95,13 +97,13 @@ class DebugSession:
 
     @property
     def words(self) -> str:
-        """The last that its adapter said on its stderr."""
+        """The last line of its adapter's stderr."""
         lines = [line for line in self._process.errors().split("\n") if not _TRACE.match(line)] if self._process else []
         return "\n".join(lines)[-_MOST_WORDS:]
 
     @property
     def exit(self) -> Exit:
-        """How it ended, as far as that is known; nothing of one that was ended by us."""
+        """How it ended, as far as known; nothing if we ended it."""
         if self._wanted_end:
             return Exit()
         first = self._terminals[0].status if self._terminals else None
@@ -109,7 +111,7 @@ class DebugSession:
         return exit_of(self.plan.adapter.exits, first, codes, self.output, self.last_stop_text)
 
     async def outcome(self, after: int, timeout: float) -> State:
-        """The state, once there is a stop behind number `after`, it is over, or `timeout` seconds are past."""
+        """The state, after a stop with a number above `after`, the end, or `timeout` seconds."""
 
         def came() -> bool:
             return self.over.is_set() or (self.stop is not None and self.stop.number > after)
@@ -118,7 +120,7 @@ class DebugSession:
         return self.state
 
     async def wait_for(self, came: Callable[[], bool], timeout: float) -> bool:
-        """Whether `came()` is true within `timeout` seconds; asked again after each change."""
+        """Whether `came()` becomes true within `timeout` seconds; checked after each change."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 while not came():
@@ -127,13 +129,12 @@ class DebugSession:
         return came()
 
     async def resume(self, command: str, target: Target, thread: int, **arguments: Any) -> None:
-        """Let `target` go on: `continue`, `next`, `stepIn` or `stepOut`.
+        """Resume `target`: `continue`, `next`, `stepIn` or `stepOut`.
 
-        Raises:
-            RefusedError: the adapter says no; everything stands where it stood.
+        Raises: RefusedError: the adapter refuses; nothing has moved.
         """
         kept, stop, state = dict(target.stops), self.stop, target.state
-        # Before it is sent: the next stop may come with the answer.
+        # Before it is sent: the next stop may arrive with the answer.
         target.stops.clear()
         target.state = "running"
         self._forget_stop()
@@ -145,13 +146,13 @@ class DebugSession:
             raise
 
     async def resume_all(self) -> None:
-        """Let everything that stands still go on. Raises as `resume`."""
+        """Resume everything that is stopped. Raises as `resume`."""
         for target in self.live:
             if target.stops:
                 await self.resume("continue", target, next(reversed(target.stops)))
 
     async def send_breakpoints(self, paths: Iterable[Path], *, functions: bool = False) -> None:
-        """Tell the adapters of the breakpoints in `paths`, and of those on functions."""
+        """Send the adapters the breakpoints in `paths`, and those on functions."""
         asked = [target.send_breakpoints(path) for target in self.live for path in paths]
         if functions:
             asked += [target.send_functions() for target in self.live]
@@ -160,8 +161,7 @@ class DebugSession:
     def give_input(self, text: str) -> None:
         """Write to the program's input.
 
-        Raises:
-            CallerError: it has none that is open.
+        Raises: CallerError: it has no open input.
         """
         if self.plan.adapter.stdin == "adapter" and self._process and self.plan.open_input:
             self._process.give_input(text.encode("utf-8", "replace"))
@@ -171,7 +171,7 @@ class DebugSession:
             raise CallerError("the program's input is closed; start it with stdin='open' to send it input later.")
 
     async def end(self, *, detach: bool = False) -> None:
-        """End it, its child processes and its adapter; with `detach` the program goes on."""
+        """End it, its child processes and its adapter; with `detach` the program continues."""
         if self._ending is None:
             self._wanted_end = True
             self.let_go = detach
@@ -180,7 +180,7 @@ class DebugSession:
 
     @property
     def refusal(self) -> str:
-        """What the adapter said if its last stop only means that a step was refused; else empty."""
+        """The adapter's message if its last stop only means that a step was refused; else empty."""
         pattern = self.plan.adapter.refused_text
         stop = self.stop
         if not (stop and pattern):
@@ -194,7 +194,7 @@ class DebugSession:
         return self._wanted_end
 
     def kill(self) -> None:
-        """End all of it at once, without a loop."""
+        """Kill all of it, without an event loop."""
         for terminal in self._terminals:
             terminal.kill()
         if self._process:
@@ -279,7 +279,7 @@ class DebugSession:
         self._signal.set()
 
     async def _judge(self, target: Target, thread: Any, said: list[str], numbers: tuple[int, ...]) -> None:
-        """Let a program go on that is only about to end."""
+        """Resume a program that is only about to end."""
         if self.plan.break_on == "uncaught" and target.can("supportsExceptionInfoRequest"):
             info = await quietly(target.ask("exceptionInfo", {"threadId": thread})) or {}
             text = f"{info.get('exceptionId', '')} {said[2]}"
@@ -289,7 +289,7 @@ class DebugSession:
         self._stop(target, thread, said, numbers)
 
     def _forget_stop(self) -> None:
-        """The current stop is over; another thread or process may stand still."""
+        """The current stop is over; another thread or process may still be stopped."""
         others = [stop for target in self.live for stop in target.stops.values()]
         self.stop = max(others, key=lambda stop: stop.number, default=None)
 
@@ -314,7 +314,7 @@ class DebugSession:
             self._fail(error)
 
     def _adapter_environment(self) -> dict[str, str]:
-        # A program that inherits its adapter's environment gets what the caller gave it.
+        # A program that inherits its adapter's environment gets the caller's variables.
         return {**self.plan.adapter.adapter_env}
 
     def _process_input(self) -> None:
@@ -327,7 +327,7 @@ class DebugSession:
                 self._process.give_input(None)
 
     def _stdin_path(self) -> Path | None:
-        """A file with what the program reads."""
+        """A file with the program's input."""
         self._stdin_file = tempfile.NamedTemporaryFile(prefix="lsp-mcp-stdin-")  # noqa: SIM115 (it lives as long as the program)
         self._stdin_file.write((self.plan.stdin or "").encode("utf-8", "replace"))
         self._stdin_file.flush()
@@ -366,7 +366,7 @@ class DebugSession:
         return await self._process.streams(self.plan.adapter.listening)
 
     def _filters(self, capabilities: Json) -> tuple[str, ...]:
-        """The adapter's own names of what the caller wants to stop at; what it lacks is told."""
+        """The adapter's names of the requested exception filters; missing ones are reported."""
         if self.plan.break_on == "none":
             return _NO_FILTERS
         offered = [one.get("filter") for one in capabilities.get("exceptionBreakpointFilters") or ()]

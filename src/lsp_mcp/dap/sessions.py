@@ -35,10 +35,9 @@ class DebugSessions:
         return [one for one in self.all if not one.over.is_set()]
 
     def start(self, plan: Plan) -> DebugSession:
-        """Begin to debug what `plan` says.
+        """Start debugging `plan`.
 
-        Raises:
-            CallerError: too many run already.
+        Raises: CallerError: too many are running already.
         """
         if len(self.live) >= _MOST_LIVE:
             raise CallerError(f"{_MOST_LIVE} debug sessions are live; end one with debug_stop first.")
@@ -51,10 +50,9 @@ class DebugSessions:
         return session
 
     def named(self, name: str | None) -> DebugSession:
-        """The session called `name`; without a name the one that lives, else the last.
+        """The session called `name`; without a name the live one, else the last.
 
-        Raises:
-            CallerError: there is none, or several live.
+        Raises: CallerError: there is none, or several are live.
         """
         if name:
             if name in self._sessions:
@@ -77,7 +75,7 @@ class DebugSessions:
         await asyncio.gather(*(one.end() for one in self.live))
 
     def kill(self) -> None:
-        """End all of them at once, without a loop."""
+        """Kill all of them, without an event loop."""
         for one in self.live:
             one.kill()
 

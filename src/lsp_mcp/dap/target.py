@@ -1,4 +1,4 @@
-"""One debuggee as its adapter tells of it: `Target`, from `initialize` to the end of its connection."""
+"""One debuggee as reported by its adapter: `Target`, from `initialize` to the end of its connection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CLIENT: Json = {
 
 @dataclass(frozen=True)
 class Stop:
-    """Why and where a debuggee stopped, as the event said."""
+    """Why and where a debuggee stopped, according to the event."""
 
     number: int  # of its session, from 1
     target: Target
@@ -49,17 +49,17 @@ class Stop:
 
 @dataclass
 class Bound:
-    """What the adapter made of a breakpoint."""
+    """An adapter's result for a breakpoint."""
 
     verified: bool = False
     message: str = ""
-    line: int | None = None  # where it really is
+    line: int | None = None  # its actual place
     number: int | None = None  # the adapter's id
     hits: int = 0
 
 
 class Host(Protocol):
-    """The session that a target is of."""
+    """The session of a target."""
 
     breakpoints: Breakpoints
 
@@ -73,10 +73,10 @@ class Host(Protocol):
         """It, or its adapter, printed this."""
 
     def changed(self) -> None:
-        """Something else is to be known of it."""
+        """Other state has changed."""
 
     def start_child(self, parent: Target, request: str, configuration: Json) -> None:
-        """The adapter wants a process that the debuggee has started to be debugged too."""
+        """The adapter wants a process started by the debuggee to be debugged too."""
 
     def run_in_terminal(self, arguments: Json, reply: Reply) -> None:
         """The adapter wants the program to be started."""
@@ -92,13 +92,13 @@ class Target:
     adapter: DebugAdapter | None = None
     state: str = "starting"
     capabilities: Json = field(default_factory=dict)
-    stops: dict[int, Stop] = field(default_factory=dict)  # of the threads that stand still, by thread
+    stops: dict[int, Stop] = field(default_factory=dict)  # of stopped threads, by thread
     bound: dict[int, Bound] = field(default_factory=dict)  # by our breakpoint's id
     exit_code: int | None = None
     process: str = ""  # as the adapter calls it
     pid: int | None = None
     connection: Connection | None = None
-    seen_code: bool = False  # a thread, a module or a process was told of
+    seen_code: bool = False  # a thread, a module or a process was reported
     filters: tuple[str, ...] = ()  # of exceptions
     _initialized: asyncio.Event = field(default_factory=asyncio.Event)
     _sent: dict[Path, list[int]] = field(default_factory=dict)  # our ids in the order in which they were sent
@@ -114,12 +114,10 @@ class Target:
     ) -> None:
         """Initialize, launch or attach, set breakpoints, and let it run.
 
-        The answer to `launch` may come only after `configurationDone` (DAP, "Launching and attaching"), so that nothing
+        The answer to `launch` may come only after `configurationDone` (DAP, "Launching and attaching"), so nothing
         waits for it before.
 
-        Raises:
-            RefusedError: the adapter does not want to.
-            UnavailableError: it is gone or silent.
+        Raises: RefusedError: the adapter refuses. UnavailableError: it is gone or silent.
         """
         self.connection = link = connection(self._event, self._request)
         self.capabilities = await link.request(
@@ -168,13 +166,13 @@ class Target:
             raise RefusedError(self.adapter.plain(str(error)) if self.adapter else str(error)) from None
 
     def can(self, capability: str) -> bool:
-        """Whether the adapter has it."""
+        """Whether the adapter supports it."""
         return bool(self.capabilities.get(capability))
 
     # --- breakpoints -------------------------------------------------------------------------------
 
     async def send_breakpoints(self, path: Path) -> None:
-        """Tell the adapter of all breakpoints in `path`."""
+        """Send the adapter all breakpoints in `path`."""
         ours = self.host.breakpoints.of(path)
         self._sent[path] = [one.id for one in ours]
         wanted = [self._wanted(one) for one in ours]
@@ -188,7 +186,7 @@ class Target:
             self._bind(one.id, got)
 
     async def send_functions(self) -> None:
-        """Tell the adapter of all breakpoints on functions."""
+        """Send the adapter all breakpoints on functions."""
         ours = self.host.breakpoints.functions
         if not ours and not any(one in self.bound for one in self._sent.get(Path(), ())):
             return
@@ -256,7 +254,7 @@ class Target:
                 self.finish()
 
     def finish(self) -> None:
-        """Nothing of it runs any more."""
+        """Everything has ended."""
         self.state = "ended"
         self.stops.clear()
         self.host.changed()
@@ -278,7 +276,7 @@ class Target:
         self.ran()
 
     def ran(self) -> None:
-        """It runs again, unless a thread stands still."""
+        """It runs again, unless a thread is still stopped."""
         if self.state == "stopped" and not self.stops:
             self.state = "running"
         self.host.resumed(self)
@@ -293,7 +291,7 @@ class Target:
 
 
 async def quietly(asked: Any) -> Any:
-    """What `asked` gives; None if the adapter refuses it or is gone."""
+    """The result of `asked`; None if the adapter refuses it or is gone."""
     try:
         return await asked
     except LspMcpError as error:

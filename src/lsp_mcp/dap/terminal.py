@@ -27,11 +27,10 @@ _MOST_UNREAD = 1_000_000  # bytes of input that a program has not read
 class Terminal:
     """The program `command`, its output in pseudo-terminals and its input from `text`, or open for `give`.
 
-    `on_output(stream, text)` is called in the loop with what it prints; `exited` is set, with `status`, when it is gone
-    and all that it printed was heard.
+    `on_output(stream, text)` is called in the loop with its output; `exited` is set, with `status`, when it is gone and
+    all output was read.
 
-    Raises:
-        RefusedError: it cannot be started.
+    Raises: RefusedError: it cannot be started.
     """
 
     def __init__(
@@ -87,8 +86,7 @@ class Terminal:
     def give(self, text: str) -> None:
         """Write to its input.
 
-        Raises:
-            CallerError: it was started with all its input, or has ended, or does not read what it has.
+        Raises: CallerError: it was started with all its input, or has ended, or does not read.
         """
         if self._input is None or self.exited.is_set():
             raise CallerError("the program's input is closed; start it with stdin='open' to send it input later.")
@@ -99,18 +97,18 @@ class Terminal:
         self._loop.add_writer(self._input, self._write)
 
     def kill(self) -> None:
-        """End it and all that came of it at once."""
+        """Kill it and everything that it started."""
         if self._popen.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._popen.pid, signal.SIGTERM)
 
     def leave_running(self) -> None:
-        """What still runs when it ends is left alone."""
+        """Leave running processes alone when it ends."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._popen.pid, signal.SIGUSR1)
 
     def close(self) -> None:
-        """End it, and let go of its terminals."""
+        """End it, and close its terminals."""
         self.kill()
         for master in list(self._masters):
             self._drop(master)
@@ -161,7 +159,7 @@ class Terminal:
         self.status = status
         for master in list(self._masters):
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            # What it printed is in the terminal by now; a process that it left behind may hold that open for ever.
+            # Its output is in the terminal by now; a process that it left behind may hold that open for ever.
             while master in self._masters:
                 try:
                     data = os.read(master, _CHUNK)

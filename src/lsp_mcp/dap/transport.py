@@ -1,6 +1,6 @@
 """One Debug Adapter Protocol connection over a byte stream: `Connection`.
 
-It frames as LSP does and has its own envelope (DAP 1.68, "Base Protocol"): `seq`, `type`, and answers by `request_seq`.
+It uses LSP's framing and its own envelope (DAP 1.68, "Base Protocol"): `seq`, `type`, and answers by `request_seq`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 OnEvent = Callable[[str, Json], None]
 Reply = Callable[[Json | None, str | None], None]
-"""Answers a reverse request: with its body, or with what went wrong."""
+"""Answers a reverse request: with its body, or with an error."""
 OnRequest = Callable[[str, Json, Reply], None]
 
 _CHUNK = 256 * 1024  # bytes per read
-_ANSWER_TIMEOUT = 20.0  # seconds for a request that names no other bound
+_ANSWER_TIMEOUT = 20.0  # seconds for a request without its own limit
 
 
 class Connection:
     """A debug adapter at the other end of a stream; `closed` is done when nothing more will come.
 
-    `on_event(event, body)` and `on_request(command, arguments, reply)` are plain functions: what they start, they
-    start elsewhere.
+    `on_event(event, body)` and `on_request(command, arguments, reply)` are plain functions that must not block.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Connection:
         self._reading = asyncio.create_task(self._read())
 
     def send(self, command: str, arguments: Json | None = None) -> asyncio.Future[Json]:
-        """Send a request without waiting; what it gives is the body of the answer, or raises as `request`."""
+        """Send a request without waiting; the result is the body of the answer, or raises as `request`."""
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         if self._end:
             future.set_exception(self._end)
@@ -82,7 +81,7 @@ class Connection:
             raise SilentError(f"{self.name} did not answer {command} within {timeout:.3g} s.") from None
 
     def close(self, error: LspMcpError | None = None) -> None:
-        """Let go of the stream; who waits gets `error`."""
+        """Close the stream; waiting requests get `error`."""
         self._reading.cancel()
         self._finish(error or UnavailableError(f"the connection to {self.name} is closed."))
         self._writer.close()
@@ -153,7 +152,7 @@ class Connection:
         self._guarded(message, lambda: self._on_request(command, message.get("arguments") or {}, reply))
 
     def _guarded(self, message: Json, handle: Callable[[], None]) -> None:
-        """What this program cannot read must not end the reading of all else."""
+        """A message that this program cannot read must not end the reading of others."""
         try:
             handle()
         except Exception:

@@ -1,4 +1,4 @@
-"""Variables as adapters give them, made short: `Variable`, one level deep, and pages of their elements."""
+"""Variables from adapters, shortened: `Variable`, one level deep, and pages of their elements."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from lsp_mcp.dap.adapter import Variables as Rules
 from lsp_mcp.dap.target import Target, quietly
 from lsp_mcp.dap.transport import Json
 
-_MOST_OPENED = 8  # variables of one frame whose elements are asked for
+_MOST_OPENED = 8  # variables of one frame whose elements are requested
 _MOST_INNER = 8  # elements shown of each
-_ALL = 50_000  # elements of one variable that are ever looked at
+_ALL = 50_000  # elements of one variable that are ever examined
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable or element; `inner` are its elements where its own value says nothing."""
+    """One variable or element; `inner` are its elements, if its own value says nothing."""
 
     name: str
     value: str
     type: str = ""
-    reference: int = 0  # of its elements, while the program stands still
+    reference: int = 0  # of its elements, while the program is stopped
     indexed: int = 0  # how many elements it has by number, if the adapter pages
     inner: tuple[Variable, ...] = ()
     left_out: int = 0  # of `inner`
@@ -39,7 +39,7 @@ class Variable:
 
 
 async def of_frame(target: Target, rules: Rules, frame: int) -> list[Variable]:
-    """A frame's own variables, of all its scopes of that kind, the innermost first; none if the adapter won't say."""
+    """A frame's own variables, of all its scopes of that kind, the innermost first; none if the adapter refuses."""
     scopes = (await quietly(target.ask("scopes", {"frameId": frame})) or {}).get("scopes") or ()
     own = [scope for scope in scopes if _is_own(scope, rules)]
     if not own:
@@ -61,9 +61,9 @@ def _is_own(scope: Json, rules: Rules) -> bool:
 async def elements(
     target: Target, rules: Rules, reference: int, *, start: int = 0, count: int | None = None, indexed: int = 0
 ) -> list[Variable]:
-    """The elements of a variable, without those that are none of the program's; from `start`, at most `count`.
+    """The elements of a variable that belong to the program; from `start`, at most `count`.
 
-    Few adapters page, and some ignore that they are asked to: what comes is cut here.
+    Few adapters page, and some ignore the request: the result is cut here.
     """
     if not reference:
         return []
@@ -80,7 +80,7 @@ async def elements(
 
 
 async def page(target: Target, rules: Rules, expression: str, asked: Json, start: int, count: int) -> list[Variable]:
-    """The same by an expression that makes them; none if there is no such expression.
+    """The same by an expression that lists them; none if there is no such expression.
 
     Elements without names of their own are named by their numbers.
     """

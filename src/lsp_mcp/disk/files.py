@@ -92,7 +92,7 @@ def content(path: str | Path) -> bytes:
 
 
 def content_or_nothing(path: str | Path) -> bytes:
-    """As `content`; None if it was deleted since it was listed, or cannot be read."""
+    """As `content`; empty if it was deleted since it was listed, or cannot be read."""
     try:
         return content(path)
     except OSError:

@@ -1,9 +1,9 @@
-r"""Where a Neovim listens: `Address` is one such place, as a user spells it.
+r"""Where a Neovim listens: `Address` is one such place, as written by a user.
 
-Only the spelling and the file are looked at here; `discovery` finds addresses, `Channel` connects.
+Only the form and the file are examined here; `discovery` finds addresses, `Channel` connects.
 
-Seen with Neovim 0.12.4: it takes an IPv6 address without brackets (`nvim --listen ::1:6666`) and reports it so, keeps
-a relative `./x` as it is, and makes of `--listen x` a socket `x.PID.0` in its own folder.
+Seen with Neovim 0.12.4: it takes an IPv6 address without brackets (`nvim --listen ::1:6666`) and reports it so, keeps a
+relative `./x` as it is, and turns `--listen x` into a socket `x.PID.0` in its own folder.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Address:
     tcp: HostAndPort | None = None
     """Host and port of TCP."""
     pid: int | None = field(default=None, compare=False)
-    """The Neovim that listens there, where that is known. One Neovim may listen in several places."""
+    """The Neovim that listens there, if known. One Neovim may listen in several places."""
     enclosing: bool = field(default=False, compare=False)
     """Whether this process runs inside that Neovim: in its terminal, or as its child."""
 
     @property
     def connection_id(self) -> str:
-        """What tools call a connection to it: 7 hex digits."""
+        """The tools' id of a connection to it: 7 hex digits."""
         return connection_id(self.text)
 
 
@@ -65,11 +65,10 @@ def connection_id(address: str) -> str:
 def parse_address(text: str) -> Address:
     """The address that `text` names: a socket's path, `HOST:PORT`, `[IPV6]:PORT` or `IPV6:PORT`.
 
-    What exists as a file, begins with `~` or contains a `/` is a path; a relative one counts from the working folder.
-    Only the spelling is looked at: nothing need listen there.
+    Text that exists as a file, begins with `~` or contains a `/` is a path; a relative one counts from the working
+    folder. Nothing need listen there.
 
-    Raises:
-        CallerError: it is none of these, is empty, holds a NUL, or its port is not in 1 to 65535.
+    Raises: CallerError: it is none of these, is empty, contains a NUL, or its port is not in 1 to 65535.
     """
     if not text.strip():
         raise CallerError(f"The target is empty. {_FORMS}")
@@ -107,11 +106,10 @@ def tcp_address(at: HostAndPort, pid: int | None = None) -> Address:
 
 
 def check_socket(path: Path) -> None:
-    """Make sure that `path` is a socket that this user may connect to; whether anyone listens is not looked at.
+    """Check that `path` is a socket that this user may connect to; not whether a process listens there.
 
-    Raises:
-        UnavailableError: there is nothing at `path`.
-        CallerError: it is something else than a socket, belongs to another user, may not be opened, or is too long.
+    Raises: UnavailableError: there is nothing at `path`. CallerError: it is something other than a socket, belongs to
+    another user, may not be opened, or is too long.
     """
     if (length := len(os.fsencode(path))) > _LONGEST_PATH:
         raise CallerError(
@@ -142,7 +140,7 @@ def check_socket(path: Path) -> None:
 
 
 def is_ours(path: Path, kind: Callable[[int], bool] = stat.S_ISSOCK, *, links: bool = True) -> bool:
-    """Whether there is a socket (or another `kind`) of this user, of a name that can be told to others."""
+    """Whether there is a socket (or another `kind`) of this user, with a name that can be shown to others."""
     try:
         status = path.stat(follow_symlinks=links)
     except (OSError, ValueError):
@@ -164,7 +162,7 @@ def _absolute(text: str) -> Path:
 
 
 def _host(text: str) -> str | None:
-    """A host in the one spelling that is shown; None if it is none."""
+    """A host in its canonical spelling; None if it is not a host."""
     if text.startswith("[") or ":" in text:
         address, percent, zone = text.strip("[]").partition("%")
         try:

@@ -1,4 +1,4 @@
-"""Carries out an `EditPlan` where a Neovim has files open: in its buffers, else on disk (`apply_in_neovim`)."""
+"""Applies an `EditPlan` where a Neovim has files open: in its buffers, else on disk (`apply_in_neovim`)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from lsp_mcp.workspace import display_path
 
 
 class Edited(Struct, frozen=True):
-    """What was done to one file."""
+    """The result for one file."""
 
     path: Path
     where: Literal["buffer", "disk"]
     edits: int
     saved: bool
-    reason: str = ""  # why it was not saved, if not because of the caller's wish
+    reason: str = ""  # why it was not saved, unless the caller asked for that
 
     def __str__(self) -> str:
         done = "saved" if self.saved else "not saved"
@@ -34,23 +34,22 @@ class Edited(Struct, frozen=True):
 
 
 class Done(Struct, frozen=True):
-    """What was done to each file; `leftovers` as in `AppliedEdit`."""
+    """The result for each file; `leftovers` as in `AppliedEdit`."""
 
     files: list[Edited]
     leftovers: tuple[Path, ...] = ()
 
 
 async def apply_in_neovim(host: NvimHost, checked: CheckedPlan, *, save: bool) -> Done:
-    """Do all of a plan, or nothing; what was done. Nothing else changes what is in buffers.
+    """Apply all of a plan, or nothing; returns the result. Nothing else changes the text of buffers.
 
-    A file that a buffer holds is changed there, in one undo step, and saved unless it had unsaved changes. Others are
-    changed on disk; without `save`, in a buffer that is loaded out of sight. No window, cursor or list of buffers is
-    touched. A plan that creates, renames or deletes files is done on disk, and buffers follow.
+    A file with a buffer is changed there, in one undo step, and saved unless it had unsaved changes. Others are changed
+    on disk; without `save`, in a hidden buffer. No window, cursor or list of buffers is touched. A plan that creates,
+    renames or deletes files is applied on disk, and buffers follow.
 
-    Raises:
-        EditError: nothing was changed, because a file is not as it was when the plan was made, was changed on disk
-            while it has unsaved changes, or Neovim or the system refuses.
-        UnavailableError: Neovim is gone, or waits for something.
+    Raises: EditError: nothing was changed, because a file is not as it was when the plan was made, was changed on disk
+    while it has unsaved changes, or Neovim or the system refuses. UnavailableError: Neovim is gone, or waits for
+    something.
     """
     plan = checked.plan
     await host.buffers.want(plan.files)

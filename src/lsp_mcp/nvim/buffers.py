@@ -1,4 +1,4 @@
-"""The buffers of a Neovim that hold files: `Buffers`, whose texts win over what is on disk."""
+"""The file buffers of a Neovim: `Buffers`, whose texts take precedence over the disk."""
 
 from __future__ import annotations
 
@@ -31,28 +31,27 @@ class Buffer(Struct, frozen=True):
 
 
 class Buffers:
-    """What the buffers held at the last `sync`. In the place of `Files`, it gives the text of any file.
+    """The contents of the buffers at the last `sync`. In place of `Files`, it returns the text of any file.
 
-    `present` gives the Neovim whose buffers they are, or raises.
+    `present` returns the Neovim with these buffers, or raises.
     """
 
     def __init__(self, present: Callable[[], NvimConnection], files: Files) -> None:
         self._present = present
         self._files = files
-        self._wanted: set[int] = set()  # the numbers of large ones that a question was about
+        self._wanted: set[int] = set()  # the numbers of large ones that were asked about
         self._looked = False  # since the present Neovim is the present one
         self._by_path: dict[Path, Buffer] = {}
         self._held: tuple[int, dict[int, dict[Path, tuple[Text, int]]]] = (0, {})  # by client; with its generation
-        self._changed: dict[Path, int] = {}  # the generation in which each was last not what it had been
-        self.generation = 0  # how often anything was not what it had been
+        self._changed: dict[Path, int] = {}  # the generation in which each last changed
+        self.generation = 0  # the number of changes
 
     async def sync(self, changed: Iterable[Path] = ()) -> int:
-        """Look at all buffers, reading those again whose file was changed; the generation.
+        """Read all buffers, including those again whose file was changed; returns the generation.
 
-        Neovim goes by a file's time and size. Of the files in `changed` the text is compared too.
+        Neovim goes by a file's time and size. For the files in `changed` the text is compared too.
 
-        Raises:
-            UnavailableError: Neovim is gone, or waits for something.
+        Raises: UnavailableError: Neovim is gone, or waits for something.
         """
         await self._look()
         self._files.forget(changed)
@@ -97,23 +96,23 @@ class Buffers:
             self._changed.update(dict.fromkeys(changed, self.generation))
 
     async def seen(self) -> Buffers:
-        """The same, looked at at least once: what asks a server looks again."""
+        """The same after at least one look; requests to a server look again."""
         if not self._looked:
             await self.sync()
         return self
 
     def replaced(self) -> None:
-        """Another Neovim is the present one: nothing of the one before counts."""
+        """Another Neovim is the present one: forget the one before."""
         before, self._by_path, self._looked = self._by_path, {}, False
         self._wanted.clear()
         self._note(before)
 
     def changed_since(self, generation: int) -> set[Path]:
-        """The files whose buffer came, went or changed after `generation`."""
+        """The files whose buffer was created, closed or changed after `generation`."""
         return {path for path, changed in self._changed.items() if changed > generation}
 
     def get(self, path: Path) -> Buffer | None:
-        """The buffer that holds `path`, if one does."""
+        """The buffer of `path`, if there is one."""
         return self._by_path.get(path)
 
     def all(self) -> Iterable[Buffer]:
@@ -121,7 +120,7 @@ class Buffers:
         return self._by_path.values()
 
     async def want(self, paths: Iterable[Path]) -> None:
-        """Look at all buffers; from now on, the texts of those of `paths` are known however large they are.
+        """Read all buffers; from now on, the texts of those of `paths` are known however large they are.
 
         Raises as `sync`.
         """
@@ -166,7 +165,7 @@ class Buffers:
         return sorted(buffer.path for buffer in self._by_path.values() if buffer.modified)
 
     def conflicts(self) -> list[Path]:
-        """Those of them that were changed on disk as well, sorted."""
+        """Those of them that were also changed on disk, sorted."""
         return sorted(buffer.path for buffer in self._by_path.values() if buffer.conflict)
 
     def forget(self, paths: Iterable[Path]) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Told = Callable[[str, list[Any]], None]
-"""Called in the event loop with the name and the arguments of each notification of Neovim's."""
+"""Called in the event loop with the name and the arguments of each notification from Neovim."""
 
 
 class Channel:

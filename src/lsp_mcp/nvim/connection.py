@@ -24,9 +24,9 @@ _OLDEST = (0, 11)
 
 
 class NvimConnection:
-    """A Neovim that somebody may be using at the same time; raises `UnavailableError`s once it is gone.
+    """A Neovim that a person may be using at the same time; raises `UnavailableError`s once it is gone.
 
-    `on_tools_change` is called when its plugin's tools are others.
+    `on_tools_change` is called when its plugin's tools change.
     """
 
     def __init__(self, address: Address, on_tools_change: Callable[[], None]) -> None:
@@ -56,7 +56,7 @@ class NvimConnection:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"Neovim at {self.address.text}"
 
     @property
@@ -71,16 +71,14 @@ class NvimConnection:
 
     @property
     def project(self) -> Path | None:
-        """The folder that it works in; None for the home folder and the file system's root, which are none."""
+        """Its working folder; None for the home folder and the file system's root, which are not workspaces."""
         folder = self.cwd.resolve()
         return None if folder in (Path.home(), Path(folder.anchor)) else folder
 
     async def connect(self) -> None:
-        """Connect, and bring our Lua along.
+        """Connect, and load our Lua.
 
-        Raises:
-            UnavailableError: nobody answers there, or not as Neovim.
-            RefusedError: it is older than 0.11.
+        Raises: UnavailableError: nothing answers there, or not as Neovim. RefusedError: it is older than 0.11.
         """
         self._channel.ended.add_done_callback(self._on_end)
         try:

@@ -1,4 +1,4 @@
-"""The Neovims that are connected: `NvimConnections`, by connection id."""
+"""The connected Neovims: `NvimConnections`, by connection id."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Found(Struct, frozen=True):
 
 
 class NvimConnections:
-    """Connects and disconnects. `on_change` is called when a connection came or went, or one's tools are others."""
+    """Connects and disconnects. `on_change` is called when a connection came or went, or its tools changed."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self._on_change = on_change
         self._connections: dict[str, NvimConnection] = {}
         self._aliases: dict[str, str] = {}  # ids of other addresses of connected Neovims
-        self._ended: dict[str, str] = {}  # why connections that were there are not
+        self._ended: dict[str, str] = {}  # why former connections have ended
         self._connecting = asyncio.Lock()
 
     @property
@@ -48,7 +48,7 @@ class NvimConnections:
 
     @property
     def had_any(self) -> bool:
-        """Whether one was connected that is not any more."""
+        """Whether a former connection has ended."""
         return bool(self._ended)
 
     async def connect(self, address: Address) -> NvimConnection:
@@ -67,7 +67,7 @@ class NvimConnections:
             await connection.connect()
             for other in self.connected:
                 if (other.pid, other.servername) == (connection.pid, connection.servername):
-                    # One Neovim by another of its addresses: two connections would only be in each other's way.
+                    # One Neovim by another of its addresses: two connections would interfere with each other.
                     connection.close()
                     self._aliases[connection.id] = other.id
                     return other
@@ -110,12 +110,12 @@ class NvimConnections:
 
     @property
     def kept(self) -> Json:
-        """What `restore` needs: the connected Neovims, and why others are not there any more."""
+        """Data for `restore`: the connected Neovims, and why others are gone."""
         connected = [{"target": one.address.text, "pid": one.pid} for one in self.connected]
         return {"connected": connected, "ended": dict(self._ended)}
 
     async def restore(self, kept: Json) -> None:
-        """Connect to the Neovims of `kept`, to those that still run; nobody else may have connected yet."""
+        """Connect to those Neovims of `kept` that still run; must be called before any other connection."""
         self._ended |= kept["ended"]
         for one in kept["connected"]:
             address = parse_address(one["target"])
@@ -127,7 +127,7 @@ class NvimConnections:
             else:
                 if connection.pid == one["pid"]:
                     continue
-                # Another Neovim by the same address: who wants it connects to it.
+                # Another Neovim at the same address: callers must connect explicitly.
                 connection.close()
                 self._gone(connection, reason)
             self._ended[address.connection_id] = reason
@@ -141,9 +141,9 @@ class NvimConnections:
             await asyncio.wait(ended, timeout=_CLOSE_TIMEOUT)
 
     async def find(self) -> tuple[list[Found], list[str]]:
-        """The Neovims on this machine that answer, each by its first address, and what is the matter with others.
+        """The Neovims on this machine that answer, each by its first address, and the problems of others.
 
-        Sockets that nobody listens at any more are left out.
+        Abandoned sockets are left out.
         """
         candidates = await asyncio.to_thread(discover)
         found = {e.pid: Found(e.address, e.cwd.resolve(), e.pid, e.version) for e in self.connected}
@@ -168,7 +168,7 @@ class NvimConnections:
         found, unusable = await self.find()
         if not found:
             raise UnavailableError(f"{none_runs(unusable)}; {HOW_TO_START}, or pass --socket")
-        # Nothing else is taken unasked: what works elsewhere is another project.
+        # No other one is chosen unasked: a Neovim elsewhere works on another project.
         fitting = [one for one in found if one.cwd == root]
         if len(fitting) == 1:
             return await self.connect(fitting[0].address)
@@ -195,7 +195,7 @@ class NvimConnections:
 
 
 def none_runs(unusable: Sequence[str]) -> str:
-    """That there is no Neovim to connect to, though there may be `unusable` ones, as the beginning of a sentence."""
+    """There is no Neovim to connect to, though there may be `unusable` ones: the beginning of an error message."""
     if not unusable:
         return "no Neovim of yours runs on this machine"
     return f"no Neovim of yours can be connected to: {' '.join(unusable).rstrip('.')}"

@@ -1,4 +1,4 @@
-"""Which Neovims of this user run on this machine: `discover` only looks, `alive` connects and hangs up.
+"""The Neovims of this user on this machine: `discover` only looks, `alive` connects and disconnects.
 
 Seen with Neovim 0.12.4: a child that was started by `system()` has no `$NVIM`; one in a terminal or by `jobstart()`
 has.
@@ -33,18 +33,18 @@ _PID_IN_NAME = re.compile(r"nvim\.([0-9]+)\.[0-9]+|nvim-mcp\..*\.([0-9]+)\.sock"
 
 @dataclass(frozen=True)
 class Seeker:
-    """The process for which Neovims are looked for: some of them run around it."""
+    """The process for which Neovims are searched: some of them may contain it."""
 
     pid: int
     environ: Mapping[str, str]
 
 
 seeker: ContextVar[Seeker | None] = ContextVar("seeker", default=None)
-"""Whose Neovims `discover` looks for if it is not this process, as in a daemon that serves others."""
+"""The process that `discover` searches for if it is not this one, as in a daemon that serves others."""
 
 
 async def alive(address: Address, timeout: float = 0.5) -> bool:
-    """Whether anything takes a connection at `address` within `timeout` (seconds). Hangs up at once."""
+    """Whether `address` accepts a connection within `timeout` (seconds). Disconnects at once."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
@@ -84,7 +84,7 @@ def discover(environ: Mapping[str, str] | None = None, *, proc: Path = PROC) -> 
         hinted += _named(wanted, tcp)
 
     found: dict[object, Address] = {}
-    # A place that is known by several paths gets the one that Neovim itself says, wherever we run.
+    # For a place with several paths, the path that Neovim itself reports.
     for address in [*listening, *enclosing, *hinted, *_in_usual_folders(environ, pids=not neovims.known)]:
         found.setdefault(_key(address), address)
 
@@ -124,7 +124,7 @@ def _ours_at(address: Address, tcp: Mapping[HostAndPort, int] | None) -> Address
 
 
 def _texts(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Whom we run inside, and where a Neovim is said to listen: none or one each."""
+    """The Neovims around this process, and an address where one is said to listen: none or one each."""
     nvim, listen = environ.get("NVIM"), environ.get("NVIM_LISTEN_ADDRESS")
     return [nvim] if nvim else [], [listen] if listen else []
 
@@ -140,7 +140,7 @@ def _in_usual_folders(environ: Mapping[str, str], *, pids: bool) -> Iterator[Add
         if is_ours(own, stat.S_ISDIR, links=False):
             paths += [path for session in _entries(own) for path in _entries(session, _IN_NEOVIMS_OWN)]
     for path in paths:
-        # No links: in a folder of everybody, another user could turn one elsewhere after we looked.
+        # No links: in a shared folder, another user could redirect one after we looked.
         if is_ours(path, links=False):
             match = _PID_IN_NAME.fullmatch(path.name) if pids else None
             yield socket_address(path, int(match[1] or match[2]) if match else None)

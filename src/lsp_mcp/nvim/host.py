@@ -13,7 +13,7 @@ from lsp_mcp.nvim.language_clients import LanguageClients
 
 
 class NvimHost:
-    """One workspace's Neovim: the one that is connected now, or that was connected last.
+    """One workspace's Neovim: the connected one, or the last one.
 
     `connect` is called while there is none: it may call `use`.
     """
@@ -22,29 +22,29 @@ class NvimHost:
         self.files = Files()
         self.buffers = Buffers(self.present, self.files)
         self.connection: NvimConnection | None = None
-        self.epoch = 0  # how many Neovims it has been
+        self.epoch = 0  # number of Neovims so far
         self.connects = connect is not None  # whether `ready` connects by itself
         self._connect = connect
 
     def use(self, connection: NvimConnection) -> None:
-        """Work through `connection` from now on."""
+        """Use `connection` from now on."""
         self.connection = connection
         self.epoch += 1
         self.buffers.replaced()
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.connection.name if self.connection else "Neovim"
 
     async def ready(self) -> None:
-        """Connect if that was asked for and nothing is connected; raises as `present`."""
+        """Connect if that was requested and nothing is connected; raises as `present`."""
         if self._connect and self.connects and (self.connection is None or self.connection.gone):
             await self._connect()
         self.present()
 
     def check(self) -> None:
-        """Raise `UnavailableError` if there is no Neovim, or no longer."""
+        """Raise `UnavailableError` if no Neovim is connected."""
         self.present()
 
     def present(self) -> NvimConnection:

@@ -34,15 +34,15 @@ class NvimClient(Struct, frozen=True):
     filetypes: tuple[str, ...]
     buffers: tuple[int, ...]  # the numbers of those that its server has open
     work: tuple[tuple[int | str, str], ...]  # token and title of what its server is doing
-    done: tuple[str, ...]  # titles of what it has done since we are connected
-    known_from_start: bool  # it was not there when we came
+    done: tuple[str, ...]  # titles of what it has finished since we connected
+    known_from_start: bool  # it was started after we connected
     tells_inactive: bool
     errors: tuple[tuple[Path, str, str], ...]  # file, source and message: what its server had reported until `follow`
 
 
 @dataclass
 class _Followed:
-    """A client that is followed: who is called with what of it, and the requests that it has under way."""
+    """A followed client: its callbacks, and its requests in progress."""
 
     on_notification: Callable[[str, Any], None]
     on_stderr_line: Callable[[str], None]
@@ -52,7 +52,7 @@ class _Followed:
 
 
 class LanguageClients:
-    """Requests and notifications to their servers, and what those say."""
+    """Requests and notifications to their servers, and messages from those."""
 
     def __init__(self, lua: LuaModule, replies: Replies) -> None:
         self.events = 0  # how often clients came, went, or changed their buffers
@@ -64,11 +64,11 @@ class LanguageClients:
         self._known: tuple[int, Sequence[NvimClient]] | None = None
 
     async def all(self) -> Sequence[NvimClient]:
-        """All of them, those too that are being initialized."""
+        """All of them, including those being initialized."""
         return [_client(entry) for entry in await self._lua.call("clients")]
 
     async def known(self) -> Sequence[NvimClient]:
-        """The clients that are initialized, asked for only if any came or went since the last call."""
+        """The initialized clients, requested again only if any came or went since the last call."""
         if self._known is None or self._known[0] != self.events:
             events = self.events
             self._known = events, [client for client in await self.all() if client.initialized]
@@ -122,7 +122,7 @@ class LanguageClients:
             followed.requests.discard(number)
 
     def notify(self, client: int, method: str, params: Any) -> None:
-        """See `Clients.notify`; nothing happens if Neovim is gone."""
+        """See `Clients.notify`; does nothing if Neovim is gone."""
         self._lua.tell("notify", client, method, params)
 
     def reread(self, client: int, path: Path, version: int) -> None:

@@ -1,4 +1,4 @@
-"""Our Lua (the folder `lua/`) in one Neovim: `LuaModule` calls its functions, and knows what holds them up."""
+"""Our Lua (the folder `lua/`) in one Neovim: `LuaModule` calls its functions, and knows what blocks them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lsp_mcp.errors import RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.channel import Channel
 from lsp_mcp.waiting import uncounted
 
-CALL_TIMEOUT = 5.0  # seconds for what Neovim does at once unless something holds it up
-_WORK_TIMEOUT = 30.0  # seconds for what is known to be our own Lua's work
-_LATE = 0.5  # seconds that what was asked for in time may still take
-_LOOK_AFTER = 1.0  # seconds without an answer until it is asked what holds it up
-_MODE_TIMEOUT = 0.5  # seconds; only a Neovim that runs a loop takes longer
+CALL_TIMEOUT = 5.0  # seconds for operations that are immediate unless Neovim is blocked
+_WORK_TIMEOUT = 30.0  # seconds for work of our own Lua
+_LATE = 0.5  # extra seconds for an operation that began in time
+_LOOK_AFTER = 1.0  # seconds without an answer until it is asked what blocks it
+_MODE_TIMEOUT = 0.5  # seconds; only a busy Neovim takes longer
 _PARTS = ("core", "clients", "buffers", "edits", "editor", "tools")
 # Each connection has its own table, so that no two of them share anything.
 _LOAD = """
@@ -40,14 +40,14 @@ _WAITS = {
 
 
 class LuaModule:
-    """Each connection's own copy of our Lua; its functions wait for nothing."""
+    """Each connection's own copy of our Lua; its functions never wait."""
 
     def __init__(self, channel: Channel, editor: str) -> None:
         self._channel = channel
         self._editor = editor  # what messages call it
         self._number = 0  # Neovim's own of the channel
-        self._working: str | None = None  # the name of the file that our Lua is busy with
-        self._ahead = 0.0  # seconds that its clock shows more than ours
+        self._working: str | None = None  # the name of the file that our Lua is processing
+        self._ahead = 0.0  # seconds that its clock is ahead of ours
 
     @property
     def loaded(self) -> bool:
@@ -55,7 +55,7 @@ class LuaModule:
         return self._number != 0
 
     async def load(self, number: int) -> dict[str, Any]:
-        """Bring it along over the channel that Neovim calls `number`; what `about` returns. Raises as `call`."""
+        """Load it over the channel with Neovim's number `number`; returns the result of `about`. Raises as `call`."""
         self._number = number
         folder = Path(__file__).parent / "lua"
         parts = [[part, (folder / f"{part}.lua").read_text(encoding="utf-8")] for part in _PARTS]

@@ -111,7 +111,7 @@ class WordIndex:
         return list(self._table.numbers)
 
     def imports(self, path: str) -> tuple[str, ...]:
-        """The value stored with `path`; None if there is none."""
+        """The value stored with `path`; empty if there is none."""
         table = self._table
         number = table.numbers.get(path)
         return () if number is None else table.imports[number]
