@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.errors import CallerError, MissingProgramError
 from lsp_mcp.programs import find_command
+from lsp_mcp.toolsets.offered import tools_without_sessions
 from mcp_process import Connected, connected, raw, without_rights
 
 LIST, FIND = "list_symbols_in_file", "find_symbol_definitions_by_name"
@@ -418,6 +419,17 @@ def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
     line = refused(tmp_path)
     says(line, f"nothing in {tmp_path} tells which language server it needs", "--backend", "gopls")
+
+
+def test_a_root_that_cannot_be_served_lists_the_tools_of_every_language_server_and_all_tell_the_reason(
+    tmp_path: Path,
+) -> None:
+    with connected("--workspace-root", str(tmp_path)) as server:
+        listed = {tool.name for tool in server.tools()}
+        reason = CallerError("only looked at")
+        assert listed == {tool.name for tool in tools_without_sessions(reason, ["code", "lsp"]) if tool.listed()}
+        for tool, arguments in ((FIND, {"symbol_name": "Found"}), ("create_task", {"title": "Found"})):
+            says(server.error(tool, **arguments), f"nothing in {tmp_path} tells which language server it needs")
 
 
 @pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])

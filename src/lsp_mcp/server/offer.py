@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.server.diagnostics import Diagnostics
@@ -11,7 +12,7 @@ from lsp_mcp.server.instructions import instructions
 from lsp_mcp.server.prompts import Prompts
 from lsp_mcp.server.tool_calls import ToolCalls
 from lsp_mcp.sessions.running import Running
-from lsp_mcp.toolsets.offered import lua_tools, offered_tools, tool_context, tools_without_sessions
+from lsp_mcp.toolsets.offered import EVERYWHERE, lua_tools, offered_tools, tool_context, tools_without_sessions
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Format, Tool
@@ -80,7 +81,13 @@ def offer_of(served: Served, root: str | None = None, greeting: str = "", at_onc
 
 
 def refusing_offer(reason: LspMcpError) -> Offer:
-    """Tools that all answer `reason`, because clients hide the error messages of a server that fails to start."""
-    tools = tools_without_sessions(reason)
+    """Tools that all answer `reason`, because clients hide the error messages of a server that fails to start.
+
+    Only those for every language server are listed: what cannot be used here must not fill the client's context.
+    """
+    listed = {tool.name for tool in tools_without_sessions(reason, EVERYWHERE)}
+    tools = [
+        tool if tool.name in listed else replace(tool, listed=lambda: False) for tool in tools_without_sessions(reason)
+    ]
     calls = ToolCalls(tools, format="json", response_format="text")
     return Offer(None, tools, calls, f"lsp-mcp cannot answer: {reason}", is_plain=True)

@@ -30,7 +30,9 @@ from lsp_mcp.toolsets.table import PARTS
 from lsp_mcp.toolsets.tool import Call, Tool, declared_tools, tools_of
 from lsp_mcp.visible import quoted
 
-_EVERYWHERE = ("code", "lsp")  # for every language server; the others are for adapters that name them
+EVERYWHERE = ("code", "lsp")
+"""The toolsets for every language server; the others are for adapters that name them."""
+
 _NEEDS = {"clangd-more": "clangd", "lua": "nvim"}
 _DEBUG = "debug"  # a toolset that needs another one to work, as those of the parts do
 
@@ -165,13 +167,13 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
         if name not in TOOLSETS:
             raise ConfigError(unknown("toolset", name, TOOLSETS))
     for name in settings.toolsets:
-        if (needed := _NEEDS.get(name, name)) not in (*_EVERYWHERE, *PARTS, _DEBUG, *of_backends):
+        if (needed := _NEEDS.get(name, name)) not in (*EVERYWHERE, *PARTS, _DEBUG, *of_backends):
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}; running: {running}")
     # If only parts or debuggers run, tools that need a language server are left out.
     has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
     without = set(settings.without_toolsets)
-    if without.issuperset(_EVERYWHERE):  # no tools for language servers in general: none for a single one either
+    if without.issuperset(EVERYWHERE):  # no tools for language servers in general: none for a single one either
         of_backends &= {"nvim"}
-    wanted = {*(_EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - without
+    wanted = {*(EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - without
     return [name for name in TOOLSETS if name in wanted]
