@@ -91,7 +91,7 @@ def servers(entry: dict[str, Any], key: str = "mcpServers") -> dict[str, Any]:
     return {key: {"lsp-mcp": entry}}
 
 
-CLINE = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+CLINE = ".cline/data/settings/cline_mcp_settings.json"
 GOOSE = {
     "enabled": True,
     "type": "stdio",
