@@ -110,11 +110,16 @@ def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol,
     if not found:
         flagged = Verdict.FLAGGED if answer.hiding else Verdict.WRONG
         return Outcome(Verdict.CAUTIOUS if answer.error else flagged, f"{wanted} is not among {len(got)} results")
-    before = [name for _, name in got[: min(found)] if symbol.name not in name.replace("::", ".").split(".")]
+    before = [name for _, name in got[: min(found)] if symbol.name not in _words(name)]
     if before:
         return Outcome(Verdict.WRONG, f"{wanted} stands behind {', '.join(before[:5])}")
     flagged = Verdict.FLAGGED if is_unread else Verdict.CAUTIOUS
     return Outcome(flagged if answer.hiding else Verdict.RIGHT, "the definition is there")
+
+
+def _words(name: str) -> list[str]:
+    """The parts of a qualified name, without template arguments."""
+    return name.partition("<")[0].replace("::", ".").split(".")
 
 
 def _required(symbol: Symbol) -> frozenset[Place]:

@@ -200,7 +200,8 @@ class _Reader:
             if not at:
                 continue
             name = target.spelling.partition("<")[0]
-            if places := self._places(cursor.location, name):
+            places = self._spelled(cursor.location) if optional else self._places(cursor.location, name)
+            if places:
                 place, in_macro = places
                 self.unit.uses.add(Use(place, at, is_call, optional or in_macro or len(targets) > 1))
 
@@ -221,6 +222,14 @@ class _Reader:
         spelled = self._at(*_in_file(location))
         if spelled and self._spells(spelled, name) and not self._in_define(spelled[0], spelled[1]):
             return self._place(*spelled), False
+        return (self._place(*used), True) if used else None
+
+    def _spelled(self, location: SourceLocation) -> tuple[Place, bool] | None:
+        """Where the code at `location` is spelled, whatever its name; in an argument of a macro, there."""
+        spelled = self._at(*_in_file(location))
+        if spelled and not self._in_define(spelled[0], spelled[1]):
+            return self._place(*spelled), False
+        used = self._at(location.file, location.line, location.column)
         return (self._place(*used), True) if used else None
 
     def _at(self, file: Any, line: int, column: int) -> tuple[str, int, int] | None:

@@ -333,7 +333,9 @@ class WordCheck(Data, frozen=True):
     by_folder: bool = False  # one open file of a folder is enough to ask about all its files
     # Text directly before a member of a value or scope: the group `operator`, and `operand` if that is a name.
     member_pattern: str = ""
-    member_operators: frozenset[str] = frozenset()  # operators that only members can follow
+    member_operators: frozenset[str] = frozenset()  # operators that members follow
+    qualifier_pattern: str = ""  # what follows a name that only qualifies the member (`p->Base::f()`)
+    returned_pattern: str = ""  # what precedes the type that a function returns, if an operator for members may
     kind_pattern: str = ""  # text directly before a word of a separate name space
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = {}

@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+from msgspec import Struct
+
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.document_symbol import own_span
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.symbols import SCOPES, kind_name
@@ -61,7 +64,7 @@ async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list
     uses: defaultdict[str, defaultdict[str, list[Json]]] = defaultdict(lambda: defaultdict(list))
     for use in await backend.request("textDocument/references", params) or []:
         uses[str(use.get("containerName") or "")][use["uri"]].append(use["range"])
-    outlines: dict[str, list[Json]] = {}
+    outlines: dict[str, list[_Outlined]] = {}
     for uri in sorted({uri for call in lost for uri in uses[_whole_name(call["from"], separator)]})[:_MOST_OUTLINES]:
         outlines[uri] = await _outline(backend, uri)
     placed: list[Json] = []
@@ -80,29 +83,36 @@ def _whole_name(item: Json, separator: str) -> str:
     return detail if detail.endswith(f"{separator}{name}") else name
 
 
-async def _outline(backend: Backend, uri: str) -> list[Json]:
+class _Outlined(Struct, frozen=True):
+    """A symbol of an outline: the ranges of its `name`, as far as that is in the document, and of the `whole`."""
+
+    name: str
+    begin: Json
+    whole: Json
+
+
+async def _outline(backend: Backend, uri: str) -> list[_Outlined]:
     """All symbols of a document including members, the innermost last."""
     try:
-        await backend.open(uri_path(uri))
+        text = await backend.open(uri_path(uri))
         top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
     except (PathError, RefusedError) as error:
         note(uri_path(uri), error)
         return []  # the use itself is a place, too
-    found: list[Json] = []
+    found: list[_Outlined] = []
     level = [symbol for symbol in top if "selectionRange" in symbol]
     while level:
-        found += level
+        for symbol in level:
+            name = str(symbol["name"])
+            begin = text.span_range(own_span(symbol, name, text, backend.encoding), backend.encoding)
+            found.append(_Outlined(name, begin, symbol["range"]))
         level = [child for symbol in level for child in symbol.get("children") or []]
     return found
 
 
-def _around(outline: list[Json], name: str, use: Json) -> Json | None:
+def _around(outline: list[_Outlined], name: str, use: Json) -> Json | None:
     """The place of the innermost function named `name` in `outline` that contains `use`."""
-    around = [
-        symbol["selectionRange"]
-        for symbol in outline
-        if str(symbol["name"]).endswith(name) and _begins_in(use, symbol["range"])
-    ]
+    around = [one.begin for one in outline if one.name.endswith(name) and _begins_in(use, one.whole)]
     return around[-1] if around else None
 
 

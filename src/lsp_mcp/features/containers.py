@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.document_symbol import name_span
+from lsp_mcp.features.document_symbol import own_span
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.symbols import FUNCTIONS, SCOPES, kind_name
@@ -129,13 +129,13 @@ class Containers:
         adapter, encoding = self._backend.adapter, self._backend.encoding
         kind, own = kind_name(item["kind"], adapter), str(item["name"])
         extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
-        span = text.range_span(item["selectionRange"], encoding) if "selectionRange" in item else extent
         member = re.match(adapter.symbols.member_pattern, own) if adapter.symbols.member_pattern else None
         separator = adapter.symbols.scope_separator or "."
         name = f"{scope}{separator}{own}" if scope else own
-        place = Place(path, name_span(text, span, own), text)
+        place = Place(path, own_span(item, own, text, encoding), text)
         yield Container(name, kind, place, extent, member["owner"] if member else owner)
-        inner = name if kind in TYPES or (kind in SCOPES and adapter.symbols.scope_separator) else ""
+        is_scope = kind in TYPES or (kind in SCOPES and adapter.symbols.scope_separator)
+        inner = name if is_scope else scope if kind == "macro" else ""
         for child in item.get("children") or ():
             yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
 

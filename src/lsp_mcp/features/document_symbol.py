@@ -82,7 +82,7 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     """A `DocumentSymbol`, or a `SymbolInformation` from a server without hierarchy."""
     name, kind = str(item["name"]), kind_name(item["kind"], backend.adapter)
-    place = Place(path, _own_span(item, name, text, backend.encoding), text, str(item.get("containerName") or ""))
+    place = Place(path, own_span(item, name, text, backend.encoding), text, str(item.get("containerName") or ""))
     children: Any = item.get("children") or ()
     return Symbol(
         name, kind, place, str(item.get("detail") or ""), "",
@@ -91,8 +91,8 @@ def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     )  # fmt: skip
 
 
-def _own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> Span:
-    """The place of a symbol's name."""
+def own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> Span:
+    """The place of the name of `item`, a symbol in the outline of `text`."""
     if "selectionRange" not in item:
         return name_span(text, text.range_span(item["location"]["range"], encoding), name)
     selected = text.range_span(item["selectionRange"], encoding)

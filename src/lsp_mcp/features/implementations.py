@@ -17,12 +17,14 @@ from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
 from lsp_mcp.features.outdated_relations import mistrust_outdated
-from lsp_mcp.features.places import Locator, Place, position_params
+from lsp_mcp.features.places import Locator, Place, last_word, position_params
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count
 from lsp_mcp.text import Point
+from lsp_mcp.words.lexing import macro_at
 
 _LEVELS = 10
 _MOST = 10_000  # types in one hierarchy
@@ -152,7 +154,7 @@ class _Search:
         if upwards:
             above = [Implementation(one) for one in asked]
         else:
-            below = await self._all_below(asked) if self._below else []
+            below = await self._where_made(declared, owner, await self._all_below(asked)) if self._below else []
             above = await self._overridden(declared, owner) if owner and self._above else []
         return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol) if self._above else [])
 
@@ -178,6 +180,50 @@ class _Search:
                         found.append(Implementation(next_, one.name))
             level = beyond
         return found
+
+    async def _where_made(
+        self, declared: Container, owner: Container | None, below: list[Implementation]
+    ) -> list[Implementation]:
+        """`below` with the methods that macros make where the types stand that have them.
+
+        clangd 22 places each in the definition of its macro, all that one macro makes at one place.
+        """
+        made = [one for one in below if self._is_in_macro(one.symbol.place)]
+        if not made:
+            return below
+        found = [one for one in below if one not in made]
+        known = {(one.symbol.place.path, one.symbol.place.span.start) for one in found}
+        own, placed = _last(declared), dict[tuple[Path, Point], Implementation]()
+        for type_ in await self._types_below(owner):
+            for member in await self._members(type_):
+                at = member.place.path, member.place.span.start
+                if last_word(member.name) == own and at not in known:
+                    name = f"{type_.name}{self._backend.adapter.symbols.scope_separator}{own}"
+                    placed.setdefault(at, Implementation(Symbol(name, member.kind, member.place)))
+        if len(placed) < len(made):
+            place = made[0].symbol.place
+            where = f"{place.path.name}:{place.span.start.line}"
+            text = f"{count(len(made), 'method')} made by a macro ({where}), {len(placed)} found where it is used"
+            self._gaps.append(Gap("unverified", text, (place.path,), about=own))
+        return [*found, *placed.values()]
+
+    async def _types_below(self, owner: Container | None) -> list[Symbol]:
+        if not owner or not self._backend.capabilities.get("typeHierarchyProvider"):
+            return []
+        place = owner.place
+        tree = await type_tree(self._backend, place.path, place.span.start, "subtypes", _LEVELS, _MOST)
+        self._gaps += tree.gaps
+        return [one.symbol for one in await self._flat(tree.found)]
+
+    async def _members(self, type_: Symbol) -> list[Container]:
+        """The members that the outline of its file has for `type_`."""
+        known, start = await self._containers.known(type_.place.path), type_.place.span.start
+        here = [one for one in known if one.kind in TYPES and one.place.span.start == start]
+        names = {one.name for one in here if last_word(one.name) == last_word(type_.name)}
+        return [one for one in known if one.owner in names]
+
+    def _is_in_macro(self, place: Place) -> bool:
+        return macro_at(place.text, place.span, self._backend.adapter.language_of(place.path)) is not None
 
     async def _overridden(self, declared: Container, owner: Container) -> list[Implementation]:
         """The methods of supertypes that `declared` overrides or implements."""

@@ -23,7 +23,7 @@ from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.scopes import declared_around
 
-_BEFORE = 200  # characters examined before a word
+_BEFORE = 200  # characters examined beside a word
 _MOST = 100  # limit on other occurrences in a function to ask about
 
 
@@ -61,7 +61,7 @@ async def explained_by_function(
             unknown.append(place)  # see `features.macro_uses`
             continue
         spelling = _spelling(place.text, place.span, rules)
-        if spelling.operator in rules.member_operators and symbol.role in ("local", "type"):
+        if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
             others.append(place)
             continue
         known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
@@ -76,6 +76,21 @@ def kind_before(text: Text, span: Span, rules: WordCheck) -> str:
     end = text.point_offset(span.start)
     found = re.search(rules.kind_pattern, text.content[max(0, end - _BEFORE) : end]) if rules.kind_pattern else None
     return found[0].strip() if found else ""
+
+
+def _is_members(place: Place, spelling: _Spelling, symbol: Identity, rules: WordCheck) -> bool:
+    """Whether the word is that of a member, and so not of `symbol`, which is none.
+
+    What qualifies the member (`p->Base::f()`) is none, nor is the type that a function returns (`f() -> Base`).
+    """
+    if spelling.operator not in rules.member_operators:
+        return False
+    content, text = place.text.content, place.text
+    start, end = text.point_offset(place.span.start), text.point_offset(place.span.end)
+    if rules.qualifier_pattern and re.match(rules.qualifier_pattern, content[end : end + _BEFORE]):
+        return False
+    before = content[max(0, start - _BEFORE) : start]
+    return symbol.role != "type" or not (rules.returned_pattern and re.search(rules.returned_pattern, before))
 
 
 async def _beside(
