@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from asking import skip_without
+from fakes.full_disk import full_disk
 from lsp_mcp.private_files import make_private_folder, open_private, private_folder, tighten_file, write_private
 from lsp_mcp.wire.process import child_environment
 from mcp_process import BOUND, PROGRAM, Raw, connected, descendants
@@ -165,3 +166,13 @@ def test_processes_that_need_the_first_token_at_once_agree_on_one(tmp_path: Path
     started = [subprocess.Popen([PROGRAM, "token"], env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert len({one.communicate(timeout=BOUND)[0] for one in started}) == 1
     assert [path.name for path in (tmp_path / "lsp-mcp").iterdir()] == ["token"]
+
+
+def test_what_does_not_fit_on_the_disk_leaves_what_was_there_and_no_draft(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    write_private(file, b"before")
+    with full_disk(), pytest.raises(OSError, match="too large"):
+        write_private(file, b"after" * 10_000)
+    assert file.read_bytes() == b"before" and list(tmp_path.iterdir()) == [file]
+    write_private(file, b"after")
+    assert file.read_bytes() == b"after"

@@ -73,11 +73,15 @@ def write_private(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing_private(path: Path) -> Iterator[BinaryIO]:
-    """A new file to write to, which atomically replaces `path` at the end. Raises OSError."""
+    """A new file to write to, which atomically replaces `path` at the end; an error removes it. Raises OSError."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        yield file
-    draft.replace(path)
+    try:
+        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            yield file
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _tighten(path: Path | int) -> None:

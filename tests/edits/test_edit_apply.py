@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fakes.full_disk import full_disk
 from lsp_mcp.edits.apply import AppliedEdit, apply_plan
 from lsp_mcp.edits.journal import Journal, take_back_unfinished
 from lsp_mcp.edits.plan import (
@@ -564,6 +565,15 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
     a.write_text("fixed by hand")
     apply(root, change(b, "old b", "later"))
     assert (a.read_text(), b.read_text()) == ("fixed by hand", "later")
+
+
+def test_a_journal_without_room_for_a_step_is_given_up(root: Path) -> None:
+    journal = Journal(root)
+    with full_disk(room=10):
+        journal.begin("draft", root / "a.go")
+    assert not journal._path.exists()
+    journal.begin("draft", root / "b.go")  # with room again
+    assert not journal.take_back() and not journal._path.exists()
 
 
 @pytest.mark.parametrize("line", ['{"kind":"draft","path":"p","of":"a later version"}', "no JSON", "[1]", '"x"'])

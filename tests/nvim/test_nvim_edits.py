@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +241,16 @@ async def test_a_file_is_saved_if_that_is_wished_and_it_had_no_unsaved_changes(
         else:
             assert not await held(at, "use.go")
         assert (await at.call("read", document=of("use.go"))).text == now.rstrip("\n")
+
+
+@bounded
+async def test_an_edit_is_not_late_because_a_clock_was_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    GO.write(tmp_path, use=2)
+    async with desk(tmp_path, "lib.go") as at:
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now - 86_400)
+        await at.call("lsp_apply_edit", workspace_edit=edit(tmp_path, lib=[insertion(1, "// A.\n")]))
+        assert (await at.call("read", document=of("lib.go"))).text.startswith("// A.")
 
 
 @bounded

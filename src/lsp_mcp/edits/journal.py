@@ -7,6 +7,7 @@ belongs to a process that was killed, and the next process that edits or serves 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -137,8 +138,10 @@ class Journal:
     def _write(self, step: Step) -> None:
         if self._descriptor is None:
             return
+        line = json.dumps(asdict(step)).encode() + b"\n"
         try:
-            os.write(self._descriptor, json.dumps(asdict(step)).encode() + b"\n")
+            if os.write(self._descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # half a step would make all of them unreadable
         except OSError as error:
             log.warning("an edit is made without a journal: %s", reason(error))
             self.close()

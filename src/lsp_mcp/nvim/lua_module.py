@@ -47,7 +47,7 @@ class LuaModule:
         self._editor = editor  # what messages call it
         self._number = 0  # Neovim's own of the channel
         self._working: str | None = None  # the name of the file that our Lua is processing
-        self._ahead = 0.0  # seconds that its clock is ahead of ours
+        self._ahead = 0.0  # seconds that its monotonic clock is ahead of ours
 
     @property
     def loaded(self) -> bool:
@@ -62,7 +62,7 @@ class LuaModule:
         about: dict[str, Any] = await self._channel.request(
             "nvim_exec_lua", _LOAD, [number, parts], timeout=CALL_TIMEOUT
         )
-        self._ahead = about["now"] - time.time()
+        self._ahead = about["now"] - time.monotonic()
         return about
 
     async def call(self, function: str, *args: Any, timeout: float = CALL_TIMEOUT) -> Any:
@@ -93,7 +93,7 @@ class LuaModule:
 
         A call that comes to a Neovim at a prompt is carried out when the prompt is over.
         """
-        deadline = time.time() + self._ahead + timeout
+        deadline = time.monotonic() + self._ahead + timeout
         # Nor may the caller's own bound cut it off, or nobody would know whether it was done.
         with uncounted():
             return await self._request("in_time", (deadline, function, *args), timeout + _LATE)

@@ -83,10 +83,9 @@ function M.given(value)
   return value
 end
 
---- This machine's clock, seconds.
+--- Seconds of this machine's monotonic clock: nobody sets it.
 function M.now()
-  local seconds, microseconds = vim.uv.gettimeofday()
-  return seconds + microseconds / 1e6
+  return vim.uv.hrtime() / 1e9
 end
 
 --- The result of a function, unless it is later than `deadline`: by then the caller has been told that it was not done.
