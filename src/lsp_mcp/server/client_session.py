@@ -8,9 +8,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 
 from lsp_mcp.server.envelope import Json
-from lsp_mcp.server.first_messages import CANCELLED, INTRODUCTION, FirstMessages
 from lsp_mcp.server.imports import Sdk
 from lsp_mcp.server.offer import Offer
+from lsp_mcp.server.plain_messages import CANCELLED, INTRODUCTION, PlainMessages
 
 log = logging.getLogger(__name__)
 
@@ -19,9 +19,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class ClientSession:
-    """A session with one client: `FirstMessages` answers its first calls, the SDK everything else.
+    """A session with one client, of which `PlainMessages` answers what it can.
 
-    The SDK is imported after the first answered call, or when a message arrives that only the SDK understands.
+    From the first message on that only the SDK understands, which is when it is imported, the SDK answers.
     """
 
     def __init__(self, offer: Offer, sdk: Sdk) -> None:
@@ -53,34 +53,34 @@ class ClientSession:
 
         try:
             async with asyncio.TaskGroup() as tasks:
-                first = FirstMessages(self._offer, send_message, tasks, self._sdk.begin)
+                plain = PlainMessages(self._offer, send_message, tasks)
                 try:
-                    if line := await self._first(first, read_fairly):
-                        await self._rest(first, line, read_fairly, send)
+                    if line := await self._plain(plain, read_fairly):
+                        await self._rest(plain, line, read_fairly, send)
                 finally:
-                    first.end()
+                    plain.end()
         except* BrokenPipeError:
             log.info("the client reads nothing more")
 
-    async def _first(self, first: FirstMessages, read: Read) -> bytes:
+    async def _plain(self, plain: PlainMessages, read: Read) -> bytes:
         """The first line for the SDK; empty at the end."""
         while line := await read():
-            if line.isspace() or _is_cancelled(first, line):
+            if line.isspace() or _is_cancelled(plain, line):
                 continue
-            if self._sdk.is_loaded or not self._offer.is_plain or not await first.take(line):
+            if not self._offer.is_plain or not await plain.take(line):
                 return line
         return b""
 
-    async def _rest(self, first: FirstMessages, line: bytes, read: Read, send: Write) -> None:
+    async def _rest(self, plain: PlainMessages, line: bytes, read: Read, send: Write) -> None:
         serving = await self._sdk.load()
-        introduction = first.introduction
+        introduction = plain.introduction
         before: Iterator[bytes] = iter([*(json.dumps(one).encode() + b"\n" for one in introduction), line])
         waits = bool(introduction)  # for the SDK's answer to it, which the client has had
 
         async def next_line() -> bytes:
             if told := next(before, b""):
                 return told
-            while (more := await read()) and _is_cancelled(first, more):
+            while (more := await read()) and _is_cancelled(plain, more):
                 pass
             return more
 
@@ -94,9 +94,9 @@ class ClientSession:
         await serving.MessageLines(serving.server_of(self._offer), next_line, send_rest).run()
 
 
-def _is_cancelled(first: FirstMessages, line: bytes) -> bool:
-    """Whether this message cancels a call of `first`; if so, the call has been ended."""
-    return CANCELLED in line and first.cancelled(line)
+def _is_cancelled(plain: PlainMessages, line: bytes) -> bool:
+    """Whether this message cancels a call of `plain`; if so, the call has been ended."""
+    return CANCELLED in line and plain.cancelled(line)
 
 
 def _is_of_introduction(data: bytes) -> bool:

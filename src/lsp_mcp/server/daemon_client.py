@@ -17,7 +17,7 @@ from mcp.types import INTERNAL_ERROR
 from lsp_mcp.backend import Report
 from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.forward import Forwarding
-from lsp_mcp.server.first_messages import VERSIONS
+from lsp_mcp.server.plain_messages import VERSIONS
 
 log = logging.getLogger(__name__)
 

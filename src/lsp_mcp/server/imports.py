@@ -37,11 +37,6 @@ class Sdk:
     def __init__(self) -> None:
         self._importing: asyncio.Task[ModuleType] | None = None
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether `load` returns at once."""
-        return bool(self._importing and self._importing.done())
-
     def begin(self) -> None:
         """Import it in the background; idempotent."""
         if self._importing is None:

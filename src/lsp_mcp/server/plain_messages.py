@@ -1,4 +1,4 @@
-"""Answers to clients' first messages before the MCP SDK is imported: `FirstMessages`."""
+"""Answers to plain messages of clients without the MCP SDK: `PlainMessages`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from lsp_mcp.toolsets.tool import Client
 # Protocol versions in which all messages handled here are the same.
 VERSIONS = ("2025-06-18", "2025-11-25")
 CANCELLED = b'"notifications/cancelled"'
+# In a session that has begun: a call that has ended by now, and roots, which are not used here.
+_WITHOUT_EFFECT = ("notifications/cancelled", "notifications/roots/list_changed")
 INTRODUCTION = "lsp-mcp: introduction"  # the id under which the SDK gets it
 _INVALID_PARAMS = -32602
 _CLOSED = -32000
@@ -26,18 +28,17 @@ _UNUSUAL = (b"\\ud", b"\\uD", b"NaN", b"Infinity")  # text that may be invalid U
 Send = Callable[[Json], Awaitable[None]]
 
 
-class FirstMessages:
+class PlainMessages:
     """Answers `initialize`, `ping`, the lists and `tools/call` of plain sessions, exactly as the SDK does.
 
-    Importing the SDK takes longer than most servers take to load. Messages in any unusual form are left to it.
+    Importing the SDK takes longer than most servers take to load, and 30 MiB. Unusual messages are left to it.
     """
 
-    def __init__(self, offer: Offer, send: Send, tasks: asyncio.TaskGroup, called: Callable[[], None]) -> None:
-        """Calls run in `tasks`; a failing `send` ends them. `called` is called when one was answered."""
+    def __init__(self, offer: Offer, send: Send, tasks: asyncio.TaskGroup) -> None:
+        """Calls run in `tasks`; a failing `send` ends them."""
         self._offer = offer
         self._send = send
         self._tasks = tasks
-        self._called = called
         self._client: Client | None = None  # once it has introduced itself
         self._initialize: Json = {}
         self._is_initialized = False
@@ -51,7 +52,7 @@ class FirstMessages:
             return False
         method, params = message["method"], message.get("params", {})
         if "id" not in message:
-            return self._noted(method, params)
+            return self._noted(method, params) or (self._client is not None and method in _WITHOUT_EFFECT)
         if message["id"] in self._running:
             return False
         if method == "initialize":
@@ -169,7 +170,6 @@ class FirstMessages:
             del self._running[id_]
             self._cancelled.discard(id_)
         await self._send(told)
-        self._called()
 
     async def _answer(self, id_: int | str, result: Json) -> None:
         await self._send({"jsonrpc": "2.0", "id": id_, "result": result})

@@ -1,4 +1,4 @@
-"""What clients say first is answered without the MCP SDK, as the SDK answers it."""
+"""Plain messages are answered without the MCP SDK, as the SDK answers them."""
 
 import asyncio
 import json
@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from lsp_mcp.errors import CallerError
 from lsp_mcp.server.client_session import ClientSession
 from lsp_mcp.server.diagnostics import Diagnostics
-from lsp_mcp.server.first_messages import VERSIONS, FirstMessages
 from lsp_mcp.server.imports import SDK, Sdk
 from lsp_mcp.server.offer import Offer, Served, refusing_offer
+from lsp_mcp.server.plain_messages import VERSIONS, PlainMessages
 from lsp_mcp.server.prompts import Prompts
 from lsp_mcp.server.serving import MessageLines, server_of
 from lsp_mcp.server.tool_calls import ToolCalls
@@ -92,7 +92,7 @@ async def said_first(offer: Offer, messages: list[Json]) -> list[Json] | None:
         wire.output.put_nowait(json.loads(json.dumps(message)))
 
     async with asyncio.TaskGroup() as tasks:
-        first = FirstMessages(offer, send, tasks, lambda: None)
+        first = PlainMessages(offer, send, tasks)
         taken = [await first.take(json.dumps({"jsonrpc": "2.0", **one}).encode()) for one in messages]
     return wire.all_heard() if all(taken) else None
 
@@ -157,6 +157,32 @@ def test_a_plain_session_needs_no_sdk(version: str) -> None:
     mine = asyncio.run(said_first(offer(), [introduction(version), DONE, *lists, call(2, symbol_anchor="x")]))
     assert mine and [one["id"] for one in mine] == ["i", *LISTS, 2]
     assert VERSIONS[-1] == LATEST_HANDSHAKE_VERSION
+
+
+class NoSdk(Sdk):
+    def begin(self) -> None:
+        raise AssertionError("the SDK is imported")
+
+
+def test_a_session_of_plain_messages_imports_no_sdk_after_its_calls_either() -> None:
+    async def play() -> None:
+        async def method(call: Call, **arguments: Any) -> str:
+            return "done"
+
+        wire = Wire()
+        session = asyncio.create_task(ClientSession(offer(method=method), NoSdk()).run(wire.input.get, wire.write))
+        wire.say(introduction(), DONE)
+        assert (await wire.heard())["id"] == "i"
+        for number in (1, 2):
+            wire.say(call(number, symbol_anchor="x"))
+            assert (await wire.heard())["result"]["content"] == [{"type": "text", "text": "done"}]
+            late = {"method": "notifications/cancelled", "params": {"requestId": number, "reason": "timeout"}}
+            wire.say(late, {"method": "notifications/roots/list_changed"})
+        wire.input.put_nowait(b"")
+        await session
+        assert wire.all_heard() == []
+
+    asyncio.run(play())
 
 
 async def slow(started: asyncio.Event, go_on: asyncio.Event) -> str:
@@ -254,6 +280,7 @@ def test_a_flood_of_one_client_is_read_and_answered_beside_the_calls_of_another(
             calls = ToolCalls(offered.tools, format="json", response_format="text", at_once=8)
             session = ClientSession(replace(offered, calls=calls), sdk)
             sessions.append(asyncio.create_task(session.run(wire.input.get, wire.write)))
+            # What the SDK has once answered of a session it goes on to answer.
             wire.say(introduction(), DONE, *([{"id": "p", "method": "completion/complete"}] if is_loaded else []))
             assert (await wire.heard())["id"] == "i"
             if is_loaded:
