@@ -40,6 +40,13 @@ def test_a_parameter_that_is_not_listed_is_accepted_and_checked() -> None:
         asyncio.run(ONE.call(Call(), {"name": "a", "oftn": 3}))
 
 
+def test_a_schema_is_made_once_for_all_clients() -> None:
+    again = tools_of(Tools())[0]
+    assert again.input_schema is ONE.input_schema and again.whole_schema is ONE.whole_schema
+    counting_from_0 = tools_of(Tools(), base=0)[0]
+    assert counting_from_0.whole_schema is not ONE.whole_schema
+
+
 def test_a_client_that_checks_what_it_sends_lets_it_pass() -> None:
     assert "additionalProperties" not in ONE.input_schema
     assert OLD.whole_schema["additionalProperties"] is False

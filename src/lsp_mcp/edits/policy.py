@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -229,7 +229,7 @@ def _shown(path: Path, place: Path, root: Path) -> str:
 def _kind(name: str) -> str | None:
     """The description of `name`, if it is protected."""
     folded = _folded(name)
-    return next((kind for kind, pattern in _PATTERNS.items() if pattern.match(folded)), None)
+    return next((kind for kind, pattern in _patterns().items() if pattern.match(folded)), None)
 
 
 @lru_cache(65536)
@@ -239,4 +239,7 @@ def _folded(name: str) -> str:
     return "".join(c for c in normal if unicodedata.category(c) != "Cf").casefold().rstrip(". ")
 
 
-_PATTERNS = {kind: re.compile("|".join(map(translate, names))) for kind, names in PROTECTED.items()}
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    # Compiling them takes longer than importing most modules, and the first answer needs none.
+    return {kind: re.compile("|".join(map(translate, names))) for kind, names in PROTECTED.items()}

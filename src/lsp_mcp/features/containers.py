@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,6 +43,24 @@ class Container(Struct, frozen=True):
         return self.extent.start <= span.end and span.start < self.extent.end
 
 
+class _Outline(Struct, frozen=True):
+    """All declarations of a file, and those that can be `around` a place, in the order in which they start."""
+
+    all: list[Container]
+    around: list[Container]
+    starts: list[Point]  # of those
+
+    def around_point(self, point: Point) -> Container | None:
+        """The innermost of those that contain `point`: it starts last."""
+        before = range(bisect_right(self.starts, point) - 1, -1, -1)
+        return next((self.around[number] for number in before if self.around[number].holds(point)), None)
+
+
+def _outline(declared: list[Container]) -> _Outline:
+    around = sorted((one for one in declared if one.kind not in _NOT_AROUND), key=lambda one: one.extent.start)
+    return _Outline(declared, around, [one.extent.start for one in around])
+
+
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     """`places` with their containers, as far as the server outlines files that are not open.
 
@@ -53,7 +72,7 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     return [await containers.enclosed(place) for place in places]
 
 
-_OUTLINES: RememberedOf[Backend, Path, str, list[Container]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+_OUTLINES: RememberedOf[Backend, Path, str, _Outline] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 
 
 class Containers:
@@ -64,9 +83,9 @@ class Containers:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._files: dict[Path, list[Container]] = {}
+        self._files: dict[Path, _Outline] = {}
         keeps = backend.adapter.documents.outlines_closed
-        self._kept = _OUTLINES.of(backend) if keeps else Remembered[Path, str, list[Container]](0)
+        self._kept = _OUTLINES.of(backend) if keeps else Remembered[Path, str, _Outline](0)
 
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, each before the ones inside it.
@@ -74,6 +93,9 @@ class Containers:
         Raises: PathError: the file cannot be read, or is in no language of this server. RefusedError, UnavailableError:
         see `Backend.request`.
         """
+        return (await self._outline(path)).all
+
+    async def _outline(self, path: Path) -> _Outline:
         if path not in self._files:
             text = await self._text(path)
             found = self._kept.get(path, text.content)
@@ -81,8 +103,8 @@ class Containers:
                 items = await self._backend.request(
                     "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
                 )
-                found = [one for item in items or [] for one in self._read(item, path, text, "", "")]
-                self._kept.put(path, text.content, found, len(found) + 1)
+                found = _outline([one for item in items or [] for one in self._read(item, path, text, "", "")])
+                self._kept.put(path, text.content, found, len(found.all) + 1)
             self._files[path] = found
         return self._files[path]
 
@@ -97,8 +119,7 @@ class Containers:
 
     async def around(self, path: Path, point: Point) -> Container | None:
         """The innermost declaration that contains `point`: a function, type or variable; not a field or scope."""
-        found = [one for one in await self.known(path) if one.holds(point) and one.kind not in _NOT_AROUND]
-        return found[-1] if found else None
+        return (await self._known(path)).around_point(point)
 
     async def enclosed(self, place: Place) -> Place:
         """`place` with its container, unless it has one or is the container's name; nothing if its text has changed."""
@@ -113,12 +134,15 @@ class Containers:
 
     async def known(self, path: Path) -> list[Container]:
         """As `of`; nothing for a file without an outline, such as one that a build generates."""
+        return (await self._known(path)).all
+
+    async def _known(self, path: Path) -> _Outline:
         try:
-            return await self.of(path)
+            return await self._outline(path)
         except (PathError, RefusedError) as error:
             note(path, error)
-            self._files[path] = []
-            return []
+            self._files[path] = _outline([])
+            return self._files[path]
 
     async def _text(self, path: Path) -> Text:
         if self._backend.adapter.documents.outlines_closed:

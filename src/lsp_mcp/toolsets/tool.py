@@ -111,29 +111,17 @@ class Tool(Struct, frozen=True):
         Invalid arguments are refused with a message that says what is allowed; unknown ones must pass a client's own
         check, since some arguments are not listed.
         """
-        schema = self.whole_schema
-        for name, field_ in self.model.model_fields.items():
-            if any(isinstance(mark, _Unlisted) for mark in field_.metadata):
-                del schema["properties"][name]
-        return dict(_short(schema))
+        return _listed_schema(self.model, self.base)
 
     @property
     def whole_schema(self) -> dict[str, Any]:
         """The same with the accepted but unlisted parameters."""
-        schema = self.model.model_json_schema(schema_generator=_SmallSchema)
-        for prop in schema["properties"].values():
-            if "description" in prop:
-                prop["description"] = self._counted(prop["description"])
-        return schema
+        return _whole_schema(self.model, self.base)
 
     @property
     def description(self) -> str:
         """Its description, for a model."""
-        return self._counted(self.docstring)
-
-    def _counted(self, text: str) -> str:
-        """`text`, which names the base of lines and characters, for the actual base."""
-        return re.sub(r"\b([Ff]rom) 1\b", rf"\1 {self.base}", text)
+        return _counted(self.docstring, self.base)
 
     async def call(self, call: Call, arguments: dict[str, Any]) -> str:
         """The answer's text.
@@ -257,6 +245,29 @@ def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
         for parameter in parameters
     }
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+# Each client asks for the list, and a schema takes milliseconds to make; who gets one must not change it.
+@cache
+def _listed_schema(model: type[BaseModel], base: Base) -> dict[str, Any]:
+    whole = _whole_schema(model, base)
+    unlisted = {name for name, one in model.model_fields.items() if any(isinstance(m, _Unlisted) for m in one.metadata)}
+    listed = {name: prop for name, prop in whole["properties"].items() if name not in unlisted}
+    return dict(_short({**whole, "properties": listed}))
+
+
+@cache
+def _whole_schema(model: type[BaseModel], base: Base) -> dict[str, Any]:
+    schema = model.model_json_schema(schema_generator=_SmallSchema)
+    for prop in schema["properties"].values():
+        if "description" in prop:
+            prop["description"] = _counted(prop["description"], base)
+    return schema
+
+
+def _counted(text: str, base: Base) -> str:
+    """`text`, which names the base of lines and characters, for the actual `base`."""
+    return re.sub(r"\b([Ff]rom) 1\b", rf"\1 {base}", text)
 
 
 class _SmallSchema(GenerateJsonSchema):

@@ -84,6 +84,7 @@ class WorkspaceProjects:
             else None
         )
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
+        self._finding_folders: tuple[int, asyncio.Task[dict[Path, list[Path]]]] | None = None  # with `_changes` then
         self._changes = 0  # the number of changes to files
 
     def changed(self, paths: Sequence[Path]) -> None:
@@ -247,7 +248,11 @@ class WorkspaceProjects:
         self._closed = True
         if self._imports:
             await self._imports.close()
-        checks: list[asyncio.Task[Any]] = [*self._checks.values(), *filter(None, (self._warming, self._libraries))]
+        finding = self._finding_folders[1] if self._finding_folders else None
+        checks: list[asyncio.Task[Any]] = [
+            *self._checks.values(),
+            *filter(None, (self._warming, self._libraries, finding)),
+        ]
         self._checks.clear()
         for check in checks:
             check.cancel()
@@ -438,10 +443,14 @@ class WorkspaceProjects:
         if self._folders_by_project is not None:
             return self._folders_by_project
         assert self._rules
-        marker, rules, root, changes = self._rules.marker, self._rules, self._root, self._changes
-        found = await self._sources.folders(
-            self._projects().of, lambda folder: not rules.ignores(folder / marker, root)
-        )
+        marker, rules, root = self._rules.marker, self._rules, self._root
+        if (known := self._finding_folders) is None or known[0] != self._changes or known[1].done():
+            finding = self._sources.folders(
+                self._projects().of, lambda folder: not rules.ignores(folder / marker, root)
+            )
+            known = self._finding_folders = self._changes, asyncio.create_task(finding)
+        changes, listing = known
+        found = await asyncio.shield(listing)
         if changes == self._changes:  # later changes only cause one more question
             self._folders_by_project = found
         return found
