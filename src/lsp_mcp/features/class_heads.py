@@ -58,13 +58,21 @@ class ClassHeads:
         code = blanked(text.content, language)
         heads = self._class.finditer(code)
         found = [(text.offsets_span(*one.span("bases")), text.offset_point(one.start("name"))) for one in heads]
-        others = [match.span("arguments") for match in (self._maker.finditer(code) if self._maker else ())]
+        made = self._maker.finditer(code) if self._maker else ()
+        others = [span for one in made for span in _last_spans(one["arguments"], one.start("arguments"))]
         others += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
         return [*found, *((text.offsets_span(*span), None) for span in others)]
 
 
 def _last_words(listed: str) -> set[str]:
     """The last word outside type arguments of each comma-separated part of `listed`: the type's own name."""
-    while (shorter := _INNERMOST.sub(" ", listed)) != listed:
-        listed = shorter
-    return {words[-1] for part in listed.split(",") if (words := re.findall(r"\w+", part))}
+    return {listed[start:end] for start, end in _last_spans(listed, 0)}
+
+
+def _last_spans(listed: str, offset: int) -> list[tuple[int, int]]:
+    """Where these words are in `listed`, from `offset`."""
+    blank = listed
+    while (shorter := _INNERMOST.sub(lambda found: " " * len(found[0]), blank)) != blank:
+        blank = shorter
+    parts = [(part.start(), list(re.finditer(r"\w+", part[0]))) for part in re.finditer("[^,]+", blank)]
+    return [(offset + start + words[-1].start(), offset + start + words[-1].end()) for start, words in parts if words]
