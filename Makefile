@@ -85,7 +85,7 @@ truth: env ## examine the answers on real code against go/types and clang: ARGS=
 	.venv/bin/python truth/truth.py $(ARGS)
 
 docs: env ## build the documentation into .site; a broken link or anchor fails
-	.venv/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 
 reference: env ## write docs/reference from the program: tools, flags, adapter fields
 	.venv/bin/python scripts/reference.py

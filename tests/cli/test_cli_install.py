@@ -104,14 +104,25 @@ def test_scripts_get_json(fake_adapters: Path, programs: Programs, servers: Path
 def test_without_a_name_it_lists_what_can_be_installed(run: Run) -> None:
     result = run("install")
     assert result.exit_code == 0
-    assert re.search(r"^gopls \d+\.\d+\.\d+ +gopls, the Go language server: not installed$", result.output, re.M)
+    assert re.search(
+        r"^gopls \d+\.\d+\.\d+ +gopls, the Go language server: not (installed$|needed, )", result.output, re.M
+    )
     assert "lsp-mcp install NAME" in result.stderr
+
+
+def test_the_list_names_a_server_that_is_found_elsewhere(fake_adapters: Path, programs: Programs) -> None:
+    assert install(fake_adapters)[1] == "fake 1.2.3  Fake, a server for tests: not installed\n"
+    programs("fakels", "#!/bin/sh\n")
+    status, output, _ = install(fake_adapters)
+    assert status == 0
+    assert re.fullmatch(r"fake 1\.2\.3  Fake, a server for tests: not needed, /\S+/fakels is used\n", output)
 
 
 def test_an_unknown_server_is_named_with_those_that_there_are(run: Run) -> None:
     result = run("install", "goplz")
     assert result.exit_code == 2
-    assert result.stderr.startswith("lsp-mcp: unknown backend 'goplz'; available: clangd, gopls. ")
+    there = "clangd, gopls, codelldb, debugpy, dlv, js-debug"
+    assert result.stderr == f"lsp-mcp: unknown language server or debugger 'goplz'; available: {there}\n"
 
 
 def test_a_missing_maker_is_an_error_that_says_how_to_get_it(

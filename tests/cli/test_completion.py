@@ -27,6 +27,7 @@ def test_commands_tools_arguments_and_names_are_completed(project: Path) -> None
         "lsp-mcp call check s": "severity= since=",
         "lsp-mcp call check since = s": "start",
         "lsp-mcp setup claude": "claude-code claude-desktop",
+        "lsp-mcp install g": "gopls",
     }
     lines = [f"typed {line}" for line in expected]
     env = {**os.environ, "PATH": f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}", "LSP_MCP_SHARED": "1"}

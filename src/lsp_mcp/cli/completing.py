@@ -86,6 +86,13 @@ def server_names() -> Iterable[str]:
     return [*adapter_names(), *debugger_names()]
 
 
+def installable_names() -> Iterable[str]:
+    """Language servers and debuggers that lsp-mcp can install."""
+    from lsp_mcp.cli.install import installables
+
+    return [adapter.name for adapter in installables()]
+
+
 def setup_clients() -> Iterable[str]:
     """The clients that `setup` knows, and `print`."""
     from lsp_mcp.clients import client_names

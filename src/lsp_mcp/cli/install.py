@@ -29,8 +29,8 @@ from rich.text import Text
 from lsp_mcp.adapters import Install, adapter_names, load_adapter
 from lsp_mcp.cli.help import console
 from lsp_mcp.dap.adapter import debugger_names, load_debugger
-from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError
-from lsp_mcp.programs import Installable, installed_folder, installed_program, version_words
+from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError, unknown
+from lsp_mcp.programs import Installable, find_command, installed_folder, installed_program, version_words
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation
@@ -60,14 +60,19 @@ class Installed:
         return f"{self.name} {self.version} is installed in {self.program.parent}{took}"
 
 
-def list_servers(*, as_json: bool) -> None:
-    """Print what can be installed, and what already is."""
-    found = []
+def installables() -> list[Installable]:
+    """The language servers and debuggers that lsp-mcp can install."""
     every: list[Installable] = [
         *map(load_adapter, adapter_names()),
         *(load_debugger(name) for name in debugger_names()),
     ]
-    for adapter in every:
+    return [adapter for adapter in every if adapter.install]
+
+
+def list_servers(*, as_json: bool) -> None:
+    """Print what can be installed, and what already is."""
+    found = []
+    for adapter in installables():
         if adapter.install and (folder := installed_folder(adapter)):
             there = installed_program(adapter, folder)
             found.append((adapter.name, adapter.install.version, adapter.title, str(there) if there else None))
@@ -77,7 +82,8 @@ def list_servers(*, as_json: bool) -> None:
         return
     width = max(len(f"{name} {version}") for name, version, *_ in found)
     for name, version, title, program in found:
-        click.echo(f"{f'{name} {version}':{width}}  {title}: {'installed' if program else 'not installed'}")
+        state = "installed" if program else _elsewhere(name)
+        click.echo(f"{f'{name} {version}':{width}}  {title}: {state}")
     click.echo("\nInstall one:  lsp-mcp install NAME", err=True)
 
 
@@ -107,7 +113,17 @@ def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None
         click.echo(json.dumps(shown, indent=2))
 
 
+def _elsewhere(name: str) -> str:
+    """The state of what lsp-mcp has not installed itself."""
+    if name in adapter_names():
+        with contextlib.suppress(MissingProgramError):
+            return f"not needed, {find_command(load_adapter(name))[0]} is used"
+    return "not installed"
+
+
 def _installable(name: str) -> tuple[Installable, Install]:
+    if name not in (*adapter_names(), *debugger_names()):
+        raise ConfigError(unknown("language server or debugger", name, [one.name for one in installables()]))
     adapter: Installable = load_debugger(name) if name in debugger_names() else load_adapter(name)
     if adapter.install is None:
         raise CallerError(f"lsp-mcp cannot install {name}; install {adapter.title} yourself and put it on PATH")

@@ -14,6 +14,7 @@ from lsp_mcp import __version__
 from lsp_mcp.cli.board_commands import board
 from lsp_mcp.cli.completing import (
     daemon_roots,
+    installable_names,
     of_names,
     script,
     server_names,
@@ -265,7 +266,7 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 
 
 @main.command()
-@click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
+@click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(installable_names))
 @click.option("--force", is_flag=True, help="Install again even if it is already installed.")
 @json_flag
 def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:

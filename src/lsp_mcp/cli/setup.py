@@ -83,11 +83,12 @@ def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
         ]
         click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
         return
+    width = max(len(client.name) for client in clients)
     for client in clients:
-        click.echo(f"{client.name:12}  {client.title}")
+        click.echo(f"{client.name:{width}}  {client.title}")
         for name, scope in client.scopes.items():
             default = " (default)" if name == client.default_scope else ""
-            click.echo(f"{'':12}    {name}: {scope.file(root)}{default}")
+            click.echo(f"{'':{width}}    {name}: {scope.file(root)}{default}")
     click.echo("\nShow an entry, write it or remove it:  lsp-mcp setup CLIENT [--write|--remove]", err=True)
     click.echo("The entry for another client:  lsp-mcp setup print", err=True)
 
