@@ -69,7 +69,7 @@ METHODS = ("references", "definition", "documentSymbol")
 
 
 class Faults:
-    """Answers requests of one `method` about `files` by `fault`, in place of the server."""
+    """Answers requests of one `method` or command about `files` by `fault`, in place of the server."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.method = ""
@@ -78,8 +78,9 @@ class Faults:
         request = Peer.request
 
         async def faulty(peer: Peer, method: str, params: Any, **named: Any) -> Any:
-            uri = params.get("textDocument", {}).get("uri", "") if isinstance(params, dict) else ""
-            if method == f"textDocument/{self.method}" and uri.endswith(self.files):
+            about = params if isinstance(params, dict) else {}
+            uri = about.get("textDocument", {}).get("uri", "") or about.get("arguments", [{}])[0].get("URI", "")
+            if self.method in (method.removeprefix("textDocument/"), about.get("command")) and uri.endswith(self.files):
                 return await self.fault()
             return await request(peer, method, params, **named)
 
@@ -210,7 +211,7 @@ def test_a_new_package_that_the_server_wants_to_be_asked_about_again_is_not_lost
         assert "sub/use.go" in await uses()
         (tmp_path / "new").mkdir()
         (tmp_path / "new" / "new.go").write_text(FILES["sub/use.go"])
-        wrapper.method, wrapper.fault, wrapper.files = "documentLink", changed_for_a_while, ("new.go",)
+        wrapper.method, wrapper.fault, wrapper.files = "gopls.list_imports", changed_for_a_while, ("new.go",)
         if refused > 1:
             with pytest.raises(RefusedError, match="content modified"):
                 await uses()

@@ -176,6 +176,7 @@ class Changes(Data, frozen=True):
     """What must be done for the server when files were created or changed, because it does not do it by itself."""
 
     load_request: str = ""  # sent about each such file: makes the server load the file's package
+    load_command_field: str = ""  # if that is a command: the field of its argument with the file's URI
     load_most: int = 0  # if more files than this change at once, everything is reloaded
     settle_request: str = ""  # sent afterwards: makes the server load the packages that depend on those
     settle_params: dict[str, Any] = {}

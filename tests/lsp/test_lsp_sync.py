@@ -28,6 +28,16 @@ def loaded(fake: FakeWorkspace, life: int = 1) -> list[str]:
 
 
 @bounded
+async def test_changed_sources_are_loaded_by_a_command(fake: FakeWorkspace) -> None:
+    async with fake.session(LOADS + 'load_command_field = "URI"\n') as session:
+        await session.sync()
+        written = fake.write("a.txt", "x")
+        await session.sync()
+        (params,) = fake.params("workspace/executeCommand")
+        assert params == {"command": "test/load", "arguments": [{"URI": written.as_uri()}]}
+
+
+@bounded
 async def test_changed_sources_are_loaded_before_the_question(fake: FakeWorkspace) -> None:
     fake.script({"rules": {"test/load": [["hold"]], "test/release": [["release"]]}})
     async with fake.session(LOADS) as session:

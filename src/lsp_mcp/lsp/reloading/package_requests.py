@@ -176,8 +176,12 @@ class PackageRequests:
 
     async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
         """Load the packages of `paths`, then dependents of those and of deleted files."""
-        about = ({"textDocument": {"uri": path_uri(path)}} for path in paths)
-        await self._ask(connection, rules.load_request, about)
+        uris = map(path_uri, paths)
+        if field := rules.load_command_field:
+            commands = ({"command": rules.load_request, "arguments": [{field: uri}]} for uri in uris)
+            await self._ask(connection, "workspace/executeCommand", commands)
+        else:
+            await self._ask(connection, rules.load_request, ({"textDocument": {"uri": uri}} for uri in uris))
         if rules.settle_request:
             await self._ask(connection, rules.settle_request, [rules.settle_params])
 
