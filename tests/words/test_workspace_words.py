@@ -229,3 +229,21 @@ async def test_what_was_read_is_known_before_it_is_saved(tmp_path: Path, monkeyp
         finally:
             may_save.set()
     assert (checkout_folder(tmp_path) / "gopls.words").is_file()
+
+
+@bounded
+async def test_the_files_of_a_workspace_are_not_looked_through_on_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: set[int] = set()
+    is_source = kept_index.KeptIndex.is_source
+
+    def recorded(self: kept_index.KeptIndex, path: str) -> bool:
+        looked.add(threading.get_ident())
+        return is_source(self, path)
+
+    (tmp_path / "a.go").write_text("package a\n")
+    monkeypatch.setattr(kept_index.KeptIndex, "is_source", recorded)
+    async with kept(tmp_path) as one:
+        assert await one.having("package") == ["a.go"]
+    assert looked and threading.get_ident() not in looked

@@ -120,10 +120,10 @@ class KeptIndex:
         held = {str(path): text for path, text in self._buffers().items()}
         pending = self._pending
         if pending is None:
-            sources = [path for path in self._paths() if self.is_source(path)]
-            self._total = len(sources)
+            listed = list(self._paths())
+            self._total = len(listed)  # at most: which of them are sources is found out in the thread
             self._pending = set()
-            is_worth_saving = await asyncio.to_thread(self._read_first, sources, held)
+            is_worth_saving = await asyncio.to_thread(self._read_first, listed, held)
             self._has_read = True
             if is_worth_saving:
                 self._saving = asyncio.create_task(asyncio.to_thread(self._save))
@@ -131,13 +131,15 @@ class KeptIndex:
             self._pending = set()
             await asyncio.to_thread(self._read_all, pending, held)
 
-    def _read_first(self, sources: list[str], held: Mapping[str, Text]) -> bool:
+    def _read_first(self, listed: list[str], held: Mapping[str, Text]) -> bool:
         """Load the stored index as far as it is valid, and read the rest; returns whether that is worth storing."""
+        sources = [path for path in listed if self.is_source(path)]
+        self._total = len(sources)
         file = self._file()
         if file and (table := load(file, self._rules())):
-            index, listed = WordIndex(table), set(sources)
+            index, there = WordIndex(table), set(sources)
             for path in index.paths():
-                if path not in listed:
+                if path not in there:
                     index.drop(path)
             self.index = index
         changed = []
