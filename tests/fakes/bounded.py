@@ -38,8 +38,8 @@ def bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         tasks = [repr(task) for task in left]
         left.clear()
         gc.collect()
-        assert tasks == []
-        assert unseen == []
+        assert not tasks, tasks
+        assert not unseen, unseen
 
     return run
 

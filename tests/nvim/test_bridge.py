@@ -255,20 +255,29 @@ async def test_without_a_token_one_is_made_that_is_printed_only_when_asked_for(t
 
 @bounded
 async def test_neovim_and_port_are_named_by_flags_else_by_the_environment(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        ports = [str(free.getsockname()[1]) for free in (one, other)]
     async with with_tools(tmp_path) as nv:
         tcp = await nv.lua("return vim.fn.serverstart('127.0.0.1:0')")
-        by_environment = {"NVIM_LISTEN_ADDRESS": nv.socket, "MCP_PORT": ports[0]}
-        wrong = {"NVIM_LISTEN_ADDRESS": str(tmp_path / "none"), "MCP_PORT": "1"}
-        async with (
-            spawned(tmp_path, "bridge", env=by_environment) as first,
-            spawned(tmp_path, "bridge", "--socket", tcp, "--port", ports[1], env=wrong) as second,
-        ):
-            for process, port, name in ((first, ports[0], nv.socket), (second, ports[1], tcp)):
-                await process.started()
-                assert process.line == f"MCP server listening on port {port}\n"
-                assert process.get("/health").json() == {"status": "ok", "nvim": name, "pid": nv.pid}
+        wrong = str(tmp_path / "none")
+        # Ports that are taken, and stay so: which one was tried is said.
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+            port, unwanted = (str(taken.getsockname()[1]) for taken in (one, other))
+            by_environment = {"NVIM_LISTEN_ADDRESS": nv.socket, "MCP_PORT": port}
+            by_flags = {"NVIM_LISTEN_ADDRESS": wrong, "MCP_PORT": unwanted}
+            async with (
+                spawned(tmp_path, "bridge", env=by_environment) as first,
+                spawned(tmp_path, "bridge", "--socket", tcp, "--port", port, env=by_flags) as second,
+            ):
+                for process in (first, second):
+                    assert await process.ended() == (2, "")
+                    assert f":{port}:" in process.stderr
+                    assert f":{unwanted}:" not in process.stderr
+            async with (
+                spawned(tmp_path, "bridge", env={**by_environment, "MCP_PORT": None}) as first,
+                spawned(tmp_path, "bridge", "--socket", tcp, "--port", "0", env=by_flags) as second,
+            ):
+                for process, name in ((first, nv.socket), (second, tcp)):
+                    await process.started()
+                    assert process.get("/health").json() == {"status": "ok", "nvim": name, "pid": nv.pid}
 
 
 @bounded
