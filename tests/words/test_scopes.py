@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.text import Text
@@ -54,11 +56,86 @@ CPP = next(one for one in load_adapter("clangd").languages if one.id == "cpp")
         ("struct A\n#if X\n: B\n#endif\n{ int @size; };", None),
         ("int a[] = { @size };", None),
         ("enum { @size };", None),
+        # What only looks like a declaration.
+        ("void f() { for (i = 0; i < size; i++) { } g(@size); }", None),
+        ("void f() { for (p = a; p && size; p++) { g(@size); } }", None),
+        ("void f() { for (int size = 0; @size < 3; size++) { } }", None),
+        ("void f() { foo size(@size); }", None),
+        ("void f() { emit size(3); g(@size); }", None),
+        ("void f() { LOCK\n size = 3; g(@size); }", None),
+        ("void f() { LOCK\n *size = 3; g(@size); }", None),
+        ("void f() { UNLOCK\n return size; g(@size); }", None),
+        ("void f() { LOCK size: g(@size); }", None),
+        ("void f() { x, size; g(@size); }", None),
+        ("void f() { std::map<K, size, L> m; @size x; }", None),
+        ("void f(std::map<K, size, L> m) { @size x; }", None),
+        ("void f(int, size) { @size x; }", None),
+        ("void f(const size) { @size x; }", None),
+        ("struct A { explicit operator size() const { return @size(1); } };", None),
+        ("struct A { constexpr friend int size(); int f() { return @size(); } };", None),
+        ("struct A { const size (*get)(void); @size a; };", None),
+        ("enum class E { a, @size, b };", None),
+        ("struct Foo bar { x * @size };", None),
+        # A type, before what it is the type of.
+        ("void f() { CONST @size size = 3; }", None),
+        ("void f() { unsigned @size n = 3; }", None),
+        ("struct A { @size *size; };", None),
+        ("struct A { int size; char name[@size]; };", None),
+        # These declare it, but mean one from elsewhere.
+        ("void f() { extern int size; g(@size); }", None),
+        ("void f() { int size(void); g(@size()); }", None),
+        ("void f() { int a, *size, b[3]; g(@size); }", LOCAL),
+        ("void f() { std::map<int, std::vector<int>> size; g(@size); }", LOCAL),
+        ("void f(int a[3], std::function<int(int)> g, char *const size = 0) { h(@size); }", LOCAL),
+        ("struct A { virtual int size(int n = 3) const = 0; int f() { return @size(); } };", Declared("A")),
+        ("struct A { int a, size : 3; int f() { return @size; } };", Declared("A")),
     ],
 )
 def test_a_word_is_declared_by_the_function_or_class_around_it_or_nobody_knows(
     code: str, wanted: Declared | None
 ) -> None:
+    assert _declared(code) == wanted
+
+
+# Statements of which none declares `size` for what follows it.
+USES = st.sampled_from(
+    [
+        "g(size);", "size = 3;", "size++;", "return size;", "a = b * size;", "*p = size;", "T other;",
+        "T b = size, *c;",
+        "for (i = 0; i < size; i++) { g(i); }", "for (; p && size; p++) ;", "for (int size = 0; ; ) { g(size); }",
+        "LOCK\n size = 1;", "LOCK\n return size;", "std::map<int, size, char> m;", "extern int size;",
+        "int size(int);", "goto size;", "size: g();", "p->size = x.size;", "{ int size; g(size); }", "delete size;",
+        "if (a < size && b > 0) { T size; }", "if (T size = g()) { } else size--;", "switch (size) { case 1: break; }",
+        "auto h = [&](T size) { return size; };", "T v[] = { a, size };", "// T size;", 'g("T size;");',
+        "while (size) size--;", "do { T size = 1; } while (size);", "static size n;", "const size &r = n;",
+    ]
+)  # fmt: skip
+BLOCKS = st.sampled_from(["{", "if (a) {", "for (i = 0; i < n; i++) {", "else {", "do {", "while (size) {"])
+DECLARATIONS = st.sampled_from(
+    ["int size;", "const char *size = g();", "T a, size;", "std::vector<int> size{1};", "T size[3];"]
+)
+LEVELS = st.lists(st.tuples(BLOCKS, st.lists(USES, max_size=4)), max_size=4)
+
+
+def code_of(levels: list[tuple[str, list[str]]]) -> str:
+    return "".join(f"{block}\n" + "\n".join(uses) + "\n" for block, uses in levels)
+
+
+@given(st.lists(USES, max_size=4), LEVELS)
+def test_nothing_is_declared_by_statements_that_use_it(uses: list[str], levels: list[tuple[str, list[str]]]) -> None:
+    code = "void f(T *other) {\n" + "\n".join(uses) + "\n" + code_of(levels) + "g("
+    assert _declared(f"{code}@size);{'}' * len(levels)} }}") is None
+
+
+@given(LEVELS, DECLARATIONS, LEVELS)
+def test_a_declaration_counts_in_the_blocks_around_the_word(
+    outer: list[tuple[str, list[str]]], declaration: str, inner: list[tuple[str, list[str]]]
+) -> None:
+    code = f"void f() {{ {code_of(outer)} {declaration}\n{code_of(inner)} g("
+    assert _declared(f"{code}@size);{'}' * (len(outer) + len(inner))} }}") == LOCAL
+
+
+def _declared(code: str) -> Declared | None:
     at = code.index("@")
     text = Text(code.replace("@", ""))
-    assert declared_around(text, text.offsets_span(at, at + len("size")), CPP) == wanted
+    return declared_around(text, text.offsets_span(at, at + len("size")), CPP)
