@@ -36,6 +36,7 @@ def test_a_later_text_has_a_higher_serial_and_the_same_text_the_same(steps: list
                 same, text = value == text, str(value)
                 serial = versions.note(PATH, version, Text(text))
                 assert serial == last if same else serial > last
+                assert versions.is_uncertain(PATH) or not same
                 noted[version] = last = serial
             case "opened":
                 version = int(value)

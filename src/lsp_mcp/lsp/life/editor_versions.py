@@ -38,7 +38,10 @@ class EditorVersions:
     def note(self, path: Path, version: int, text: Text) -> int:
         """The serial of the editor's `version` with this `text`."""
         history = self._history(path)
-        serial = self._serial(history, self.wire_version(path, version), same=text == history.text)
+        wire_version, same = self.wire_version(path, version), text == history.text
+        if same and wire_version not in history.serials:
+            history.reread = None  # there was another text in between, as with undo and redo: the server may have that
+        serial = self._serial(history, wire_version, same=same)
         history.text = text
         return serial
 
@@ -83,7 +86,10 @@ class EditorVersions:
         self._histories[path] = _History(before={version for version in history.serials if version < _OURS})
 
     def is_uncertain(self, path: Path) -> bool:
-        """Whether we have sent no version of ours since the editor opened it: reports on it may be older."""
+        """Whether reports on it may be about an older text, until we have sent a version of ours.
+
+        That is so when the editor has opened it, and when it has a text again that it had before.
+        """
         return self._history(path).reread is None
 
     def clear(self) -> None:
