@@ -403,6 +403,57 @@ async def test_a_package_that_was_created_before_we_came_is_seen(tmp_path: Path)
 
 
 @bounded
+async def test_a_server_reads_all_once_for_all_sessions_at_a_time_and_each_knows_what_came_before_it(
+    tmp_path: Path,
+) -> None:
+    GO.write(tmp_path, use=1)
+    expected = everything(GO, GO.uses("use.go", 1))
+
+    def create(name: str) -> None:
+        write(tmp_path / name / "new.go", f'package {name}\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
+        expected.append((f"{name}/new.go", 5))
+        expected.sort()
+
+    async with neovim(tmp_path, "lib.go", servers=["gopls"]) as nv:
+        await nv.attached("gopls")
+        await nv.lua(COUNT_READINGS)
+        async with beside(tmp_path, nv, ["gopls"]) as first, beside(tmp_path, nv, ["gopls"]) as second:
+            # At once: one reads, the other waits for it.
+            await asyncio.gather(all_say(first, GO, expected), all_say(second, GO, expected))
+            assert await nv.lua("return _G.readings") == 1
+            for number in range(3):
+                create(f"new{number}")  # of which nobody has been told
+                write(tmp_path / "use.go", GO.using("use", 1, above=number + 1))
+                expected[expected.index(("use.go", number + 4))] = "use.go", number + 5
+                async with beside(tmp_path, nv, ["gopls"]) as later:
+                    create(f"newer{number}")
+                    await all_say(later, GO, expected)
+                    await all_say(second, GO, expected)
+            assert await nv.lua("return _G.readings") == 1
+            await all_say(first, GO, expected)
+        create("last")
+        async with beside(tmp_path, nv, ["gopls"]) as alone:
+            await all_say(alone, GO, expected)
+        assert await nv.lua("return _G.readings") == 2
+
+
+@bounded
+async def test_a_session_that_cannot_tell_a_server_of_changes_is_not_relied_on(tmp_path: Path) -> None:
+    GO.write(tmp_path, use=1)
+    async with neovim(tmp_path, "lib.go", servers=["gopls"]) as nv:
+        await nv.attached("gopls")
+        await nv.lua(COUNT_READINGS)
+        async with beside(tmp_path, nv, ["gopls"]) as first:
+            await all_say(first, GO, everything(GO, GO.uses("use.go", 1)))
+            (connection,) = first.neovims.connections.connected
+            first.neovims.disconnect(connection.id)
+            write(tmp_path / "new/new.go", 'package new\n\nimport "ex.com/a"\n\nvar X = a.Target()\n')
+            async with beside(tmp_path, nv, ["gopls"]) as second:
+                await all_say(second, GO, everything(GO, GO.uses("use.go", 1), [("new/new.go", 5)]))
+                assert await nv.lua("return _G.readings") == 2
+
+
+@bounded
 async def test_a_changed_header_counts_for_a_buffer_that_includes_it(tmp_path: Path) -> None:
     C.write(tmp_path, use=1)
     async with desk(tmp_path, "use.c", servers=["clangd"]) as at:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 from msgspec.structs import replace
 
@@ -13,7 +15,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.pipes import is_endless
-from lsp_mcp.errors import PathError
+from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.lsp.compilation.build import Build
 from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
 from lsp_mcp.lsp.editor.connection import HostedConnection
@@ -27,6 +29,8 @@ from lsp_mcp.lsp.reloading.reloading import Looked, Reloading
 from lsp_mcp.waiting import phase
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
+
+log = logging.getLogger(__name__)
 
 
 class Freshness:
@@ -74,6 +78,9 @@ class Freshness:
         self._to_read: set[Path] = set()  # files whose buffers changed, in an editor
         self._changed: set[Path] = set()  # files to be read by the checker
         self._host_seen = 0  # the generation of its buffers known to the server
+        self._reading_all: HostedConnection | None = None  # whose server was made to read the whole workspace
+        if host:
+            _HOSTED.add(self)
 
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
@@ -168,10 +175,11 @@ class Freshness:
     async def _reload(self, connection: Connection, *, text_only: bool, to_check: bool) -> bool:
         """Make the server read what notifications do not cover; returns whether it was replaced."""
         if isinstance(connection, HostedConnection) and not connection.has_seen_all and not text_only:
-            # An editor may not have told its server about files created before we connected: this costs seconds, once
-            # per session.
-            if connection.client and connection.client.root:
-                await self._reloading.reload_all(connection.client.root)
+            # An editor may not have told its server about files created before we connected.
+            root = connection.client.root if connection.client else None
+            if root and not await self._is_told_by_another(connection, root):
+                self._reading_all = connection
+                await self._reloading.reload_all(root)  # seconds
             connection.has_seen_all = True
         with phase(lambda: f"{self._adapter.name}: reading changed files"):
             replaced = await self._reloading.load(self._to_load, to_check=to_check)
@@ -185,6 +193,39 @@ class Freshness:
         self._to_load.clear()
         self._to_read.clear()
         return replaced
+
+    async def _is_told_by_another(self, connection: HostedConnection, root: Path) -> bool:
+        """Whether another session has told the server of `connection` of all changes below `root` until now.
+
+        Our own watch began before, so nothing is lost in between.
+        """
+        if not self._adapter.changes.load_request:
+            return False  # it is not made to read
+        for other in [one for one in _HOSTED if one is not self and root.is_relative_to(one._workspace.root)]:
+            try:
+                if await other._tells(connection.server):
+                    return True
+            except LspMcpError as error:
+                log.info("another session of %s: %s", self._adapter.name, error)
+        return False
+
+    async def _tells(self, server: object) -> bool:
+        """Tell `server` of all changes until now, if it is this session's and has been told of all before."""
+        connection = self._lifetime.connection
+        if not (
+            isinstance(connection, HostedConnection)
+            and connection.server == server
+            and (connection.has_seen_all or self._reading_all is connection)
+            and not self._lifetime.closing
+        ):
+            return False
+        # Of the text only: who is asked asks nobody, so that no two wait for each other.
+        await self.sync(text_only=True)
+        # What the editor has answered comes after what it was told before.
+        assert self._host
+        await self._host.buffers.sync()
+        is_alive = self._lifetime.connection is connection and not connection.dead.done()
+        return is_alive and connection.has_seen_all
 
     async def _count(self, *, replaced: bool) -> None:
         """Files loaded in the meantime count too: an earlier answer lacks them."""
@@ -224,3 +265,6 @@ class Freshness:
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
         return bool(events) or any(self._adapter.language_of(path) for path in touched)
+
+
+_HOSTED: WeakSet[Freshness] = WeakSet()  # of this process, with a server of an editor

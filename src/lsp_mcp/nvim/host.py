@@ -37,6 +37,12 @@ class NvimHost:
         """Its name in messages."""
         return self.connection.name if self.connection else "Neovim"
 
+    @property
+    def process(self) -> tuple[str, int]:
+        """See `Host.process`: its address, and its process there; raises as `present`."""
+        connection = self.present()
+        return connection.address.text, connection.pid
+
     async def ready(self) -> None:
         """Connect if that was requested and nothing is connected; raises as `present`."""
         if self._connect and self.connects and (self.connection is None or self.connection.gone):

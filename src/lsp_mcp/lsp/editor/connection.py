@@ -43,6 +43,7 @@ class HostedConnection:
         self.version = ""  # an editor may discard it
         self.tells_inactive = False
         self.client: Client | None = None
+        self.server: object = None  # which server of which editor it is; sessions may share one
         self.has_seen_all = True  # the editor may not have reported files created before we connected
         self._adapter = adapter
         self._host = host
@@ -72,6 +73,7 @@ class HostedConnection:
         Raises: DiedError: it is gone. RefusedError: its position encoding is unknown.
         """
         self._clients = self._host.clients
+        self.server = self._host.process, client.id
         found = await self._clients.follow(
             client, self._adapter, self._on_notification, self.notifications.on_stderr_line, self._died
         )

@@ -159,6 +159,10 @@ class Host(Protocol):
         """Its name in messages."""
 
     @property
+    def process(self) -> object:
+        """Equal for the same editor in any session, and for no other one; raises the errors of `check`."""
+
+    @property
     def epoch(self) -> int:
         """The number of editors so far."""
 
