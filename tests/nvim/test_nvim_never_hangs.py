@@ -339,7 +339,7 @@ async def test_a_server_that_answers_nothing_costs_no_more_than_the_request_time
         with at.stopped("gopls"):
             message = await soon(at.refused("lsp_references", document=of("lib.go"), line=4, character=6), AT_ONCE)
             assert "within 4 s" in message
-            assert "It does not answer at all and seems stuck: restart it there" in message
+            assert "gopls does not answer at all and seems stuck: restart it there" in message
             assert "raise --request-timeout" not in message
             assert "textDocument/references" in message
             # What needs no server is answered.

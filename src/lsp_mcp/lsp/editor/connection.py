@@ -21,7 +21,8 @@ from lsp_mcp.waiting import AGAIN
 log = logging.getLogger(__name__)
 
 _STUCK = (
-    "It does not answer at all and seems stuck: restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
+    "{name} does not answer at all and seems stuck: "
+    "restart it there with :lua vim.lsp.stop_client({id}, true) and :edit."
 )
 _END_TIMEOUT = 3.0  # seconds for a server to end at the editor's request
 # What an editor reports about documents, among the server's notifications: a buffer has taken over one that we had
@@ -116,7 +117,7 @@ class HostedConnection:
     @property
     def advice(self) -> str:
         """See `Connection.advice`."""
-        return _STUCK.format(id=self.client.id) if self._seems_stuck and self.client else AGAIN
+        return _STUCK.format(name=self._adapter.name, id=self.client.id) if self._seems_stuck and self.client else AGAIN
 
     def waited_for(self, *, owed: bool = True) -> AbstractContextManager[None]:
         """See `Connection.waited_for`."""
