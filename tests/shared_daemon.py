@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
+import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,8 +33,9 @@ class Desk:
         self.root.mkdir()
         for name, text in SOURCES.items():
             (self.root / name).write_text(text)
-        self.runtime = folder / "run"
-        self.runtime.mkdir(mode=0o700)
+        # In /tmp: the path of a socket must be short.
+        self.runtime = Path(tempfile.mkdtemp(prefix="lsp-mcp-run-", dir="/tmp"))
+        weakref.finalize(self, shutil.rmtree, self.runtime, ignore_errors=True)
         self.home = self.runtime / "lsp-mcp"
         # pytest's own variable differs from one moment to the next, and would be another environment.
         self.env = {"LSP_MCP_SHARED": "1", "XDG_RUNTIME_DIR": str(self.runtime), "PYTEST_CURRENT_TEST": ""}

@@ -141,9 +141,9 @@ def test_two_sessions_of_a_neovim_share_a_daemon_and_each_has_its_own_anchors_an
 
 
 def test_the_daemon_ends_with_its_neovim_and_its_sessions_find_the_next_one_at_that_place(
-    desk: Desk, nv: Neovim, editors: Editors, tmp_path: Path
+    desk: Desk, nv: Neovim, editors: Editors
 ) -> None:
-    place = tmp_path / "nvim.sock"
+    place = desk.runtime / "nvim.sock"
     place.symlink_to(nv.socket)
     with desk.client(*through(str(place))) as one, desk.client(*through(str(place))) as other:
         assert "Found 2 references" in ask(one) and "Found 2 references" in ask(other)

@@ -362,7 +362,7 @@ async def neovim(
         NeovimError: it did not start.
     """
     nvim = find_nvim()
-    with tempfile.TemporaryDirectory(prefix="nvim-") as name:  # in /tmp: the path of a socket must be short
+    with tempfile.TemporaryDirectory(prefix="nvim-", dir="/tmp") as name:  # the path of a socket must be short
         folder = Path(name)
         extra = folder / "extra.lua"
         extra.write_text(extra_lua, "utf-8")

@@ -288,7 +288,7 @@ async def buffer_text(nv: Neovim, number: int) -> str:
 @contextlib.contextmanager
 def short_folder() -> Iterator[Path]:
     """A new folder whose path is short enough for sockets."""
-    with tempfile.TemporaryDirectory(prefix="lsp-mcp-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="lsp-mcp-test-", dir="/tmp") as name:
         yield Path(name).resolve()
 
 
