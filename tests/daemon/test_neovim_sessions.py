@@ -14,7 +14,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from asking import skip_without
-from lsp_mcp.door.asked import asked_of
+from lsp_mcp.door.request import daemon_request
 from mcp_process import BOUND, Raw
 from nvim.lua_tools import PLUGIN
 from nvim.neovims import Neovim, neovim, skip_without_nvim
@@ -196,7 +196,7 @@ def test_sockets_are_named_as_the_program_names_them(tmp_path: Path, monkeypatch
     (tmp_path / "nvim.sock").touch()
 
     def daemon(*flags: str) -> tuple[str, ...]:
-        asked = asked_of(["--backend", "nvim", *flags])
+        asked = daemon_request(["--backend", "nvim", *flags])
         assert asked and asked.is_of_neovim
         return asked.shape[2:]
 
@@ -209,9 +209,9 @@ def test_sockets_are_named_as_the_program_names_them(tmp_path: Path, monkeypatch
 def test_a_session_in_a_terminal_of_a_neovim_shares_with_one_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_MCP_SHARED", "1")
     words = ["--backend", "nvim"]
-    outside = asked_of(words)
+    outside = daemon_request(words)
     for name in ("NVIM", "NVIM_LISTEN_ADDRESS", "VIMRUNTIME", "MYVIMRC"):
         monkeypatch.setenv(name, "/x")
-    inside = asked_of(words)
+    inside = daemon_request(words)
     assert outside and inside and outside.served == inside.served
-    assert asked_of([*words, "--transport", "http"], listening=True) is None
+    assert daemon_request([*words, "--transport", "http"], listening=True) is None

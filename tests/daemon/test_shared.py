@@ -19,7 +19,7 @@ from asking import skip_without
 from lsp_mcp.adapters import adapter_names
 from lsp_mcp.cli.options import _options
 from lsp_mcp.door import place
-from lsp_mcp.door.asked import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, Asked, asked_of
+from lsp_mcp.door.request import OF_A_CLIENT, OF_WHAT_RUNS, SWITCHES, DaemonRequest, daemon_request
 from mcp_process import BOUND, PROGRAM
 from shared_daemon import REFERENCES, SOURCES, Desk, Played, answer, ask, played
 
@@ -260,7 +260,7 @@ def test_a_folder_that_is_removed_while_a_daemon_is_started_is_made_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(desk.runtime))
-    asked = Asked((), (), str(desk.root), {})
+    asked = DaemonRequest((), (), str(desk.root), {})
     left = [desk.home]
 
     def removed(path: str) -> socket.socket | None:
@@ -347,7 +347,7 @@ def test_what_is_not_a_session_and_not_a_call_of_a_language_server_is_left_to_th
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LSP_MCP_SHARED", "1")
-    assert asked_of(words) is None
+    assert daemon_request(words) is None
 
 
 def test_the_door_imports_no_more_than_it_needs() -> None:

@@ -19,7 +19,7 @@ _MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Told:
+class DaemonStatus:
     """A daemon's status, and the path of its log."""
 
     about: dict[str, Any]
@@ -68,12 +68,12 @@ def logs(*, as_json: bool) -> None:
         click.echo(f"{click.style(path, bold=True)}\n{visible_lines(text)}\n")
 
 
-def _request_all(what: str, name: str | None = None) -> list[Told]:
+def _request_all(what: str, name: str | None = None) -> list[DaemonStatus]:
     home = folder()
     if home is None:
         return []
     return [
-        Told(about, Path(home, f"{found}.log"))
+        DaemonStatus(about, Path(home, f"{found}.log"))
         for found, about in daemons(home, {"tell": what}, name)
         if about.get("pid")
     ]
@@ -83,7 +83,7 @@ def _ago(seconds: float) -> str:
     return f"{seconds / 60:.0f} min ago" if seconds >= 60 else f"{seconds:.0f} s ago"
 
 
-def _print(one: Told) -> None:
+def _print(one: DaemonStatus) -> None:
     about = one.about
     shown = console(highlight=False, soft_wrap=True)
     since = time.strftime("%H:%M", time.localtime(about["since"]))

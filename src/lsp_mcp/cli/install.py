@@ -288,13 +288,18 @@ def _showing(title: str, command: Sequence[str]) -> Any:
         click.echo(f"installing {title}: {shlex.join(command)}", err=True)
         yield lambda line: click.echo(f"  {line}", err=True)
         return
-    columns = (SpinnerColumn(), TextColumn("installing {task.description}", markup=False), TimeElapsedColumn(), _Said())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("installing {task.description}", markup=False),
+        TimeElapsedColumn(),
+        _OutputColumn(),
+    )
     with Progress(*columns, console=console(stderr=True), transient=True, expand=True) as progress:
         task = progress.add_task(title, total=None, line=shlex.join(command), at=time.monotonic())
         yield lambda text: progress.update(task, line=text, at=time.monotonic())
 
 
-class _Said(ProgressColumn):
+class _OutputColumn(ProgressColumn):
     """The last line that the command printed, while it is recent."""
 
     def __init__(self) -> None:

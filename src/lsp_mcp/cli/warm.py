@@ -95,7 +95,7 @@ async def _warm(running: Running) -> list[Warmed]:
             status.update(escape(visible_lines(message)))
 
         try:
-            return [await _built(backend, report) for backend in await running.code.asked()]
+            return [await _built(backend, report) for backend in await running.code.require_backends()]
         finally:
             await running.close()
 

@@ -55,7 +55,7 @@ class Memory:
             await asyncio.sleep(max(0.0, before + _EACH - time.monotonic()))
 
     async def _look(self) -> None:
-        found = await asyncio.to_thread(self._told, "status")
+        found = await asyncio.to_thread(self._ask_daemon, "status")
         taken = sum(taken_by(about) for about in found.values())
         for name, about in sorted(found.items(), key=lambda item: -item[1].get("unused", 0.0)):
             if taken <= self._limit:
@@ -63,12 +63,12 @@ class Memory:
             if not about["servers"]:
                 continue
             is_ours = about["pid"] == os.getpid()
-            rested = await self._rest() if is_ours else await asyncio.to_thread(self._told, "rest", name)
+            rested = await self._rest() if is_ours else await asyncio.to_thread(self._ask_daemon, "rest", name)
             if rested:
                 log.info("language servers take %d MiB, too much; ending those of %s", taken >> 20, about["root"])
                 taken -= taken_by(about)
 
-    def _told(self, what: str, name: str | None = None) -> dict[str, Json]:
+    def _ask_daemon(self, what: str, name: str | None = None) -> dict[str, Json]:
         return {
             found: about
             for found, about in daemons(self._home, {"tell": what}, name)

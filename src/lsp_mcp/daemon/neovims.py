@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsp_mcp.backend import Json
 from lsp_mcp.daemon.clientele import Clientele
 from lsp_mcp.daemon.clients import Door, Session
-from lsp_mcp.door.asked import where_neovim_is
+from lsp_mcp.door.request import where_neovim_is
 from lsp_mcp.sessions.running import Running
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class _NeovimSession:
         self._close = close
         self._neovims = running.neovims
         self._resumed = resumed
-        self._told: Json | None = None  # what the door passes on to the next daemon
+        self._last_kept: Json | None = None  # what the door passes on to the next daemon
         self.writing = session.writing
 
     async def run(self, read: Callable[[], Any], write: Callable[[bytes], Any]) -> None:
@@ -210,8 +210,8 @@ class _NeovimSession:
 
     async def _keep(self, write: Callable[[bytes], Any]) -> None:
         kept = self._neovims.kept
-        if kept != self._told:
-            self._told = kept
+        if kept != self._last_kept:
+            self._last_kept = kept
             await write(json.dumps({"keep": kept}).encode() + b"\n")
 
 

@@ -23,8 +23,8 @@ from lsp_mcp.daemon.clientele import Clientele
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Door, Session, refuse
 from lsp_mcp.daemon.memory import Memory, default_limit
 from lsp_mcp.daemon.neovims import NeovimClientele
-from lsp_mcp.door.asked import Asked, relevant
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
+from lsp_mcp.door.request import DaemonRequest, relevant
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.server.imports import SDK, importing
 from lsp_mcp.sessions.resting import Resting
@@ -49,7 +49,7 @@ def run(name: str, root: str, words: list[str]) -> None:
     """
     listening = socket.socket(fileno=LISTENER)
     shape = words[2:] if words[:2] == ["--workspace-root", root] else words
-    served = Asked(shape, (), root, relevant(os.environ)).served
+    served = DaemonRequest(shape, (), root, relevant(os.environ)).served
     place = _Place(name)
     try:
         flags = parsed(words)

@@ -34,7 +34,7 @@ _NO_FILTERS: tuple[str, ...] = ()
 
 
 @dataclass
-class Told:
+class Reported:
     """What was already reported to a caller about a session."""
 
     lines: int = 0  # of its output
@@ -57,7 +57,7 @@ class DebugSession:
         self.error = ""  # why it failed
         self.stop: Stop | None = None  # its present stops
         self.stop_count = 0
-        self.told = Told()
+        self.reported = Reported()
         self.shown = 0  # the number of the last reported stop
         self.stops: dict[int, Stop] = {}  # by number, for `to`
         self.last_stop_text = ""  # the description of the last stop

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
+from lsp_mcp.door.request import DaemonRequest
 
 _MOST_DEATHS = 5  # consecutive daemons that may end during the same calls
 _END_TIMEOUT = 3.0  # seconds after the client's end for the remaining answers; then nobody reads them
@@ -59,7 +59,7 @@ class Forwarding:
     `greetings` can answer are answered before the daemon serves, and compared with its answer later.
     """
 
-    def __init__(self, asked: Asked, line: Line | None, greetings: Greetings | None, client: Client) -> None:
+    def __init__(self, asked: DaemonRequest, line: Line | None, greetings: Greetings | None, client: Client) -> None:
         """`line` may not have agreed yet; without one, a daemon is found once there is something to ask.
 
         Without `greetings` the daemon answers everything.

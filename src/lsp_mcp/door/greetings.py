@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.place import cache_folder, keep_newest
+from lsp_mcp.door.request import DaemonRequest
 
 _MOST = 100  # copies kept: of other workspace roots, flags and versions
 _MOST_ANSWERS = 30  # answers in one copy: three for each version of the protocol
@@ -27,7 +27,7 @@ class Greetings:
     copied.
     """
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: DaemonRequest) -> None:
         """Read the copy, if possible."""
         own = sorted(f"{name}={value}" for name, value in asked.environment.items() if name.startswith(_OURS))
         # A Neovim's offer depends on whether it runs and on what its user has registered.

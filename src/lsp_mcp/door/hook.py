@@ -14,9 +14,9 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lsp_mcp.door.asked import Asked, asked_of, parted
 from lsp_mcp.door.line import Line, RefusedError
 from lsp_mcp.door.place import cache_folder, is_listening, keep_newest
+from lsp_mcp.door.request import DaemonRequest, daemon_request, parted
 
 COMMAND = "hook"
 WITHIN = "--within"
@@ -142,13 +142,13 @@ def _is_first(session: str) -> bool:
     return True
 
 
-def _question(event: Mapping[str, Any], words: Sequence[str]) -> Asked | None:
+def _question(event: Mapping[str, Any], words: Sequence[str]) -> DaemonRequest | None:
     """The daemon for `words`, in the folder of the event unless they name another."""
     folder = event.get("cwd")
     is_named = any(word.startswith("--workspace-root") for word in words)
     rooted = words if is_named or not isinstance(folder, str) else ["--workspace-root", folder, *words]
     try:
-        return asked_of(rooted)
+        return daemon_request(rooted)
     except OSError:
         return None
 

@@ -9,8 +9,8 @@ import socket
 import sys
 from typing import Any
 
-from lsp_mcp.door.asked import Asked, where_neovim_is
 from lsp_mcp.door.place import connect
+from lsp_mcp.door.request import DaemonRequest, where_neovim_is
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
 _TRIES = 6  # daemons tried in a row; one that is just ending may have taken the connection
@@ -29,7 +29,9 @@ class RefusedError(Exception):
 class Line:
     """A connection to a daemon that was asked to serve; usable once it has agreed."""
 
-    def __init__(self, asked: Asked, *, resumed: bool = False, kept: Json | None = None, starts: bool = True) -> None:
+    def __init__(
+        self, asked: DaemonRequest, *, resumed: bool = False, kept: Json | None = None, starts: bool = True
+    ) -> None:
         """Connect, starting a daemon if there is none, unless not `starts`.
 
         `resumed`: another daemon served the client before, and passed on `kept`.

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.lock import lock_file, locked
+from lsp_mcp.door.request import DaemonRequest
 
 _BACKLOG = 128
 _FOLDERS = 3  # consecutive attempts: a folder may be removed while in use
@@ -67,7 +67,7 @@ def _is_ours(place: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
 
 
-def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
+def connect(asked: DaemonRequest, *, starts: bool = True) -> socket.socket | None:
     """A connection to the requested daemon, which is started if none listens; None if there can be none.
 
     Not `starts`: only to a running one.
@@ -86,7 +86,7 @@ def connect(asked: Asked, *, starts: bool = True) -> socket.socket | None:
     return None
 
 
-def is_listening(asked: Asked) -> bool:
+def is_listening(asked: DaemonRequest) -> bool:
     """Whether the requested daemon is running."""
     home = folder()
     return home is not None and _listens(os.path.join(home, f"{asked.name}.sock"))
@@ -134,7 +134,7 @@ def _connected(path: str) -> socket.socket | None:
     return to_daemon
 
 
-def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
+def _first(asked: DaemonRequest, home: str, path: str) -> socket.socket | None:
     """The same under the lock: no process listens, unless another door was faster."""
     with locked(os.path.join(home, f"{asked.name}.lock")):
         if there := _connected(path):
@@ -148,7 +148,7 @@ def _first(asked: Asked, home: str, path: str) -> socket.socket | None:
             return _connected(path)  # it waits in the queue until the daemon is up
 
 
-def _spawn(asked: Asked, home: str, listening: socket.socket) -> None:
+def _spawn(asked: DaemonRequest, home: str, listening: socket.socket) -> None:
     """Start the daemon in a session of its own; it gets the socket, and logs into a file next to it."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     log = os.open(os.path.join(home, f"{asked.name}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -9,10 +9,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from lsp_mcp.door.asked import asked_of
 from lsp_mcp.door.forward import Forwarding, Stdio
 from lsp_mcp.door.greetings import Greetings
 from lsp_mcp.door.line import Line, RefusedError
+from lsp_mcp.door.request import daemon_request
 
 _INTERRUPTED = 130  # exit status, by the convention of shells
 _COMPLETES = "_LSP_MCP_COMPLETE"  # set by the functions of `lsp-mcp completion`
@@ -31,7 +31,7 @@ def serve(words: Sequence[str]) -> int | None:
         if (status := answer_hook(words)) is not None:
             return status
     try:
-        asked = asked_of(words)
+        asked = daemon_request(words)
     except OSError:
         return None  # the command line reports the error
     if asked is None or not os.path.isdir(asked.root):

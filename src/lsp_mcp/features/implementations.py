@@ -127,7 +127,7 @@ class _Search:
         above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
         # A kind that a hierarchy does not support, such as an alias or an instance, may still be an implementation.
         upwards = self._goes_up and symbol.kind != _INTERFACE
-        more = [Implementation(one) for one in await self._asked(path, point, "type")]
+        more = [Implementation(one) for one in await self._request(path, point, "type")]
         if upwards and self._above:
             above += more
         elif not upwards and self._below:
@@ -173,7 +173,7 @@ class _Search:
                     self._unasked += 1
                     continue
                 asked += 1
-                for next_ in await self._methods_asked(one.place):
+                for next_ in await self._request_methods(one.place):
                     if next_.place not in seen:
                         seen.add(next_.place)
                         beyond.append(next_)
@@ -237,7 +237,7 @@ class _Search:
         for one in await self._flat(tree.found):
             for member in await self._containers.known(one.symbol.place.path):
                 if member.owner and member.owner == one.symbol.name and _last(member) == own:
-                    below = await self._all_below(await self._methods_asked(member.place))
+                    below = await self._all_below(await self._request_methods(member.place))
                     if any((other.symbol.place.path, other.symbol.place.span.start) in self._own for other in below):
                         found.append(Implementation(Symbol(member.name, member.kind, member.place)))
         return found
@@ -262,12 +262,12 @@ class _Search:
         params = position_params(path, text, place.span.start, self._backend.encoding)
         await subtypes.before("textDocument/implementation", params)
         self._gaps += subtypes.gaps()
-        return await self._methods_asked(place)
+        return await self._request_methods(place)
 
-    async def _methods_asked(self, place: Place) -> list[Symbol]:
-        return await self._asked(place.path, place.span.start, "method")
+    async def _request_methods(self, place: Place) -> list[Symbol]:
+        return await self._request(place.path, place.span.start, "method")
 
-    async def _asked(self, path: Path, point: Point, kind: str) -> list[Symbol]:
+    async def _request(self, path: Path, point: Point, kind: str) -> list[Symbol]:
         """The result of textDocument/implementation for `point`; entries without an outline get `kind`."""
         if not self._backend.capabilities.get("implementationProvider"):
             return []

@@ -55,10 +55,10 @@ class MacroUses:
         if not depth or len(self._known) >= _MOST:
             return None
         self._known[site] = frozenset()  # for a macro that uses itself through another
-        self._known[site] = found = await self._asked(path, span, name, depth)
+        self._known[site] = found = await self._find_uses(path, span, name, depth)
         return found
 
-    async def _asked(self, path: Path, span: Span, name: str, depth: int) -> frozenset[Site] | None:
+    async def _find_uses(self, path: Path, span: Span, name: str, depth: int) -> frozenset[Site] | None:
         try:
             places = (await references(self.backend, path, span.start)).places
         except LspMcpError:

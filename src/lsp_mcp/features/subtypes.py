@@ -57,7 +57,7 @@ class Subtypes:
         name = last_word(str(item["name"]).partition("<")[0])
         if not self._heads or not name:
             return known
-        said = await self._said(name, self._heads)
+        said = await self._bases_by_file(name, self._heads)
         shown = {_place(one) for one in known}
         heads = {(path, point) for path, bases in said.items() for point in bases.heads}
         text_places = {place: await self._point(*place) for place in shown}
@@ -139,7 +139,7 @@ class Subtypes:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _said(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
+    async def _bases_by_file(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
         """The statements of each file about the type `name`, or an alias of it."""
         names = {name}
         files = await self._scan({name}, names, heads)

@@ -32,13 +32,13 @@ class Diagnosing:
         self._lifetime = lifetime
         self._freshness = freshness
         self._timeout = timeout
-        self._asked: dict[Path, int] = {}  # the generation in which the diagnostics of a file were last requested
+        self._requested: dict[Path, int] = {}  # the generation in which the diagnostics of a file were last requested
 
     async def diagnosed(self, path: Path) -> bool:
         """See `Backend.diagnosed`."""
         connection = await self._lifetime.live()
         self._documents.open(path)
-        if (command := self._adapter.diagnostics.command) and self._asked.get(path) != self._freshness.generation:
+        if (command := self._adapter.diagnostics.command) and self._requested.get(path) != self._freshness.generation:
             # A file that it depends on may have changed.
             generation = self._freshness.generation
             params = {"command": command, "arguments": [{self._adapter.diagnostics.command_field: [path_uri(path)]}]}
@@ -46,7 +46,7 @@ class Diagnosing:
                 await connection.request("workspace/executeCommand", params, timeout=within(self._timeout))
             except SilentError:
                 return False
-            self._asked[path] = generation
+            self._requested[path] = generation
         diagnostics, version = connection.notifications.diagnostics, self._documents.note_version(path)
         if diagnostics.pull and version is not None and await diagnostics.pulled(path, version):
             return True

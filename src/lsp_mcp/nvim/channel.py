@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Told = Callable[[str, list[Any]], None]
+OnNotification = Callable[[str, list[Any]], None]
 """Called in the event loop with the name and the arguments of each notification from Neovim."""
 
 
 class Channel:
     """One connection. `ended` completes with the reason when either side ends it."""
 
-    def __init__(self, address: Address, on_message: Told) -> None:
+    def __init__(self, address: Address, on_message: OnNotification) -> None:
         self.address = address
         self._on_message = on_message
         self._loop = asyncio.get_running_loop()

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
 from lsp_mcp.backend import Report
-from lsp_mcp.door.asked import Asked
 from lsp_mcp.door.forward import Forwarding
+from lsp_mcp.door.request import DaemonRequest
 from lsp_mcp.server.plain_messages import VERSIONS
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class DaemonClient:
     loop; `close` ends it.
     """
 
-    def __init__(self, asked: Asked, name: str, version: str) -> None:
+    def __init__(self, asked: DaemonRequest, name: str, version: str) -> None:
         """`name` and `version` are those of the program that is served."""
         self._loop = asyncio.get_running_loop()
         self._ids = itertools.count(1)

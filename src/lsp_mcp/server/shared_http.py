@@ -22,7 +22,7 @@ from mcp.types import (
 from pydantic import BaseModel
 
 from lsp_mcp import __version__
-from lsp_mcp.door.asked import Asked
+from lsp_mcp.door.request import DaemonRequest
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.server import http
 from lsp_mcp.server.callers import caller
@@ -32,7 +32,7 @@ _MOST_NAMES = 20  # clients without sessions, known by name only
 _WITHOUT_SESSION = "http "  # prefix of their keys
 
 
-async def serve_shared(asked: Asked, listening: socket.socket, token: str) -> None:
+async def serve_shared(asked: DaemonRequest, listening: socket.socket, token: str) -> None:
     """Serve the daemon named by `asked` on HTTP, for clients with `token`. Does not return.
 
     Raises: ConfigError: the daemon reports that its flags cannot be used.
@@ -55,7 +55,7 @@ class _Forwarded:
     A client of the newer protocol has no session; it shares one with those of the same name, see `caller`.
     """
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: DaemonRequest) -> None:
         self._asked = asked
         self._clients: OrderedDict[str, DaemonClient] = OrderedDict()
 

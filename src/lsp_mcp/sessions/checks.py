@@ -32,7 +32,7 @@ class Checks:
         """The reference for `caller`; None if there is none."""
         return self._last.get((caller, backend.name)) or self.start(backend)
 
-    def told(self, caller: str, backend: Backend, known: Known) -> None:
+    def reported(self, caller: str, backend: Backend, known: Known) -> None:
         """Record what was reported to the caller."""
         self._first.setdefault(backend.name, known)
         self._last[caller, backend.name] = known

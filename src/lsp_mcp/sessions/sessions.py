@@ -108,7 +108,7 @@ class Sessions:
         """All that run or may run, also those that no code tool uses."""
         return [*self._sessions, *self._others]
 
-    async def asked(self) -> Sequence[Backend]:
+    async def require_backends(self) -> Sequence[Backend]:
         """All backends, for a question that names no file.
 
         Raises:
@@ -130,7 +130,7 @@ class Sessions:
         """
         ready: list[Backend] = []
         missing: list[tuple[Backend, UnavailableError]] = []
-        for backend in await self.asked():
+        for backend in await self.require_backends():
             try:
                 await backend.ready(report)
                 ready.append(backend)

@@ -55,7 +55,7 @@ class CheckTools(AnchorToolset):
             looked = await look(call, backend, self._also(backend, below))
             found, checked = looked.value
             if since == "last" and (told := remembered(found, checked, before, below)):
-                checks.told(call.client.key, backend, told)
+                checks.reported(call.client.key, backend, told)
             delta = compared_with(found, checked, before)
             deltas.append(await with_fixes(backend, limited(delta, below, severity)))
             gaps += [

@@ -114,7 +114,7 @@ class ClangdTools(_Tools):
             "memoryBytes": facts.memory,
             "allowedPassthroughMethods": list(self._allowed),
         }
-        return _passed(
+        return _published(
             answer,
             Passed(
                 None,
@@ -130,7 +130,7 @@ class ClangdTools(_Tools):
         uri = await self._passing.uri(uri)
         passed = await self._send(call, "textDocument/switchSourceHeader", {"uri": uri})
         # clangd's documentation says that a missing partner is an empty string, version 22 returns null.
-        return _passed({"uri": uri, "sourceUri": passed.result or None, "found": bool(passed.result)}, passed)
+        return _published({"uri": uri, "sourceUri": passed.result or None, "found": bool(passed.result)}, passed)
 
     @tool(title="Syntax tree", read_only=True)
     async def lm_clangd_ast(
@@ -164,7 +164,7 @@ class ClangdTools(_Tools):
             answer["ast"] = cut.tree
             if cut.left_out:
                 answer["leftOut"] = cut.left_out
-        return _passed(answer, passed)
+        return _published(answer, passed)
 
     @tool(title="Type hierarchy", read_only=True)
     async def lm_clangd_typeHierarchy(
@@ -180,7 +180,7 @@ class ClangdTools(_Tools):
         params = {"textDocument": {"uri": uri}, "position": at, "resolve": resolve, "direction": direction}
         passed = await self._send(call, "textDocument/typeHierarchy", params)
         answer = {"uri": uri, "position": at, "resolve": resolve, "direction": direction, "item": passed.result}
-        return _passed(answer, passed)
+        return _published(answer, passed)
 
     @tool(title="More type hierarchy", read_only=True)
     async def lm_clangd_typeHierarchyResolve(
@@ -195,7 +195,7 @@ class ClangdTools(_Tools):
         checked = await self._passing.checked("typeHierarchy/resolve", params)
         _check_item(item)
         passed = await self._send(call, "typeHierarchy/resolve", checked)
-        return _passed({"resolve": resolve, "direction": direction, "item": passed.result}, passed)
+        return _published({"resolve": resolve, "direction": direction, "item": passed.result}, passed)
 
     @tool(title="LSP request", read_only=True, passes=True)
     async def lm_clangd_lspRequest(
@@ -213,7 +213,7 @@ class ClangdTools(_Tools):
         if method == "typeHierarchy/resolve":
             _check_item((checked or {}).get("item"))
         passed = self._passing.fitted(await self._send(call, method, checked, timeoutMs))
-        return _passed({"method": method, "result": passed.result}, passed)
+        return _published({"method": method, "result": passed.result}, passed)
 
     @property
     def _allowed(self) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class ClangdMoreTools(_Tools):
     ) -> str:
         """Get clangd's memory usage in bytes by component, each with `_total` and `_self`."""
         passed = await self._send(call, "$/memoryUsage", None)
-        return _passed({"memoryUsage": _parts(passed.result, maxDepth)}, passed)
+        return _published({"memoryUsage": _parts(passed.result, maxDepth)}, passed)
 
     @tool(title="Inlay hints of a file", read_only=True)
     async def lm_clangd_inlayHints(
@@ -248,7 +248,7 @@ class ClangdMoreTools(_Tools):
             return {"textDocument": {"uri": uri}, "range": asked}
 
         passed = self._passing.fitted(await self._send(call, "textDocument/inlayHint", params))
-        return _passed({"uri": uri, "range": asked, "hints": passed.result or []}, passed)
+        return _published({"uri": uri, "range": asked, "hints": passed.result or []}, passed)
 
 
 def _time(seconds: float | None) -> str | None:
@@ -274,6 +274,6 @@ def _check_item(item: Any) -> None:
         )
 
 
-def _passed(answer: Json, passed: Passed) -> str:
+def _published(answer: Json, passed: Passed) -> str:
     """The published object; `status` and `gaps` are added only if there is something to report."""
     return as_json({**answer, **(passed.fields if passed.gaps else {})})

@@ -90,7 +90,7 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     # No quick fix repairs an edit that breaks many files, and checking them in detail is slow.
     if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
         return delta
-    said = await _said(backend, {one.place.path for one in firsts.values()})
+    said = await _document_problems(backend, {one.place.path for one in firsts.values()})
     fixes: dict[str, tuple[str, ...]] = {}
     for message, one in firsts.items():
         place, raw = one.place, next((other.raw for other in said if _is_same(one, other)), one.raw)
@@ -106,7 +106,7 @@ def _is_same(one: Problem, said: Problem) -> bool:
     return at and said.message.startswith(one.message)
 
 
-async def _said(backend: Backend, paths: Collection[Path]) -> list[Problem]:
+async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[Problem]:
     """The server's diagnostics for `paths` as open documents: some servers report more for those, with fixes."""
     for path in paths:
         await backend.open(path)

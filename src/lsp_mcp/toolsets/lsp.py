@@ -43,7 +43,7 @@ class LspTools(Toolset):
         """Send one raw read-only LSP request, for questions that no other tool answers: hover, definition,
         typeDefinition, signatureHelp, inlayHint … Positions count from 1, in characters. Items of a result can be
         passed back."""
-        await self._sessions.asked()
+        await self._sessions.require_backends()
         chosen = self._backend(method, params, backend)
         check_method(method, allowed_methods(chosen, self._settings.allowed_methods))
         checked = await self._passing.checked(method, params)

@@ -45,7 +45,7 @@ class OutlineTools(AnchorToolset):
     ) -> str:
         """List the symbols in a source file as a tree (types with fields and methods), each with its anchor and last
         line; for a folder, a map of its files' declarations."""
-        await self._sessions.asked()
+        await self._sessions.require_backends()
         if self._is_folder(file_path):
             return await self._folder(call, self._existing(file_path), offset, max_bytes)
         path = await self._sessions.file(file_path)

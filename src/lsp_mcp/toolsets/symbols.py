@@ -120,7 +120,7 @@ class Targets:
         addresses = [] if is_anchor(spelled) else parse_address(spelled, self._is_source)
         if not addresses:
             return None
-        await self.sessions.asked()
+        await self.sessions.require_backends()
         missing: PathError | None = None
         for address in addresses:
             try:

@@ -23,7 +23,7 @@ GIT = (
 PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 
-async def asked_git(root: Path, *arguments: str) -> str | None:
+async def git_output(root: Path, *arguments: str) -> str | None:
     """The output of git in the folder `root`; None if it refuses, is missing, or takes too long."""
     try:
         status, printed = await run([*GIT, *arguments], cwd=root, timeout=_TIMEOUT)

@@ -209,22 +209,23 @@ class Reopening:
     @property
     def _with_diagnostics(self) -> set[Path]:
         """The files for whose present texts all diagnostics have arrived."""
-        return {path for path in self._has_read - self._later if path in self._said}
+        return {path for path in self._has_read - self._later if path in self._published}
 
     def _told_where_included(self, paths: Collection[Path]) -> set[Path]:
         """The files that are reported for `paths` too, as their includers."""
         pattern = self._adapter.diagnostics.elsewhere_pattern
-        told = filter(None, (elsewhere(one, pattern) for path in paths for one in self._said.get(path, ())))
+        told = filter(None, (elsewhere(one, pattern) for path in paths for one in self._published.get(path, ())))
         return {
             path
             for path, range_, message in told
             if any(
-                (one["range"]["start"], one_line(one)) == (range_["start"], message) for one in self._said.get(path, ())
+                (one["range"]["start"], one_line(one)) == (range_["start"], message)
+                for one in self._published.get(path, ())
             )
         }
 
     @property
-    def _said(self) -> Mapping[Path, list[Any]]:
+    def _published(self) -> Mapping[Path, list[Any]]:
         connection = self._lifetime.connection
         return connection.notifications.diagnostics.raw if connection else {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.errors import CallerError
-from lsp_mcp.wire.git import PLAIN_DIFF, asked_git
+from lsp_mcp.wire.git import PLAIN_DIFF, git_output
 
 MOST_COMMITS = 50
 MOST_DIFF = 200_000  # characters
@@ -26,11 +26,11 @@ async def commits_of(root: Path, id_: str, branch: str | None) -> list[dict[str,
     if not _ID.fullmatch(id_):
         return []
     log = ("log", _FORMAT, "--name-only", "--no-show-signature", f"--max-count={MOST_COMMITS}")
-    printed = await asked_git(root, *log, "--all", "--fixed-strings", f"--grep={id_}") or ""
+    printed = await git_output(root, *log, "--all", "--fixed-strings", f"--grep={id_}") or ""
     word = re.compile(rf"(?<![\w-]){re.escape(id_)}(?![\w-])")
     named = _parsed(printed, word)
-    if branch and await asked_git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
-        printed = await asked_git(root, *log, f"refs/heads/{branch}", "--not", "HEAD", "--") or ""
+    if branch and await git_output(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
+        printed = await git_output(root, *log, f"refs/heads/{branch}", "--not", "HEAD", "--") or ""
         known = {one["hash"] for one in named}
         named += [one for one in _parsed(printed) if one["hash"] not in known]
     return sorted(named, key=lambda one: str(one["at"]), reverse=True)[:MOST_COMMITS]
@@ -43,7 +43,7 @@ async def diff_of(root: Path, hash_: str) -> str:
     """
     printed = None
     if _HASH.fullmatch(hash_):
-        printed = await asked_git(
+        printed = await git_output(
             root, "show", *PLAIN_DIFF, "--no-show-signature", "--format=", "--stat", "--patch", hash_
         )
     if printed is None:

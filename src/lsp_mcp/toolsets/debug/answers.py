@@ -22,7 +22,7 @@ BEYOND = 10.0  # seconds that a call may take beyond its wait, to inspect the re
 
 
 class Answers:
-    """Answers about `sessions`; nothing is reported twice (`DebugSession.told`)."""
+    """Answers about `sessions`; nothing is reported twice (`DebugSession.reported`)."""
 
     def __init__(self, sessions: DebugSessions, workspace: Workspace) -> None:
         self._sessions = sessions
@@ -65,8 +65,8 @@ class Answers:
         session.shown = stop.number
         reached = to is not None and any(one.id == to.id for one in view.breakpoints)
         key = self._key(view)
-        before = session.told.variables
-        same = session.told.call == key and not whole and stop.reason not in ("exception",)
+        before = session.reported.variables
+        same = session.reported.call == key and not whole and stop.reason not in ("exception",)
         several = sum(target.seen_code for target in session.targets) > 1
         threads = (id(stop.target), stop.thread)
         answer = debugging.stopped(
@@ -76,10 +76,10 @@ class Answers:
             before=before if same else None,
             reached=reached,
             process=_process(view) if several else "",
-            other_thread=(was := session.told.thread or threads)[0] == threads[0] and was != threads,
+            other_thread=(was := session.reported.thread or threads)[0] == threads[0] and was != threads,
         )
-        session.told.thread, session.told.call = threads, key
-        session.told.variables = debugging.values(view.variables, debugging.STOP_BUDGET)[0]
+        session.reported.thread, session.reported.call = threads, key
+        session.reported.variables = debugging.values(view.variables, debugging.STOP_BUDGET)[0]
         said = [*notes, *view.broken_conditions, *self._notes(session, answer)]
         if to is not None and not reached:
             said.append(f"{self.show(to.path)}:{to.line} was not reached: it stopped here first")
@@ -123,7 +123,7 @@ class Answers:
 
     def _new(self, session: DebugSession) -> int:
         """The number of the last reported line of output; then all lines count as reported."""
-        told, session.told.lines = session.told.lines, session.output.count
+        told, session.reported.lines = session.reported.lines, session.output.count
         return told
 
     def _key(self, view: View) -> tuple[Any, ...]:

@@ -74,7 +74,7 @@ Character = Annotated[int, Field(description="From 1")]
 Save = Annotated[bool, Field(description="Write files that had no unsaved changes; those that had are never written")]
 
 
-class Asked(Struct, frozen=True):
+class DocumentClient(Struct, frozen=True):
     """A document, and the language client to ask about it."""
 
     sessions: Sessions
@@ -113,10 +113,10 @@ class NvimToolset(Toolset):
 
     async def _target(
         self, connection_id: str | None, document: DocumentId, client: str | None, provider: str = ""
-    ) -> Asked:
+    ) -> DocumentClient:
         sessions = await self._sessions(connection_id)
         path = await self._path(sessions, document)
-        return Asked(sessions, await self._neovims.session(sessions, path, client, provider), path)
+        return DocumentClient(sessions, await self._neovims.session(sessions, path, client, provider), path)
 
     async def _path(self, sessions: Sessions, document: DocumentId) -> Path:
         """The file of `document`; it exists, in the workspace or in a buffer.
@@ -165,16 +165,16 @@ class NvimToolset(Toolset):
     async def _send(
         self,
         call: Call,
-        asked: Asked,
+        asked: DocumentClient,
         method: str,
         params: Json | Callable[[], Awaitable[Json]] | None,
     ) -> Passed:
         return await Passing(asked.sessions, self._base).send(call, asked.session, method, params)
 
     async def _answer(
-        self, call: Call, asked: Asked, method: str, params: Json | Callable[[], Awaitable[Json]] | None
+        self, call: Call, asked: DocumentClient, method: str, params: Json | Callable[[], Awaitable[Json]] | None
     ) -> str:
-        return self._passed(
+        return self._result_text(
             call, Passing(asked.sessions, self._base).fitted(await self._send(call, asked, method, params))
         )
 
@@ -185,7 +185,7 @@ class NvimToolset(Toolset):
             return await self._readable(sessions, path) if path.exists() else path
         return None
 
-    def _passed(self, call: Call, passed: Passed) -> str:
+    def _result_text(self, call: Call, passed: Passed) -> str:
         self._remark(call, passed)
         return as_json(passed.result)
 
@@ -194,7 +194,7 @@ class NvimToolset(Toolset):
         if passed.gaps and (status := passed.status) != "complete":
             call.remark(f"status: {status}")
 
-    def _at(self, asked: Asked, line: int, character: int) -> Json:
+    def _at(self, asked: DocumentClient, line: int, character: int) -> Json:
         """`TextDocumentPositionParams` in the caller's numbers."""
         numbers_point({"line": line, "character": character}, self._base)
         return {"textDocument": {"uri": asked.uri}, "position": {"line": line, "character": character}}

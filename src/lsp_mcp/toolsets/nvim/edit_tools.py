@@ -21,11 +21,11 @@ from lsp_mcp.text import Span, numbers_point
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.base import (
-    Asked,
     Character,
     ClientName,
     ConnectionId,
     Document,
+    DocumentClient,
     Line,
     NvimToolset,
     Object,
@@ -105,7 +105,7 @@ class EditTools(NvimToolset):
             return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
         edit = as_workspace_edit(renamed.plan, session.version, self._base)
         tell = partial(asked.sessions.reported.take, call.client.key)
-        return self._passed(call, Passed(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
+        return self._result_text(call, Passed(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
 
     @tool(title="Format a document", read_only=False, destructive=True)
     async def lsp_formatting(
@@ -194,12 +194,14 @@ class EditTools(NvimToolset):
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _edited(self, call: Call, asked: Asked, method: str, params: Json, *, apply: bool, save: bool) -> str:
+    async def _edited(
+        self, call: Call, asked: DocumentClient, method: str, params: Json, *, apply: bool, save: bool
+    ) -> str:
         """The edits returned by `method`, or the result of applying them."""
         checked_params(method, params)
         passed = await self._send(call, asked, method, params)
         if not apply:
-            return self._passed(call, passed)
+            return self._result_text(call, passed)
         self._remark(call, passed)
         plan = await self._plan(asked.sessions, asked.session, {"changes": {asked.uri: passed.result or []}}, "edit")
         return await self._applied(call, asked.sessions, plan, save=save)
@@ -230,7 +232,7 @@ class EditTools(NvimToolset):
         ]
         return as_json({"applied": True, "files": files})
 
-    async def _options(self, asked: Asked, options: Json | None) -> Json:
+    async def _options(self, asked: DocumentClient, options: Json | None) -> Json:
         """`FormattingOptions`: the caller's, else Neovim's own for the file."""
         assert asked.sessions.host
         own = await asked.sessions.host.present().lua.call("formatting", str(asked.path))

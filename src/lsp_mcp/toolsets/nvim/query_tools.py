@@ -12,11 +12,11 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.objects.walker import Walker
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.base import (
-    Asked,
     Character,
     ClientName,
     ConnectionId,
     Document,
+    DocumentClient,
     Line,
     NvimToolset,
     Object,
@@ -196,9 +196,9 @@ class QueryTools(NvimToolset):
         checked = await passing.checked(method, params)
         path = await self._document_of(sessions, checked or {})
         session = await self._neovims.session(sessions, path, client, provider)
-        return self._passed(call, passing.fitted(await passing.send(call, session, method, checked)))
+        return self._result_text(call, passing.fitted(await passing.send(call, session, method, checked)))
 
-    async def _diagnostics(self, asked: Asked, start: Json, end: Json) -> list[Any]:
+    async def _diagnostics(self, asked: DocumentClient, start: Json, end: Json) -> list[Any]:
         """The server's diagnostics that touch a range, in the caller's numbers."""
         text = await asked.session.open(asked.path)
         raw = asked.session.diagnostics(asked.path)

@@ -1,4 +1,4 @@
-"""The daemon that a command line needs: `Asked`, and `asked_of`."""
+"""The daemon that a command line needs: `DaemonRequest`, and `daemon_request`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_",
 _OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
 
 
-class Asked:
+class DaemonRequest:
     """A daemon, and how it serves one client.
 
     `shape` are the flags that say what runs, normalized; `client` those for this client; `root` is the workspace root,
@@ -91,7 +91,7 @@ class Asked:
         return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 
-def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
+def daemon_request(words: Sequence[str], *, listening: bool = False) -> DaemonRequest | None:
     """The daemon needed for `words`, the arguments of `lsp-mcp`; None if a shared daemon cannot answer them.
 
     `listening`: for clients that connect to this process, not on stdio. A Neovim's clients are notified of changes,
@@ -132,7 +132,7 @@ def asked_of(words: Sequence[str], *, listening: bool = False) -> Asked | None:
     if not shared or (listening and is_of_neovim(shape)):
         return None
     root = os.path.realpath(named or ".")
-    return Asked(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
+    return DaemonRequest(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
 
 
 def _is_path(flag: str, value: str) -> bool:
