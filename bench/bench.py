@@ -1,4 +1,4 @@
-"""`make bench`: lsp-mcp against its own language server, the same questions in one run. See `main`."""
+"""`make bench`: lsp-mcp compared with its own language server, the same questions in one run. See `main`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Results:
 
 @dataclass(frozen=True)
 class OnTree:
-    """The warm questions on one tree, and what lsp-mcp needs there."""
+    """The warm questions on one tree, and the resources of lsp-mcp there."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class OnTree:
 
 @dataclass(frozen=True)
 class Shown:
-    """What is printed, and all figures as plain data for programs: seconds, ms, MiB and bytes, unrounded."""
+    """The printed text, and all figures as plain data for programs: seconds, ms, MiB and bytes, unrounded."""
 
     setting: str
     tables: list[Table]
@@ -86,9 +86,9 @@ class Shown:
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write all figures to this file too.")
 def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
-    """Measure lsp-mcp against the same requests sent straight to its language server.
+    """Measure lsp-mcp against the same requests sent directly to its language server.
 
-    Nothing is asserted of times. The exit status is 1 if the two ever answer differently.
+    Times are not asserted. The exit status is 1 if the two ever answer differently.
     """
     try:
         shown = _ways().get(backend, _run)(backend, quick=quick)
@@ -114,7 +114,7 @@ def _ways() -> dict[str, Callable[..., Shown]]:
 
 
 def _run_board(backend: str, *, quick: bool) -> Shown:
-    import board_bench  # what it needs is optional
+    import board_bench  # optional programs are needed for it
 
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
         results = asyncio.run(board_bench.run(Path(folder), quick=quick, progress=progress))
@@ -137,7 +137,7 @@ def _run_shared(backend: str, *, quick: bool) -> Shown:
     import shared_bench
 
     adapter = load_adapter(shared_bench.SERVER)
-    # Wherever TMPDIR may be: the path of a socket must be short.
+    # Whatever TMPDIR is: the path of a socket must be short.
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-", dir="/tmp") as folder:
         results = shared_bench.run(Path(folder), quick=quick, progress=progress)
     setting = f"{_version(adapter, find_command(adapter))} on {results.code}"
@@ -146,7 +146,7 @@ def _run_shared(backend: str, *, quick: bool) -> Shown:
 
 def _run_through_neovim(backend: str, *, quick: bool) -> Shown:
     adapter = load_adapter(through_neovim.SERVER)
-    # Wherever TMPDIR may be: the path of a socket must be short.
+    # Whatever TMPDIR is: the path of a socket must be short.
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-", dir="/tmp") as folder:
         results = asyncio.run(through_neovim.run(Path(folder), quick=quick, progress=progress))
     setting = f"Neovim {results.neovim} with {_version(adapter, find_command(adapter))} on {results.code}"
@@ -188,7 +188,7 @@ async def _measure(sides: Sides, asked: Workload, *, quick: bool, progress: Prog
 
 
 async def _on_tree(sides: Sides, tree: Tree, pairs: int, progress: Progress) -> OnTree:
-    """The same warm questions, where projects are nested or files many."""
+    """The same warm questions, with nested projects or many files."""
     progress(f"fetching {tree.code.title}")
     there = replace(sides, root=workload.code(tree), cache=sides.cache.with_name("tree"))
     with there.raw() as raw:
@@ -216,7 +216,7 @@ async def _warm(
 
 
 async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) -> list[Cold]:
-    """The first answers of new processes; of a server that keeps an index, without one and with one."""
+    """The first answers of new processes; for a server that keeps an index, without one and with one."""
     apart = replace(sides, cache=sides.cache.with_name("cold"))
     if not sides.adapter.compilation:
         return [await measures.cold(apart, first, runs, progress, kept=True, note="")]
@@ -227,7 +227,7 @@ async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) ->
 
 
 def _setting(adapter: Adapter, command: Sequence[str], asked: Workload) -> str:
-    """On what all this was measured."""
+    """The subject and conditions of the measurements."""
     return _on(f"{_version(adapter, command)} on {asked.code.title}")
 
 
@@ -357,7 +357,7 @@ def _figures(results: Results) -> dict[str, Any]:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """Says on a terminal what is being measured."""
+    """Shows the present measurement on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _: None

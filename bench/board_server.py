@@ -1,4 +1,4 @@
-"""A board that runs, and agents on it, for the benches: `served`, `agent`."""
+"""A running board with agents, for benchmarks: `served`, `agent`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 
 @asynccontextmanager
 async def served(folder: Path, *more: str) -> AsyncIterator[tuple[int, str]]:
-    """A board of its own process: its port, and the link to its page."""
+    """A board in its own process: its port, and the link to its page."""
     process = await asyncio.create_subprocess_exec(
         str(_PROGRAM),
         "board",

@@ -1,4 +1,4 @@
-"""lsp-mcp as an MCP client meets it: `started` runs the program and connects to it over stdio."""
+"""lsp-mcp as seen by an MCP client: `started` runs the program and connects to it over stdio."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 
 @dataclass
 class McpClient:
-    """A connected lsp-mcp; `pid` is its process, None where the system doesn't tell."""
+    """A connected lsp-mcp; `pid` is its process, None if the system doesn't tell."""
 
     client: Client
     pid: int | None
@@ -41,7 +41,7 @@ class McpClient:
         return answer
 
     async def nothing(self) -> None:
-        """A call that does nothing: what MCP, its Python client and two pipes cost by themselves."""
+        """A call that does nothing: the cost of MCP, its Python client and two pipes."""
         with suppress(MCPError):
             await self.client.call_tool("no_such_tool", {})
 
@@ -52,7 +52,7 @@ class McpClient:
         return len(json.dumps({"tools": shown}, ensure_ascii=False, separators=(",", ":")).encode())
 
     def cpu(self) -> float | None:
-        """Seconds that the processors have spent on the lsp-mcp process until now; None as `memory`."""
+        """Seconds of CPU time used so far by the lsp-mcp process; None as `memory`."""
         if self.pid is None:
             return None
         tasks = (Path("/proc") / str(self.pid) / "task").glob("*/schedstat")
@@ -75,7 +75,7 @@ async def started(backend: str, root: Path, cache: Path, *more: str) -> AsyncIte
     """
     arguments = ["--backend", backend, "--workspace-root", str(root), "--log-level", "error", *more]
     before = _children()
-    # Claude Code speaks to stdio servers as of 2025-11-25: with a handshake.
+    # Claude Code uses MCP 2025-11-25 with stdio servers: with a handshake.
     server = StdioServerParameters(
         command=str(_PROGRAM), args=arguments, env={**os.environ, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     )

@@ -1,6 +1,6 @@
 """The measurements.
 
-The server and lsp-mcp are asked in turn, pair by pair, so that a busy machine is as busy for both; the answers of
+The server and lsp-mcp are asked in turn, pair by pair, so that load on the machine affects both equally; the answers of
 every pair are compared.
 """
 
@@ -35,15 +35,15 @@ class Cold:
 
     @property
     def ratio(self) -> float:
-        """How many times as long as the server alone it takes to the first right answer."""
+        """The ratio of the time to the first right answer to that of the server alone."""
         return self.our_answered / self.raw_answered
 
 
 @dataclass(frozen=True)
 class Warm:
-    """Milliseconds of one question, in the median of the pairs; `difference` is the median of their differences.
+    """Milliseconds for one question, median of the pairs; `difference` is the median of their differences.
 
-    `cpu` is what lsp-mcp itself computes for one, MCP included: on a busy machine the steadiest figure of all.
+    `cpu` is lsp-mcp's own CPU time for one, including MCP: the steadiest figure on a busy machine.
     """
 
     question: str
@@ -57,7 +57,7 @@ class Warm:
 
     @property
     def cpu_target(self) -> float | None:
-        """What lsp-mcp itself may compute, in milliseconds; None where nothing was promised."""
+        """The target for lsp-mcp's own CPU time, in milliseconds; None without a target."""
         match self.tool:
             case "find_symbol_references_by_anchor":
                 return 2 + 0.0107 * max(0, self.facts - 26)  # 2 ms for 26 places, 6 ms for 400
@@ -83,7 +83,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Own:
-    """What lsp-mcp needs by itself: memory in MiB after all questions, the server's not counted; bytes of schemas."""
+    """The resources of lsp-mcp itself: memory in MiB after all questions, without the server's; bytes of schemas."""
 
     rss: float | None
     pss: float | None
@@ -92,9 +92,9 @@ class Own:
 
 
 async def cold(sides: Sides, question: Question, runs: int, progress: Progress, *, kept: bool, note: str) -> Cold:
-    """How long a new process takes to its first right answer; the first run of each only warms the disk.
+    """The time of a new process to its first right answer; the first run of each only warms the disk.
 
-    With `kept`, what the server keeps on disk is there from the run before; `note` is added to the question's name.
+    With `kept`, the server's files on disk are those of the run before; `note` is added to the question's name.
     """
     name = f"{question.name}{note}"
     raw_times, our_times, cpu = [], [], []
@@ -141,7 +141,7 @@ async def _our_start(sides: Sides, question: Question) -> tuple[tuple[float, flo
 
 
 async def _whole(question: Question, ours: McpClient) -> Any:
-    """The first answer that was compared with all files: what comes while they are read for the first time says so."""
+    """The first answer that was compared with all files: earlier ones say that files are still being read."""
     while True:
         answer = await ours.answer(question.tool, question.arguments)
         if not any(gap["kind"] == "unverified" and gap["hides"] for gap in answer["gaps"]):
@@ -149,7 +149,7 @@ async def _whole(question: Question, ours: McpClient) -> Any:
 
 
 async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) -> Warm:
-    """How long one question takes on both, its file open on both."""
+    """The time of one question on both sides, with its file open on both."""
     # Both open the file and load what it needs.
     if question.file:
         raw.open(question.file)

@@ -1,7 +1,6 @@
 """The questions: `Question` is the same thing asked of the language server and of lsp-mcp.
 
-What both say is brought into one form, `Facts`, with code of this folder's own: an answer is measured only if
-both said the same.
+Both answers are converted to one form, `Facts`, by independent code: an answer is measured only if both are equal.
 """
 
 from __future__ import annotations
@@ -55,17 +54,17 @@ class Question:
         return self.tool == "find_symbol_references_by_anchor"
 
     def ask(self, raw: Server) -> Any:
-        """What the server answers to the last of the requests."""
+        """The server's answer to the last of the requests."""
         result = None
         for method, params in self.requests:
             result = raw.request(method, params(result) if callable(params) else params)
         return result
 
     def check(self, raw: Any, ours: Any) -> int:
-        """How many facts both answers have.
+        """The number of facts in both answers.
 
         Raises:
-            RuntimeError: they don't say the same, say nothing, or ours says that it is incomplete.
+            RuntimeError: they differ, are empty, or ours says that it is incomplete.
         """
         expected, found = self.raw_facts(raw), self.our_facts(ours)
         more = found - expected
@@ -94,7 +93,7 @@ def _modules_inside(code: GoModule | GoRoot | Folder) -> tuple[str, ...]:
 
 
 class Questions:
-    """Makes the questions about a tree; where its symbols are is asked of the server."""
+    """Makes the questions about a tree; the places of its symbols come from the server."""
 
     def __init__(self, raw: Server) -> None:
         self._raw = raw

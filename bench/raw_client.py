@@ -1,7 +1,7 @@
-"""The floor of every measurement: `RawClient` asks a language server with nothing in between.
+"""The lower bound of every measurement: `RawClient` asks a language server directly.
 
-It blocks on purpose: a request is one write and then reads until the answer is there. No thread, no event loop
-and no model of anything, so what it takes is what the server takes, one JSON text each way included.
+It blocks on purpose: a request is one write, followed by reads until the answer is there. Without threads, event loop
+or models, its time is the server's, including one JSON text each way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The floor of the measurements through Neovim: `RawNeovim` starts one, and asks its language client in it.
+"""The lower bound of the measurements through Neovim: `RawNeovim` starts one, and asks its language client in it.
 
-As in `raw_client`, nothing is in between: one blocking socket, one msgpack each way.
+As in `raw_client`, there is nothing in between: one blocking socket, one msgpack each way.
 """
 
 from __future__ import annotations

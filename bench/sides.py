@@ -1,4 +1,4 @@
-"""Who is compared: `Sides` starts the language server alone, and lsp-mcp over it."""
+"""The two sides of the comparison: `Sides` starts the language server alone, and lsp-mcp over it."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class Sides:
         return started(self.adapter.name, self.root, self.cache / "lsp-mcp")
 
     def forget(self) -> None:
-        """Remove what both have kept; neither may be running."""
+        """Remove the caches of both; neither may be running."""
         shutil.rmtree(self.cache, ignore_errors=True)

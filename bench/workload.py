@@ -1,4 +1,4 @@
-"""What is asked, and where: `Workload` is read from `workloads/BACKEND.toml`, its code fetched once."""
+"""The questions and their code: `Workload` is read from `workloads/BACKEND.toml`, its code fetched once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GoRoot(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="
 
 
 class Folder(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="folder"):
-    """Code that a command has put into a folder, both from the top of the checkout."""
+    """Code that a command has put into a folder, both relative to the top of the checkout."""
 
     title: str
     folder: str

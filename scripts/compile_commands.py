@@ -1,6 +1,6 @@
 """Writes the compile_commands.json of a folder of C and C++ sources; see `write`.
 
-It holds absolute paths, so it is made where the sources lie and is in no repository:
+It contains absolute paths, so it is made next to the sources and is in no repository:
 
     python scripts/compile_commands.py FOLDER [FLAG …]
 

@@ -1,4 +1,4 @@
-"""`make demo`: the real server, asked by a real MCP client, about a small project and a large one. See `main`."""
+"""`make demo`: a real MCP client asks the real server about a small project and a large one. See `main`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANCHOR = re.compile(r"^\w+://\S+#\d+:\d+", re.MULTILINE)
 
 
 class DemoError(Exception):
-    """Why the demo cannot be shown; a message for a person."""
+    """Why the demo is not possible; a message for a person."""
 
 
 class Spot(msgspec.Struct, forbid_unknown_fields=True):
@@ -89,7 +89,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     help="A project of yours instead of the small one. It is copied first, and stays as it is.",
 )
 def main(backend: str, project: Path | None) -> None:
-    """Ask lsp-mcp with each of its tools, and show what a model would get.
+    """Call each of lsp-mcp's tools, and show what a model would get.
 
     The exit status is 1 if an answer is an error or incomplete.
     """
@@ -188,7 +188,7 @@ async def _tools_of_its_own(asker: Asker, root: Path, tools: Iterable[Tool]) -> 
 
 
 def _set_up(screen: Screen) -> None:
-    """What comes into Claude Code's configuration, by the program's own command."""
+    """The entry for Claude Code's configuration, from the program's own command."""
     screen.title("In Claude Code")
     command = [str(_PROGRAM), "setup", "claude-code"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

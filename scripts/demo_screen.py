@@ -1,4 +1,4 @@
-"""What the demo prints: `Screen`, and `Asker`, which asks a running lsp-mcp and prints question and answer."""
+"""The output of the demo: `Screen`, and `Asker`, which calls a running lsp-mcp and prints question and answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Screen:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[Any]:
-        """Show what is waited for, if it lasts over a second; yields an MCP progress callback."""
+        """Show a wait that lasts over a second; yields an MCP progress callback."""
         status = self.console.status(f"{text} …")
         start = perf_counter()
         told = text

@@ -1,4 +1,4 @@
-"""What the release workflow asks: `check TAG URL` that everything agrees, `notes TAG` the changelog of that version.
+"""For the release workflow: `check TAG URL` that everything agrees, `notes TAG` prints the changelog of that version.
 
 Exits with 1 and says what to change. Needs the standard library only.
 """
@@ -15,7 +15,7 @@ TOP = Path(__file__).resolve().parent.parent
 
 
 def problems(tag: str, url: str, top: Path = TOP) -> list[str]:
-    """What speaks against releasing `top` as `tag` from the repository at `url`."""
+    """The reasons not to release `top` as `tag` from the repository at `url`."""
     version = re.search(r'__version__ = "(.+)"', (top / "src/lsp_mcp/__init__.py").read_text("utf-8"))
     assert version
     named = tomllib.loads((top / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]

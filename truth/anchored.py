@@ -1,4 +1,4 @@
-"""Anchors that come back after edits: `random_anchors`."""
+"""Anchors used again after edits: `random_anchors`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from reading import references_outcome
 from session import ALL, Answer, Session
 from verdicts import Outcome, Verdict
 
-_SYMBOLS = 4  # asked about in each file
+_SYMBOLS = 4  # anchors used in each file
 _FILES = 3
 
 
 @dataclass
 class _Line:
-    """A line that keeps its identity while lines around it come and go."""
+    """A line that keeps its identity while lines around it are added and removed."""
 
     text: str
     number: int
@@ -30,7 +30,7 @@ class _Line:
 
 @dataclass
 class _Handed:
-    """An anchor that was handed out, and the line that it is on."""
+    """An anchor that was handed out, and its line."""
 
     anchor: Place
     line: _Line
@@ -41,10 +41,10 @@ def random_anchors(
 ) -> Iterator[tuple[Answer, Outcome, list[str]]]:
     """Let the program hand out anchors, edit the files, and ask with the old anchors.
 
-    Edits put comments between declarations and at the ends of lines, delete functions that nobody uses, and, where
-    their order means nothing, move declarations. Right: an answer about the symbol whose line it was, wherever that
-    is now (`reading.references`), or a refusal if the line is gone. A refusal of a symbol that is there is too
-    cautious; an answer about another one that says nothing of it is wrong.
+    Edits insert comments between declarations and at the ends of lines, delete unused functions, and, where order does
+    not matter, move declarations. Right: an answer about the symbol of that line, at its present place
+    (`reading.references`), or a refusal if the line is gone. A refusal for an existing symbol is too cautious; an
+    answer about another one without a warning is wrong.
     """
     files = _files(graph, rng)
     shutil.rmtree(shadow, ignore_errors=True)
@@ -94,7 +94,7 @@ def _files(graph: Graph, rng: random.Random) -> list[str]:
 def _hand_out(
     session: Session, graph: Graph, file: str, lines: list[_Line], handed: list[_Handed], rng: random.Random
 ) -> None:
-    """Ask for the outline, and for the references of a symbol: what is in the answers is handed out."""
+    """Ask for the outline, and for the references of a symbol: their places are handed out."""
     session.ask("list_symbols_in_file", file_path=file, limit=ALL, include_code=False)
     there = [symbol for symbol in graph.symbols.values() if any(place.file == file for place in symbol.where)]
     outlined = [one for one in there if one.kind not in ("local", "label", "typeparam", "param")]
@@ -112,7 +112,7 @@ def _some(these: list[Symbol], rng: random.Random, most: int) -> list[Symbol]:
 
 
 def _blocks(lines: list[_Line]) -> list[tuple[int, int]]:
-    """The declarations on the top level that end with a line `}`: from behind an empty line, end exclusive."""
+    """The top-level declarations that end with a line `}`: from after an empty line, end exclusive."""
     found = []
     start = 0
     for number, line in enumerate(lines):
@@ -125,7 +125,7 @@ def _blocks(lines: list[_Line]) -> list[tuple[int, int]]:
 
 
 def _edited(lines: list[_Line], graph: Graph, file: str, language: Language, rng: random.Random) -> str:
-    """Change `lines`; what was done."""
+    """Change `lines`; returns a description."""
     blocks = _blocks(lines)
     dice = rng.random()
     if not blocks:

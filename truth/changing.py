@@ -1,4 +1,4 @@
-"""Changes of files that fit every language; each can be made to several copies of a tree."""
+"""Changes of files in any language; each can be made to several copies of a tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def written(file: str, text: str) -> Edit:
 
 
 def appended(file: str, text: str) -> Edit:
-    """More at the end of a file."""
+    """Append to a file."""
 
     def make(root: Path) -> None:
         with (root / file).open("a", encoding="utf-8", newline="") as opened:
@@ -31,7 +31,7 @@ def appended(file: str, text: str) -> Edit:
 
 
 def replaced_atomically(file: str, text: str) -> Edit:
-    """More at the end of a file, written beside it and moved over it."""
+    """Append to a file by writing a copy and moving it over the original."""
 
     def make(root: Path) -> None:
         beside = root / f"{file}.tmp"
@@ -42,7 +42,7 @@ def replaced_atomically(file: str, text: str) -> Edit:
 
 
 def same_time(file: str, old: str, new: str) -> Edit:
-    """One text for another of the same length, with the time of the file as it was."""
+    """Replace a text by another of the same length, keeping the file's modification time."""
     assert len(old) == len(new)
 
     def make(root: Path) -> None:
@@ -54,19 +54,19 @@ def same_time(file: str, old: str, new: str) -> Edit:
 
 
 def deleted(file: str) -> Edit:
-    """A file is gone."""
+    """Delete a file."""
     return Edit(f"delete {file}", lambda root: (root / file).unlink(), removed=(file,))
 
 
 def renamed(file: str, to: str) -> Edit:
-    """A file has another name."""
+    """Rename a file."""
     return Edit(f"mv {file} {to}", lambda root: (root / file).rename(root / to) and None, added=(to,), removed=(file,))
 
 
 class GitEdits:
-    """Commits, checkouts and stashes: what is gone comes back one edit later.
+    """Commits, checkouts and stashes: deleted content returns one edit later.
 
-    `history` makes the commits that checkouts go back to.
+    `history` makes the commits that checkouts return to.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -79,7 +79,7 @@ class GitEdits:
         return self._back is not None
 
     def next(self) -> Edit:
-        """A checkout or a stash, or the way back from the one before."""
+        """A checkout or a stash, or the return from the one before."""
         if self._back:
             edit, self._back = self._back, None
             return edit

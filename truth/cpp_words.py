@@ -1,4 +1,4 @@
-"""Identifiers as they are in C and C++ sources, comments and strings left out: what a compiler need not have read."""
+"""Identifiers in C and C++ sources without comments and strings, which a compiler may not have read."""
 
 from __future__ import annotations
 

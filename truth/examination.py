@@ -1,4 +1,4 @@
-"""One run: `examine` asks a tree all parts of the examination."""
+"""One run: `examine` asks about a tree in all parts of the examination."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from session import Session, session
 from sources import CACHE, Tree, copied
 from verdicts import Record
 
-# How many questions of each part a tree gets; a large tree, whose every check takes long, fewer of those with edits.
+# The number of questions of each part; fewer edits for a large tree, which takes long to check.
 NUMBERS = {"references": 60, "callers": 20, "subtypes": 10, "names": 20, "renames": 15, "anchors": 40, "freshness": 50}
 QUICK = {"references": 20, "callers": 4, "subtypes": 3, "names": 4, "renames": 5, "anchors": 6, "freshness": 6}
 _LARGE = {"renames": 0.4, "anchors": 0.3, "freshness": 0.3}
 _EDITING = ("renames", "anchors", "freshness")
-_SYSTEMS = 2  # that the oracle checks after each edit; to it the files of others are unread then
+_SYSTEMS = 2  # the oracle checks this many after each edit; it does not read the others then
 _TITLES = {
     "references": "references",
     "callers": "callers",
@@ -46,15 +46,15 @@ def examine(
     tree: Tree, record: Record, *, seeds: Sequence[int], parts: Sequence[str], scale: float, quick: bool, folder: Path,
     say: Callable[[str], None],
 ) -> None:  # fmt: skip
-    """Ask `tree` all `parts` for each of `seeds`, in copies below `folder`.
+    """Ask about `tree` in all `parts` for each of `seeds`, in copies below `folder`.
 
-    The parts that only read share one copy and one session, of all seeds; each of the others has its own.
+    The read-only parts share one copy and one session, for all seeds; each of the others has its own.
     """
     with ExitStack() as stack:
         whole = _language(tree, tree.systems, stack, quick=quick)
         edited = _language(tree, tree.systems[:_SYSTEMS], stack, quick=quick) if tree.systems[_SYSTEMS:] else whole
 
-        published: dict[Language, Graph] = {}  # what the oracle knows of the tree before any edit
+        published: dict[Language, Graph] = {}  # the oracle's knowledge of the tree before any edit
 
         def ask(group: Sequence[tuple[int, str]], language: Language, name: str) -> None:
             live, shadow = folder / tree.name / name / tree.name, folder / tree.name / name / "shadow" / tree.name

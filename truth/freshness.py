@@ -1,4 +1,4 @@
-"""Questions asked at once after edits of all kinds: `random_freshness`."""
+"""Questions immediately after edits of all kinds: `random_freshness`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _QUESTIONS = 2  # after each edit
 def random_freshness(
     session: Session, language: Language, live: Path, shadow: Path, rng: random.Random
 ) -> Iterator[Asked]:
-    """Change the tree `live` without end, and ask about what the change changed, at once.
+    """Change the tree `live` endlessly, and ask about each change immediately.
 
-    Each edit is made to the copy `shadow` first, and the oracle reads that: so nothing is between the edit of `live`
-    and the question, and the oracle is not a part of what the program under examination sees. Right is what
-    `reading.references` says, in the tree as it is after the edit.
+    Each edit is made first to the copy `shadow`, which the oracle reads: so nothing separates the edit of `live` from
+    the question, and the tested program does not see the oracle. Right is defined by `reading.references`, for the tree
+    after the edit.
     """
     steps = make_history(language, live, rng)
     shutil.rmtree(shadow, ignore_errors=True)
@@ -41,14 +41,14 @@ def random_freshness(
         edit.make(live)
         steps.append(edit.description)
         for symbol in asked:
-            # The second is asked, too, when the first answer has made the server read what changed.
+            # The second question is also asked after the first has made the server read the changes.
             answer, outcome = references(session, graph, spelled_at(symbol, rng))
             yield answer, outcome, steps[-12:]
         before = graph
 
 
 def make_history(language: Language, folder: Path, rng: random.Random) -> list[str]:
-    """Commit several edits on a branch `work`; what was done."""
+    """Commit several edits on a branch `work`; returns a description."""
     steps = []
     git(folder, "checkout", "-q", "-B", "work")
     graph = language.graph(folder)
@@ -72,7 +72,7 @@ class _Changes:
         self._number = number
 
     def next(self, folder: Path, before: Graph, *, with_git: bool = True) -> tuple[Edit, Graph]:
-        """An edit after which the code compiles as it did `before`, made in `folder`; and what the oracle says then."""
+        """An edit after which the code compiles as it did `before`, made in `folder`; and the oracle's result then."""
         graph = before
 
         def compiles() -> bool:
@@ -101,7 +101,7 @@ class _Changes:
             file = self._rng.choice(there)
             others = {one.name for one in graph.symbols.values() if any(place.file == file for place in one.uses)}
             if dice < 0.1:
-                # Nobody else may need what it declares.
+                # Nothing else may need its declarations.
                 own = [one for one in graph.symbols.values() if any(place.file == file for place in one.where)]
                 alone = all(place.file == file for one in own for place in one.uses)
                 return deleted(file) if alone else None
@@ -127,16 +127,16 @@ _SWAPPED = ("func", "var", "const", "type", "function", "class")
 
 
 def _alike(one: Symbol, other: Symbol) -> bool:
-    """Whether a declaration that uses `other` may use `one` instead, and is as long then."""
+    """Whether a declaration that uses `other` may use `one` instead, with the same length."""
     kinds = {(symbol.kind, symbol.package, symbol.generic, len(symbol.name)) for symbol in (one, other)}
     folders = {Path(place.file).parent for symbol in (one, other) for place in symbol.where}
-    # What only some systems or tests have would not do.
+    # Symbols that exist only for some systems or in tests won't do.
     everywhere = not any("_" in Path(place.file).name for place in one.where)
     return len(kinds) == 1 and len(folders) == 1 and one.name != other.name and everywhere
 
 
 def _changed(before: Graph, after: Graph, rng: random.Random) -> list[Symbol]:
-    """Symbols that are used more or less often than before, or have moved; and a random one."""
+    """Symbols whose number of uses or place has changed; and a random one."""
     counts = {_key(symbol): len(symbol.uses) for symbol in before.symbols.values()}
     every = [symbol for symbol in after.symbols.values() if not symbol.outside]
     changed = [symbol for symbol in every if counts.get(_key(symbol)) != len(symbol.uses)]

@@ -15,14 +15,14 @@ _SOURCE = Path(__file__).parent / "oracle-go"
 
 
 class GoOracle:
-    """The program, running; it keeps what it knows of dependencies."""
+    """The running program; it caches its knowledge of dependencies."""
 
     def __init__(self, process: subprocess.Popen[str], systems: list[str]) -> None:
         self._process = process
         self._systems = systems
 
     def graph(self, folder: Path) -> Graph:
-        """What go/types knows of the tree in `folder`, as it is now.
+        """What go/types knows about the present tree in `folder`.
 
         Raises:
             RuntimeError: it cannot be loaded at all.

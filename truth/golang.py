@@ -1,4 +1,4 @@
-"""Go: how its code is changed, and checked by the go command."""
+"""Go: editing its code, and checking it with the go command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graph import Graph, Symbol
 from language import Edit
 
 _SYSTEM = re.compile(r"_(windows|linux|darwin|unix|[a-z]+bsd|solaris|android|aix|plan9|js|wasm|amd64|arm64|386|arm)\b")
-_LINKED = 5  # one in so many checks builds and links
+_LINKED = 5  # one in this many checks builds and links
 
 
 class Go:
@@ -57,12 +57,12 @@ class Go:
         return ""
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
-        """See `Language`: what `go vet` says, which checks the types of all packages and tests.
+        """See `Language`: the errors of `go vet`, which checks the types of all packages and tests.
 
-        If not quick, everything is also built every fifth time, and the tests of changed packages are linked and begun
-        (`go test -run XXX`), which takes longer than all else. What is said of the code as published is not counted.
+        Every fifth time, unless quick, everything is also built, and the tests of changed packages are linked and
+        started (`go test -run XXX`), which takes longer than all the rest. Errors in the published code do not count.
         """
-        # Not what it says of the style of literals: that names the type, so it is another sentence after a rename.
+        # Without its messages about the style of literals: they contain the type's name, so they change with a rename.
         said = _said_by(folder, "go", "vet", "-composites=false", "./...")
         if not self._quick and self._times % _LINKED == 0:
             said |= _said_by(folder, "go", "build", "./...")

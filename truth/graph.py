@@ -1,4 +1,4 @@
-"""What an oracle knows of a tree, in one form for all languages: `Graph`."""
+"""An oracle's knowledge of a tree, in one form for all languages: `Graph`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Symbol:
-    """One object of the language, and all places where it is spelled.
+    """One object of the language, and all its places.
 
-    `uses` are these places, its declarations included; `calls` those of them where it is called. `where` are its
-    definitions, or declarations if there is none. `family` names the symbols that a language server may take for this
-    one by its design: a method and what it implements; places of those are never
-    wrong in an answer, and never missing. `subtypes` are the ids of all types that are this type, too.
+    `uses` are these places, including declarations; `calls` are the calls among them. `where` are its definitions, or
+    declarations if there is none. `family` names the symbols that a language server may treat as this one by design: a
+    method and those it implements; their places are neither wrong in an answer, nor missing. `subtypes` are the ids of
+    all types below this one.
     """
 
     id: str
@@ -44,17 +44,16 @@ class Symbol:
     outside: bool = False
     calls: frozenset[Place] = frozenset()
     subtypes: tuple[str, ...] = ()
-    allowed: frozenset[Place] = frozenset()  # places that are not required, and not wrong either
-    elsewhere: frozenset[Place] = frozenset()  # where it is spelled in other configurations only
+    allowed: frozenset[Place] = frozenset()  # places that are neither required nor wrong
+    elsewhere: frozenset[Place] = frozenset()  # its places in other configurations only
 
 
 @dataclass
 class Graph:
-    """All symbols of a tree, `broken` what the oracle found wrong, `unread` words that it could not read.
+    """All symbols of a tree, `broken` the errors that the oracle found, `unread` words that it could not read.
 
-    `total`: it knows every identifier of all other files. If not (libclang hides parts of templates and macros), a
-    place of which it knows nothing is never held against an answer. `elsewhere` are places that it knows of other
-    configurations only.
+    `total`: it knows every identifier of all other files. If not (libclang hides parts of templates and macros), an
+    unknown place in an answer is never wrong. `elsewhere` are places known only in other configurations.
     """
 
     symbols: dict[str, Symbol]
@@ -65,7 +64,7 @@ class Graph:
 
     @cached_property
     def at(self) -> dict[Place, list[Symbol]]:
-        """The symbols that are spelled at a place: mostly one."""
+        """The symbols named at a place: usually one."""
         at: dict[Place, list[Symbol]] = defaultdict(list)
         for symbol in self.symbols.values():
             for place in symbol.uses:
@@ -86,9 +85,9 @@ class Graph:
         return families
 
     def family(self, symbol: Symbol) -> frozenset[Place]:
-        """The places that may be in an answer about `symbol`: its own and those of its family.
+        """The places allowed in an answer about `symbol`: its own and those of its family.
 
-        What several systems declare each in a file of its own, and code of all systems uses, is one thing for a reader.
+        Declarations of several systems in separate files, used by code of all systems, are one thing to a reader.
         """
         related = list(self._families[symbol.family]) if symbol.family else []
         spelled = (symbol.name, symbol.kind, symbol.package)
@@ -98,11 +97,11 @@ class Graph:
         return symbol.uses.union(symbol.allowed, *(one.uses | one.allowed for one in related))
 
     def unknown(self, places: Iterable[Place]) -> set[Place]:
-        """Those of `places` of which the oracle may know nothing."""
+        """Those of `places` that the oracle may not know."""
         return set() if self.total else {place for place in places if place not in self.at} - self.elsewhere
 
     def unread_places(self, symbol: Symbol) -> set[Place]:
-        """Where the name of `symbol` is in code that the oracle could not read; for a local in its own files."""
+        """The places of the name of `symbol` in code that the oracle could not read; for a local, in its own files."""
         found = {place for words in self.unread.values() for place in words.get(symbol.name, ())} | symbol.elsewhere
         if symbol.kind in ("local", "label", "typeparam"):
             files = {place.file for place in symbol.uses}
@@ -110,7 +109,7 @@ class Graph:
         return found
 
     def same(self, other: Graph) -> str:
-        """How the use graph of `other` differs, names left aside; "" if it does not."""
+        """The difference of the use graph of `other`, ignoring names; "" if there is none."""
         here, there = ({s.id: s.uses for s in graph.symbols.values()} for graph in (self, other))
         for lost in here.keys() ^ there.keys():
             side = "lost" if lost in here else "new"

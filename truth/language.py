@@ -1,4 +1,4 @@
-"""What the examination needs of a language: `Language`, and `Edit`, one change of a tree."""
+"""The interface of a language for the examination: `Language`, and `Edit`, one change of a tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graph import Graph, Symbol
 class Edit:
     """One change, which can be made to several copies of a tree; `description` says how to make it by hand.
 
-    `added` are files that are new, `removed` those that are gone, `touched` all that an undoing must restore.
+    `added` are new files, `removed` deleted ones, `touched` all files that undoing must restore.
     """
 
     description: str
@@ -25,7 +25,7 @@ class Edit:
     touched: tuple[str, ...] = ()
 
     def try_on(self, folder: Path, compiles: Callable[[], bool]) -> bool:
-        """Make it in `folder`, and take it back unless it compiles then; whether it was kept."""
+        """Make it in `folder`, and undo it unless the code compiles; returns whether it was kept."""
         paths = [folder / file for file in {*self.touched, *self.added, *self.removed, "compile_commands.json"}]
         before = {path: path.read_bytes() if path.is_file() else None for path in paths}
         self.make(folder)
@@ -40,23 +40,23 @@ class Edit:
 
 
 class Language(Protocol):
-    """One language: its oracle, and how its code is changed and compiled."""
+    """One language: its oracle, edits and compilers."""
 
     def graph(self, folder: Path) -> Graph:
-        """What the oracle knows of the tree in `folder`, as it is now."""
+        """The oracle's knowledge of the present tree in `folder`."""
 
     def edit(self, folder: Path, graph: Graph, rng: random.Random, number: int) -> Edit | None:
-        """A random change of the code after which it still compiles; None if the dice fell badly: ask again.
+        """A random change of the code after which it still compiles; None if the random choice failed: ask again.
 
-        New files are called by `number`.
+        New files are named by `number`.
         """
 
     def new_name(self, symbol: Symbol, graph: Graph, rng: random.Random) -> str:
-        """A name as long as that of `symbol` that nothing else has, "" if none is found."""
+        """An unused name as long as that of `symbol`, "" if none is found."""
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
-        """What compilers and checkers say of the tree after the files `changed` changed; "" if nothing new."""
+        """New errors of compilers and checkers after the files `changed` changed; "" if there are none."""
 
     @property
     def reorders(self) -> bool:
-        """Whether the order of declarations in a file means nothing."""
+        """Whether the order of declarations in a file does not matter."""

@@ -1,4 +1,4 @@
-"""The questions that change nothing: references, callers, subtypes, names."""
+"""The read-only questions: references, callers, subtypes, names."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def random_references(session: Session, graph: Graph, rng: random.Random) -> Ite
 
 
 def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
-    """Who calls random functions and methods.
+    """Callers of random functions and methods.
 
-    Right: every place where the oracle sees a call of exactly this function, and no place that is not a use of it or
-    of its family.
+    Right: every place where the oracle sees a call of exactly this function, and no place that is not a use of it or of
+    its family.
     """
     for symbol in symbols(graph, rng, lambda one: bool(one.calls) and one.kind in _CALLED):
         at = spelled_at(symbol, rng)
@@ -83,9 +83,9 @@ def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Itera
 def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
     """Definitions by the name of random symbols that are not locals, alone or qualified by their type.
 
-    Right: the definition is among the answers, and before it stand only symbols of the same name. With so many of
-    that name that the answer is cut, none is asked. Rightly flagged: the name is where the oracle does not read,
-    too, and may be declared there.
+    Right: the definition is among the answers, preceded only by symbols of the same name. Names with more results than
+    the limit are skipped. Rightly flagged: the name also occurs where the oracle does not read, and may be declared
+    there.
     """
     named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]
     for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses) and _findable(one)):
@@ -99,7 +99,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
 
 
 def _findable(symbol: Symbol) -> bool:
-    """Fields and methods of types inside functions have no name that could be searched."""
+    """Fields and methods of types inside functions have no name to search for."""
     return symbol.kind not in ("field", "method") or bool(symbol.owner)
 
 
@@ -127,7 +127,7 @@ def _required(symbol: Symbol) -> frozenset[Place]:
 
 
 def _inside(places: Iterator[Place]) -> set[Place]:
-    """Those in the tree: what a server says of dependencies is not examined."""
+    """Those in the tree: results in dependencies are not examined."""
     return {at for at in places if not at.file.startswith("/")}
 
 

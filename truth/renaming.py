@@ -1,4 +1,4 @@
-"""Renames that are written, checked, and taken back: `random_renames`."""
+"""Renames that are written, checked, and undone: `random_renames`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
 
 
 def _spelled_at(file: str, before: str, after: str, old: str, new: str) -> Iterator[Place]:
-    """Where `after` has the name `new` and `before`, as long, has `old`."""
+    """The places where `after` has the name `new` and `before`, as long, has `old`."""
     texts = zip(before.removeprefix("\ufeff").split("\n"), after.removeprefix("\ufeff").split("\n"), strict=False)
     for number, (was, is_now) in enumerate(texts, 1):
         if was != is_now:
@@ -79,13 +79,13 @@ def _spelled_at(file: str, before: str, after: str, old: str, new: str) -> Itera
 
 
 def _only_renamed(before: str, after: str, old: str, new: str) -> bool:
-    """Whether the texts differ in nothing but the name; a short one may also be a word, or in one, of comments."""
+    """Whether the texts differ only in the name; a short one may also be a word, or in one, of comments."""
     short = rf"\b{new}\b" if len(new) < 4 else new
     return re.sub(short, old, before) == re.sub(short, old, after)
 
 
 def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
-    """Whether the refusal was right: make the rename where the oracle says, in a copy."""
+    """Whether the refusal was right: make the rename at the oracle's places, in a copy."""
     if symbol.outside:
         return Outcome(Verdict.RIGHT, "not ours")
     if graph.unread_places(symbol):

@@ -1,4 +1,4 @@
-"""Which symbols are asked about: at random, with all kinds alike."""
+"""Choosing symbols at random, with all kinds equally likely."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def anything(_: Symbol) -> bool:
 def symbols(
     graph: Graph, rng: random.Random, fits: Callable[[Symbol], bool] = anything, *, outside: bool = False
 ) -> Iterator[Symbol]:
-    """Symbols without end, kind after kind; of those with several uses more, since one alone is hardly a question."""
+    """Symbols, endlessly, kind after kind; more of those with several uses, which are the harder questions."""
     strata: dict[tuple[str, bool], list[Symbol]] = defaultdict(list)
     for one in sorted(graph.symbols.values(), key=lambda symbol: symbol.id):
         if one.outside <= outside and fits(one):

@@ -1,4 +1,4 @@
-"""lsp-mcp as a client meets it: `session` runs the program, `Session.ask` is one call, `Answer` what it said."""
+"""lsp-mcp as seen by a client: `session` runs the program, `Session.ask` is one call, `Answer` its result."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from graph import Place
 from mcp import Client, StdioServerParameters
 
 _PROGRAM = str(Path(sys.executable).with_name("lsp-mcp"))
-# What a person's own Go settings are must not change the answers, and nothing is fetched.
+# The user's own Go settings must not change the answers, and nothing is downloaded.
 _ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": ""}
 _TIMES = 4
-ALL = 10_000  # the most results that a tool gives
+ALL = 10_000  # the maximum number of results of a tool
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one call said: `error` is "" unless it was refused; `json` is empty then."""
+    """The result of one call: `error` is "" unless it was refused; `json` is empty then."""
 
     tool: str
     arguments: dict[str, Any]
@@ -43,9 +43,9 @@ class Answer:
 
     @property
     def remarks(self) -> bool:
-        """Whether it says that an anchor may mean, or was taken for, another place than it spells."""
+        """Whether it says that an anchor may mean, or was taken for, another place."""
         by_anchor = "#" in self.arguments.get("symbol_anchor", self.arguments.get("symbol", ""))
-        # A place that was handed out for two symbols is a doubt, and the text says of which of them the answer is.
+        # A place that was handed out for two symbols is doubtful; the text names the one that the answer is about.
         is_named = any(gap["kind"] == "resolved" for gap in self.json.get("gaps", []))
         return by_anchor and (is_named or "has stood for two symbols" in self.status)
 
@@ -72,11 +72,11 @@ class Session:
         self.asked = self.again = 0
 
     def anchor(self, place: Place) -> str:
-        """The anchor of `place`, as a caller composes it."""
+        """The anchor of `place`, as a caller writes it."""
         return f"{self._scheme}://{place.shown}"
 
     def ask(self, tool: str, **arguments: Any) -> Answer:
-        """One call; made again, as its reader would, while the status says that the answer is still being verified."""
+        """One call; repeated, as a reader would, while the status says that the answer is still being verified."""
         for _ in range(_TIMES):
             answer = self._called(tool, arguments)
             self.asked += 1
@@ -96,7 +96,7 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
     scheme = {"gopls": "go", "clangd": "cpp"}[backend]
     options = ["--backend", backend, "--workspace-root", str(folder), "--ready-timeout", "300", "--log-level", "error"]
-    # A server of its own: what one part did is not a part of what the next sees, and nothing is left running.
+    # A server of its own: the parts are independent, and nothing is left running.
     env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, mode="legacy")) as client:
@@ -104,6 +104,6 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
 
 
 def place(item: dict[str, Any]) -> Place:
-    """Where a result stands."""
+    """The place of a result."""
     at = item["location"]
     return Place(at["file"], at["line"], at["character"])

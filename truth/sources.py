@@ -23,8 +23,8 @@ _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "com
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
-    What `drop` matches is left out of the copy. `variants` are flags of other configurations, each as added to `flags`:
-    the program under examination does not know them, the oracle does.
+    Files that match `drop` are left out of the copy. `variants` are flags of other configurations, each added to
+    `flags`: the tested program does not know them, the oracle does.
     """
 
     name: str
@@ -95,7 +95,7 @@ def fetched(tree: Tree) -> Path:
 def _copy_standard(packages: Sequence[str], folder: Path) -> None:
     """Make `folder` a module of `packages` of the machine's Go, which import each other there.
 
-    Files that cannot be of a module are left out: those that import what is internal, or what imports `packages`.
+    Files that cannot be part of a module are left out: those that import internal packages, or importers of `packages`.
     """
     above = Path(run(["go", "env", "GOROOT"], folder).strip(), "src")
     texts = {source: source.read_text("utf-8") for name in packages for source in sorted((above / name).glob("*.go"))}
@@ -154,13 +154,13 @@ def write_database(tree: Tree, folder: Path) -> None:
 
 
 def commit(folder: Path, message: str) -> None:
-    """Commit all that there is."""
+    """Commit everything."""
     run([*_GIT, "add", "-A"], folder)
     run([*_GIT, "commit", "-q", "--allow-empty", "-m", message], folder)
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says."""
+    """The output of git."""
     return run([*_GIT, *arguments], folder)
 
 
@@ -168,7 +168,7 @@ def run(command: Sequence[str | Path], folder: Path) -> str:
     """The output of a command.
 
     Raises:
-        RuntimeError: it is not there, or fails; with the end of what it said.
+        RuntimeError: it is not installed, or fails; with the end of its output.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

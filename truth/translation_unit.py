@@ -1,4 +1,4 @@
-"""One translation unit through libclang: `read` makes a `Unit` of it, plain data that goes from process to process."""
+"""One translation unit through libclang: `read` makes a `Unit` of it, plain data that can be sent between processes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Use:
-    """A name that means what is declared at `target`; `optional`: by a macro's body, or one of several."""
+    """A name whose meaning is declared at `target`; `optional`: by a macro's body, or one of several."""
 
     place: Place
     target: Place
@@ -67,7 +67,7 @@ class Use:
 
 @dataclass
 class Unit:
-    """What clang says of one translation unit; files are relative to the tree."""
+    """clang's knowledge of one translation unit; files are relative to the tree."""
 
     file: str
     declarations: set[Declaration] = field(default_factory=set)
@@ -109,7 +109,7 @@ class _Reader:
                 self._take(child, location.name)
 
     def _take(self, cursor: Cursor, path: str) -> None:
-        """What a declaration on the top level says, which is the same in each unit as long as no header changes."""
+        """The content of a top-level declaration, which is the same in each unit as long as no header changes."""
         extent = cursor.extent
         text = hash(b"".join(self._text(path)))
         key = (self._headers, str(self._relative(path)), text, extent.start.offset, extent.end.offset)
@@ -124,7 +124,7 @@ class _Reader:
         self.unit.bases |= seen.bases
 
     def _visit(self, cursor: Cursor) -> None:
-        """Walk below `cursor`; with a stack of our own, since expressions nest deeply."""
+        """Walk below `cursor`; with an explicit stack, since expressions nest deeply."""
         waiting: list[tuple[Cursor, set[int]]] = [(cursor, set())]
         while waiting:
             one, called = waiting.pop()
@@ -167,7 +167,7 @@ class _Reader:
         )
 
     def _overridden(self, cursor: Cursor) -> Iterator[Place]:
-        """Where the methods are declared that a method overrides directly."""
+        """The declarations of the methods that a method overrides directly."""
         overridden, count = POINTER(Cursor)(), c_uint()
         conf.lib.clang_getOverriddenCursors(cursor, byref(overridden), byref(count))
         for number in range(count.value):
@@ -175,7 +175,7 @@ class _Reader:
             one._tu = cursor._tu
             if at := self._target(one):
                 yield at
-        # The array is not given back: `one.location` and others need it, and this process ends soon.
+        # The array is not freed: `one.location` and others need it, and this process ends soon.
 
     def _bases(self, cursor: Cursor, children: list[Cursor]) -> None:
         derived = self._target(cursor)
@@ -206,15 +206,14 @@ class _Reader:
                 self.unit.uses.add(Use(place, at, is_call, optional or in_macro or len(targets) > 1))
 
     def _target(self, cursor: Cursor) -> Place | None:
-        """Where what a cursor means is declared; members of instances are declared where their template has them."""
+        """The declaration that a cursor refers to; members of instances are declared in their template."""
         places = self._places(cursor.location, cursor.spelling.partition("<")[0])
         return places[0] if places and not places[1] else None
 
     def _places(self, location: SourceLocation, name: str) -> tuple[Place, bool] | None:
-        """Where `name` is spelled, and whether that is only in a macro; None outside the tree.
+        """The place of `name`, and whether that is only in a macro; None outside the tree.
 
-        What a macro is given as argument is spelled where it stands. What its body spells comes out where the macro
-        is used, and that is the place.
+        An argument of a macro is at its own place. Text from a macro's body is at the place where the macro is used.
         """
         used = self._at(location.file, location.line, location.column)
         if used and self._spells(used, name):

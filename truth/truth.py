@@ -1,4 +1,4 @@
-"""`make truth`: are the answers true? Asked about code that nobody here wrote, and judged by an independent oracle."""
+"""`make truth`: are the answers true? Questions about other projects' code, judged by an independent oracle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def main(
     backend: str, seeds: tuple[int, ...], names: tuple[str, ...], parts: tuple[str, ...], scale: float, quick: bool,
     as_json: bool, as_markdown: bool, log: Path | None, keep: Path | None,
 ) -> None:  # fmt: skip
-    """Exit status 1: an answer was wrong and did not say so."""
+    """Exit status 1: an answer was wrong without a flag."""
     told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     record = Record(told.print, log)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
@@ -45,7 +45,7 @@ def main(
                     tree, record, seeds=seeds, parts=parts or list(NUMBERS), scale=scale, quick=quick,
                     folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
                 )  # fmt: skip
-    finally:  # what was asked until then counts, whatever ended it
+    finally:  # questions until then count, however the run ended
         if as_json:
             whole = {
                 "seeds": seeds,

@@ -1,4 +1,4 @@
-"""What an answer is worth: `Verdict`, one per question, and `Record`, all of them."""
+"""The quality of answers: `Verdict`, one per question, and `Record`, all of them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from session import Answer
 class Verdict(Enum):
     """The columns of the table.
 
-    `LARGER`: right, with places of related symbols, which the server gives by its design. `FLAGGED`: something is
-    missing, and the status says so, or the call was refused with reason. `CAUTIOUS`: flagged or refused, and the oracle
-    says that all was there. `HINTED`: about another symbol, and the status says what the anchor was taken for.
-    `WRONG`: neither right nor flagged.
+    `LARGER`: right, with places of related symbols, which the server includes by design. `FLAGGED`: something is
+    missing, and the status says so, or the call was rightly refused. `CAUTIOUS`: flagged or refused, though the oracle
+    finds nothing missing. `HINTED`: about another symbol, and the status says which. `WRONG`: neither right nor
+    flagged.
     """
 
     RIGHT = "right"
@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass
 class Judgement:
-    """One question with its verdict: all that is needed to see it again."""
+    """One question with its verdict: everything needed to reproduce it."""
 
     verdict: str
     part: str
@@ -62,8 +62,8 @@ class Judgement:
 class Record:
     """All verdicts of a run, by part.
 
-    `told` hears at once of each answer that was not right. `log`, if there is one, gets a line of JSON for each
-    question as soon as it is judged (`Judgement`), so that what was asked counts, however the run ends.
+    `told` is called for each answer that was not right. `log`, if there is one, gets a line of JSON for each question
+    as soon as it is judged (`Judgement`), so that it counts however the run ends.
     """
 
     told: Callable[[str], None]
@@ -76,7 +76,7 @@ class Record:
     def add(
         self, part: str, tree: str, seed: int, answer: Answer, outcome: Outcome, steps: Collection[str] = ()
     ) -> None:
-        """Take one outcome; `steps` are the edits that came before."""
+        """Add one outcome; `steps` are the earlier edits."""
         self.counts[part][outcome.verdict] += 1
         kind = outcome.verdict.name.lower()
         question = answer.command()
@@ -90,7 +90,7 @@ class Record:
 
     @property
     def wrong(self) -> int:
-        """Answers that were wrong and did not say so."""
+        """Answers that were wrong without a flag."""
         return sum(counts[Verdict.WRONG] for counts in self.counts.values())
 
 

@@ -1,6 +1,6 @@
-"""A client of the Debug Adapter Protocol that does no more than a step needs: `Bare`, and `begin`.
+"""A minimal client of the Debug Adapter Protocol for steps: `Bare`, and `begin`.
 
-It has the adapter's command and launch arguments from lsp-mcp. Framing, requests and events are its own.
+It takes the adapter's command and launch arguments from lsp-mcp. Framing, requests and events are its own.
 """
 
 from __future__ import annotations

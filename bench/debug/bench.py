@@ -1,9 +1,9 @@
-"""How well the debug tools do: 40 scenarios with an oracle, bug hunts in calls and bytes, and what a step costs.
+"""Benchmark of the debug tools: 40 scenarios with an oracle, bug hunts in calls and bytes, and the time of a step.
 
     python bench/debug/bench.py [DEBUGGER...] [--way direct] [--scenario NAME] [--part scenarios] [--markdown]
 
-`ways/*.toml` says how each way is driven, and what has to be installed for it; a way that is not installed is named and
-left out. nvim-dap needs NVIM_DAP_PATH. Exits with 1 if a scenario did not hold that its way offers tools for.
+`ways/*.toml` says how each way is driven, and what must be installed for it; a way that is not installed is listed and
+skipped. nvim-dap needs NVIM_DAP_PATH. Exits with 1 if a scenario failed for which its way offers tools.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LOOPS = {"debugpy": 37, "dlv": 39, "lldb-dap": 39, "js-debug": 39}  # a line of
 
 
 class Server:
-    """The server of a way, started again after a scenario that did not hold."""
+    """The server of a way, restarted after a failed scenario."""
 
     def __init__(self, way: Way, root: Path, socket: str = "") -> None:
         self._way, self._root, self._socket = way, root, socket
@@ -74,7 +74,7 @@ async def forget(hand: Hand) -> None:
 
 
 async def tried(server: Server, way: Way, debugger: str, name: str) -> str:
-    """Empty if the scenario held, `not offered`, or what was not so."""
+    """Empty if the scenario passed, `not offered`, or the failure."""
     hand = None
     try:
         async with asyncio.timeout(_LONGEST):
@@ -156,7 +156,7 @@ async def editor(root: Path, way: Way) -> AsyncIterator[str]:
 
 
 async def main() -> int:
-    """Run what was asked for; the number of scenarios that failed."""
+    """Run the chosen parts; returns the number of failed scenarios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("debuggers", nargs="*", default=list(PROGRAMS))
     parser.add_argument("--way", action="append", choices=sorted(one.stem for one in WAYS.glob("*.toml")))

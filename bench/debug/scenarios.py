@@ -1,7 +1,7 @@
-"""What is tried of each debugger: short scripts, each with an oracle that says whether it held.
+"""The scenarios for each debugger: short scripts, each checked by an oracle.
 
-A scenario is a coroutine over a `Hand`: it raises AssertionError where what a client reads is not the truth, and
-NotOfferedError where the server has no tool for it.
+A scenario is a coroutine over a `Hand`: it raises AssertionError if an answer is not true, and NotOfferedError if the
+server has no tool for it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def connect(at: Transaction, client: str, process: str, token: str | None = None
 def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
     """The agent that was given `token`, now connected to `process`, with its name, tasks and questions.
 
-    Raises: CallerError: there is none.
+    Raises:
+        CallerError: there is none.
     """
     row = at.connection.execute(sa.select(agents).where(agents.c.token == _hash(token))).mappings().first()
     if row is None:
@@ -93,7 +94,8 @@ def register(at: Transaction, actor: Actor, name: str | None) -> Actor:
 def rename(at: Transaction, agent: str, name: str) -> str:
     """The new name of the agent of that id, which is notified.
 
-    Raises: CallerError: there is no such agent, another one has that name, or the name is invalid.
+    Raises:
+        CallerError: there is no such agent, another one has that name, or the name is invalid.
     """
     found, wanted = row(at, agent), fields.name(name, "name")
     if wanted == found["name"]:

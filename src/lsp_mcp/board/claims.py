@@ -15,7 +15,8 @@ from lsp_mcp.errors import CallerError, ConflictError
 def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None = None) -> Task:
     """Claim a task for the actor: `typed`, else the first that is ready. Two actors never get the same one.
 
-    Raises: CallerError: there is none, or it is completed, blocked, or claimed by another.
+    Raises:
+        CallerError: there is none, or it is completed, blocked, or claimed by another.
     """
     if typed is None and (typed := views.next_ready(at)) is None:
         raise CallerError("no task is ready: all are completed, claimed, or wait for others. See list_tasks.")
@@ -45,7 +46,8 @@ def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None =
 def assign(at: Transaction, typed: str, agent: str) -> Task:
     """Assign a task to the agent of that id, which is notified; so is its previous holder.
 
-    Raises: CallerError: there is no such task or connected agent, or the task is completed.
+    Raises:
+        CallerError: there is no such task or connected agent, or the task is completed.
     """
     row = views.row(at, typed)
     new = agents.row(at, agent)
@@ -66,7 +68,8 @@ def assign(at: Transaction, typed: str, agent: str) -> Task:
 def release(at: Transaction, actor: Actor, typed: str) -> Task:
     """Release a task.
 
-    Raises: CallerError: there is none, or it is claimed by another agent that is connected.
+    Raises:
+        CallerError: there is none, or it is claimed by another agent that is connected.
     """
     row = views.row(at, typed)
     holder = row["holder_name"]
@@ -83,7 +86,8 @@ def release(at: Transaction, actor: Actor, typed: str) -> Task:
 def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
     """Check that no other agent has claimed a task; with `force` the holder is notified, and named in the answer.
 
-    Raises: ConflictError: another agent has.
+    Raises:
+        ConflictError: another agent has.
     """
     if at.actor.id in (None, row["claimed_by"]) or not row["holder_connected"]:
         return {}

@@ -132,7 +132,8 @@ def add(at: Transaction, id_: str, other: str) -> bool:
 def replace(at: Transaction, id_: str, wanted: Sequence[str]) -> None:
     """Replace the dependencies of a task by those `wanted`.
 
-    Raises: CallerError: they would form a cycle.
+    Raises:
+        CallerError: they would form a cycle.
     """
     edges: dict[str, list[str]] = {}
     if wanted:

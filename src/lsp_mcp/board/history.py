@@ -67,7 +67,8 @@ def expect(at: Transaction, kind: Kind, ref: str, revision: int, expected: int |
 def as_of(now: Mapping[str, Any], revision: int, done: Iterable[Entry], name: str) -> dict[str, Any]:
     """The fields of an item at a `revision`; `now` are its present ones, `done` its entries in order. Pure.
 
-    Raises: CallerError: there was no such revision, or its text was not stored.
+    Raises:
+        CallerError: there was no such revision, or its text was not stored.
     """
     done = list(done)
     # What made the first one that is known is not, of what was there before histories were: it can be gone back to.

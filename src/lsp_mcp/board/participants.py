@@ -38,7 +38,8 @@ class Participants:
 
         With the `token` of a known agent, it is that one.
 
-        Raises: CallerError: no agent has that token.
+        Raises:
+            CallerError: no agent has that token.
         """
         await self._board.begin()
         process = self._board.process

@@ -85,7 +85,9 @@ class Store:
     def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
         """The result of `work`, which must not write. A lost connection is replaced once.
 
-        Raises: LspMcpError: an error of `work`. UnavailableError: the database is gone.
+        Raises:
+            LspMcpError: an error of `work`.
+            UnavailableError: the database is gone.
         """
         begin, end = ("BEGIN", "ROLLBACK") if self.is_sqlite else (None, None)
         for is_last in (False, True):
@@ -112,8 +114,10 @@ class Store:
 
         `work` may run several times, each time on the present state: only its last run counts.
 
-        Raises: LspMcpError: an error of `work`; nothing was changed. UnavailableError: the database is gone, full or
-        read-only; nothing was changed, or the message says that this is unknown.
+        Raises:
+            LspMcpError: an error of `work`; nothing was changed.
+            UnavailableError: the database is gone, full or read-only; nothing was changed, or the message says that
+                this is unknown.
         """
         if not self.file:
             return self._write_to_postgres(work, actor)
@@ -131,7 +135,8 @@ class Store:
     def check(self) -> None:
         """Check that this program may still use the database.
 
-        Raises: UnavailableError: a newer release has changed its tables, or it is gone.
+        Raises:
+            UnavailableError: a newer release has changed its tables, or it is gone.
         """
         if self.read(lambda at: at.connection.execute(sa.select(VERSION)).scalar()) != self._schema:
             raise self._failures.of_another_release(self._schema)

@@ -113,7 +113,8 @@ Work = Callable[[Transaction], Result]
 def together(connection: Connection, statements: Sequence[sa.Executable], *, commit: bool = False) -> None:
     """Execute these on PostgreSQL, sent together, so that nothing is locked during a round trip.
 
-    Raises: DBAPIError: one of them failed, and none after it was executed.
+    Raises:
+        DBAPIError: one of them failed, and none after it was executed.
     """
     import psycopg
 

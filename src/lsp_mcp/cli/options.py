@@ -98,7 +98,8 @@ class ServerFlags:
     def running(self) -> Running:
         """What the flags describe: server processes, which are started, or a Neovim to connect to; and the parts.
 
-        Raises: ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Joined`.
+        Raises:
+            ConfigError: see `check`, `check_root`, `Workspace`, `choose_adapters`, `config_address`, `Joined`.
         """
         self.check()
         if self.through_neovim:
@@ -172,7 +173,8 @@ class ServerFlags:
     def _servers(self, root: Path) -> list[Adapter]:
         """The adapters for `root`; none if none fits and the enabled toolsets (a part or debugging) need none.
 
-        Raises: ConfigError: see `sessions`.
+        Raises:
+            ConfigError: see `sessions`.
         """
         if self.no_code or (_DAP in self.backends and not self.adapters):
             return []
@@ -205,7 +207,8 @@ class ServerFlags:
     def check_root(self, root: Path) -> None:
         """Check that `root` is meant.
 
-        Raises: ConfigError: it is a whole machine or a home folder, and the user did not name it.
+        Raises:
+            ConfigError: it is a whole machine or a home folder, and the user did not name it.
         """
         if not self.is_root_named and (what := too_wide(root)):
             raise ConfigError(
@@ -216,7 +219,8 @@ class ServerFlags:
     def check(self) -> None:
         """Check the flags, whatever they are used for.
 
-        Raises: ConfigError: one is invalid; the message names it.
+        Raises:
+            ConfigError: one is invalid; the message names it.
         """
         for name in (*self.toolsets, *self.without_toolsets):
             if name not in TOOLSET_NAMES:

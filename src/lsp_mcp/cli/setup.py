@@ -96,7 +96,8 @@ def list_clients(flags: ServerFlags, *, as_json: bool) -> None:
 def show_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name: str, *, as_json: bool) -> None:
     """Print the entry for the client's configuration on stdout, and what to do with it on stderr.
 
-    Raises: ConfigError: there is no such client or scope, or the workspace root cannot be used.
+    Raises:
+        ConfigError: there is no such client or scope, or the workspace root cannot be used.
     """
     plan = _plan(flags, client, scope, name, lenient=True)
     if as_json:
@@ -118,8 +119,10 @@ def write_setup(
 
     An entry with our settings is left alone, whatever else it contains. A different one is replaced only with `force`.
 
-    Raises: ConfigError: see `show_setup`; the file is broken, cannot be edited without losing something, or has another
-    entry of that name. EditError: the file cannot be written; it is unchanged.
+    Raises:
+        ConfigError: see `show_setup`; the file is broken, cannot be edited without losing something, or has another
+            entry of that name.
+        EditError: the file cannot be written; it is unchanged.
     """
     plan = _plan(flags, client, scope, name)
     there = plan.there
@@ -152,8 +155,9 @@ def remove_setup(flags: ServerFlags, client: str, scope: ScopeName | None, name:
 
     A file without other content is deleted, as are folders in the project that become empty.
 
-    Raises: ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something. EditError:
-    the file cannot be written; it is unchanged.
+    Raises:
+        ConfigError: see `show_setup`; the file is broken, or cannot be edited without losing something.
+        EditError: the file cannot be written; it is unchanged.
     """
     plan = _plan(flags, client, scope, name)
     there, deleted = plan.there, False

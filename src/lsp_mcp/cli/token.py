@@ -23,7 +23,8 @@ def given_token() -> str | None:
 def token(given: str | None) -> str:
     """`given`, else this user's own: created once, the same for all servers, readable only by them.
 
-    Raises: ConfigError: it can be neither read nor stored.
+    Raises:
+        ConfigError: it can be neither read nor stored.
     """
     if given:
         return given

@@ -37,7 +37,8 @@ class Warmed:
 def warm(flags: ServerFlags, *, as_json: bool) -> int:
     """Build the indexes and caches of every language server; the exit status, 1 if one is incomplete.
 
-    Raises: ConfigError: see `ServerFlags.sessions`.
+    Raises:
+        ConfigError: see `ServerFlags.sessions`.
     """
     _compile()
     gone = checkouts_gone()  # before the first index is made: those of checkouts that are gone go then

@@ -66,7 +66,9 @@ def run(name: str, root: str, words: list[str]) -> None:
 def parsed(words: Sequence[str]) -> ServerFlags:
     """The flags in `words`.
 
-    Raises: ClickException: they are malformed. ConfigError: they are invalid.
+    Raises:
+        ClickException: they are malformed.
+        ConfigError: they are invalid.
     """
 
     @click.command()

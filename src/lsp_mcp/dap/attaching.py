@@ -30,8 +30,9 @@ def plan_attach(
 ) -> Plan:
     """The plan for attaching to a process or a port, or for opening a core file.
 
-    Raises: CallerError: the target does not exist, or the debugger cannot do that. MissingProgramError: the debugger is
-    not installed.
+    Raises:
+        CallerError: the target does not exist, or the debugger cannot do that.
+        MissingProgramError: the debugger is not installed.
     """
     import psutil
 
@@ -70,7 +71,8 @@ def plan_attach(
 def _attaching(kind: str, pid: int | None, program: Path | None, root: Path) -> DebugAdapter:
     """The debugger for a process, by its program.
 
-    Raises: CallerError: the program does not tell.
+    Raises:
+        CallerError: the program does not tell.
     """
     if program is None and pid is not None:
         try:

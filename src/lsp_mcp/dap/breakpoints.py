@@ -75,7 +75,8 @@ class Breakpoints:
     ) -> Breakpoint:
         """A breakpoint at `line`; an existing one takes these conditions instead of its own.
 
-        Raises: CallerError, PathError: there is no such line, or no such file.
+        Raises:
+            CallerError, PathError: there is no such line, or no such file.
         """
         text = read_source(path)
         if not 1 <= line <= text.line_count:

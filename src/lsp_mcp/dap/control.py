@@ -16,7 +16,8 @@ _MOST_THREADS = 30
 async def pause(session: DebugSession) -> None:
     """Ask every running debuggee to stop.
 
-    Raises: RefusedError: none agrees.
+    Raises:
+        RefusedError: none agrees.
     """
     problems: list[LspMcpError] = []
     session.pausing = True
@@ -57,7 +58,9 @@ async def _threads(target: Target) -> list[dict[str, object]]:
 async def assign(session: DebugSession, target: Target, frame: int, name: str, value: str) -> str:
     """Set a variable of a frame, by the first supported of three requests; returns its value afterwards.
 
-    Raises: RefusedError: the adapter refuses. CallerError: there is no such variable, and the adapter has no other way.
+    Raises:
+        RefusedError: the adapter refuses.
+        CallerError: there is no such variable, and the adapter has no other way.
     """
     rules = session.plan.adapter
     # An adapter may make a variable of a name that is none, or that was mistyped.

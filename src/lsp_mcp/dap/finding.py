@@ -26,7 +26,8 @@ def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
     Searched in our own folder, among Python packages next to this program and in the workspace's environments, on PATH,
     and in the adapter's extra places.
 
-    Raises: MissingProgramError: it is in none of them; the message says how to get it.
+    Raises:
+        MissingProgramError: it is in none of them; the message says how to get it.
     """
     how = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title} and put it on PATH"
     values: dict[str, str] = {"python": sys.executable, "socket": SOCKET}  # the path of that is made at each start
@@ -89,7 +90,9 @@ def interpreter(adapter: DebugAdapter, root: Path) -> str | None:
 def fitting(program: Path, name: str, root: Path) -> DebugAdapter:
     """The debugger for `program`, which callers call `name`: a source file, a folder of sources, a compiled program.
 
-    Raises: CallerError: nothing can debug it. MissingProgramError: the debugger is not installed.
+    Raises:
+        CallerError: nothing can debug it.
+        MissingProgramError: the debugger is not installed.
     """
     able = [adapter for adapter in debuggers() if _fits(adapter, program)]
     able.sort(key=lambda adapter: not is_marked(adapter, program))

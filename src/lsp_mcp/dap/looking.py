@@ -59,7 +59,8 @@ class View:
 async def look(session: DebugSession, stop: Stop, frame: int | None = None, *, root: Path) -> View:
     """The view at `stop`, of the frame with this index, or of the most relevant one.
 
-    Raises: CallerError: there is no such frame.
+    Raises:
+        CallerError: there is no such frame.
     """
     target = stop.target
     answer = (

@@ -45,8 +45,9 @@ class Wish:
 def plan_start(wish: Wish, root: Path) -> Plan:
     """The plan for `wish` in the workspace `root`.
 
-    Raises: CallerError: it names no program, or one that cannot be debugged. MissingProgramError: its debugger is not
-    installed.
+    Raises:
+        CallerError: it names no program, or one that cannot be debugged.
+        MissingProgramError: its debugger is not installed.
     """
     named = [name for name in ("program", "module", "test", "config") if getattr(wish, name)]
     if not named or (len(named) > 1 and set(named) != {"program", "test"}):

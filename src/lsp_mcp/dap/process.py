@@ -29,7 +29,8 @@ _END = 0.3  # seconds for it to end by itself once its input is closed
 class AdapterProcess:
     """A debug adapter below a keeper (`dap.keeper`): everything it starts ends with it, however this program ends.
 
-    Raises: MissingProgramError: it cannot be started.
+    Raises:
+        MissingProgramError: it cannot be started.
     """
 
     def __init__(self, name: str, command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
@@ -52,7 +53,8 @@ class AdapterProcess:
     async def streams(self, listening: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Its streams: its own pipes, or a connection once it prints what matches `listening`.
 
-        Raises: UnavailableError: it ended, or does not report that it listens; its last words.
+        Raises:
+            UnavailableError: it ended, or does not report that it listens; its last words.
         """
         if not listening:
             return self._child.reader, self._child.writer

@@ -131,7 +131,8 @@ class DebugSession:
     async def resume(self, command: str, target: Target, thread: int, **arguments: Any) -> None:
         """Resume `target`: `continue`, `next`, `stepIn` or `stepOut`.
 
-        Raises: RefusedError: the adapter refuses; nothing has moved.
+        Raises:
+            RefusedError: the adapter refuses; nothing has moved.
         """
         kept, stop, state = dict(target.stops), self.stop, target.state
         # Before it is sent: the next stop may arrive with the answer.
@@ -161,7 +162,8 @@ class DebugSession:
     def give_input(self, text: str) -> None:
         """Write to the program's input.
 
-        Raises: CallerError: it has no open input.
+        Raises:
+            CallerError: it has no open input.
         """
         if self.plan.adapter.stdin == "adapter" and self._process and self.plan.open_input:
             self._process.give_input(text.encode("utf-8", "replace"))

@@ -37,7 +37,8 @@ class DebugSessions:
     def start(self, plan: Plan) -> DebugSession:
         """Start debugging `plan`.
 
-        Raises: CallerError: too many are running already.
+        Raises:
+            CallerError: too many are running already.
         """
         if len(self.live) >= _MOST_LIVE:
             raise CallerError(f"{_MOST_LIVE} debug sessions are live; end one with debug_stop first.")
@@ -52,7 +53,8 @@ class DebugSessions:
     def named(self, name: str | None) -> DebugSession:
         """The session called `name`; without a name the live one, else the last.
 
-        Raises: CallerError: there is none, or several are live.
+        Raises:
+            CallerError: there is none, or several are live.
         """
         if name:
             if name in self._sessions:

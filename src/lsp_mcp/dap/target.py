@@ -117,7 +117,9 @@ class Target:
         The answer to `launch` may come only after `configurationDone` (DAP, "Launching and attaching"), so nothing
         waits for it before.
 
-        Raises: RefusedError: the adapter refuses. UnavailableError: it is gone or silent.
+        Raises:
+            RefusedError: the adapter refuses.
+            UnavailableError: it is gone or silent.
         """
         self.connection = link = connection(self._event, self._request)
         self.capabilities = await link.request(

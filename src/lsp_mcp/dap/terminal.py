@@ -30,7 +30,8 @@ class Terminal:
     `on_output(stream, text)` is called in the loop with its output; `exited` is set, with `status`, when it is gone and
     all output was read.
 
-    Raises: RefusedError: it cannot be started.
+    Raises:
+        RefusedError: it cannot be started.
     """
 
     def __init__(
@@ -86,7 +87,8 @@ class Terminal:
     def give(self, text: str) -> None:
         """Write to its input.
 
-        Raises: CallerError: it was started with all its input, or has ended, or does not read.
+        Raises:
+            CallerError: it was started with all its input, or has ended, or does not read.
         """
         if self._input is None or self.exited.is_set():
             raise CallerError("the program's input is closed; start it with stdin='open' to send it input later.")

@@ -88,7 +88,8 @@ class Descriptors:
 
         A folder that may not be watched counts as missing, and is added to `unreadable`.
 
-        Raises: EventsLostError: the kernel refuses more watches.
+        Raises:
+            EventsLostError: the kernel refuses more watches.
         """
         return self._watch(path, _FOLDER)
 

@@ -69,7 +69,8 @@ class Extent:
     def read(self, count: int) -> None:
         """Count the entries of a folder.
 
-        Raises: TooLargeError: there are too many, or the walk was cancelled.
+        Raises:
+            TooLargeError: there are too many, or the walk was cancelled.
         """
         self.files += count
         if self._ended:

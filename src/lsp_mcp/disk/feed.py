@@ -50,14 +50,16 @@ class FeedHub:
     async def start(self) -> None:
         """Begin to watch; idempotent. Changes after this returns are seen by every feed.
 
-        Raises: ConfigError: there is too much to watch.
+        Raises:
+            ConfigError: there is too much to watch.
         """
         await asyncio.shield(self._starting())
 
     async def wait(self, timeout: float, report: Report) -> None:
         """As `start`, for at most `timeout` seconds, and at least 5; `report` gets progress each second.
 
-        Raises: UnavailableError: the folder is still being read; that continues for the next question.
+        Raises:
+            UnavailableError: the folder is still being read; that continues for the next question.
         """
         starting, end = self._starting(), time.monotonic() + max(timeout, _LEAST_WAIT)
         while not starting.done():

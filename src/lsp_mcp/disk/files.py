@@ -50,8 +50,9 @@ class Files:
     def text(self, path: Path) -> Text:
         """The present content of `path` on disk.
 
-        Raises: PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has
-        over 1,000,000 characters.
+        Raises:
+            PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has over
+                1,000,000 characters.
         """
         signature = Signature.of(path)
         if signature is None:
@@ -79,7 +80,8 @@ def is_backdated(path: Path) -> bool:
 def content(path: str | Path) -> bytes:
     """The bytes of the regular file `path`; nothing else is opened, since reading might never end.
 
-    Raises: OSError: there is no such file, or it cannot be read.
+    Raises:
+        OSError: there is no such file, or it cannot be read.
     """
     # Not a Path: for thousands of files that would cost as much as reading them.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116

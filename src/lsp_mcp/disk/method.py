@@ -17,13 +17,15 @@ class Method(Protocol):
     def add_root(self, root: str) -> None:
         """Record the files below `root`, without reporting existing ones.
 
-        Raises: EventsLostError: this method cannot continue.
+        Raises:
+            EventsLostError: this method cannot continue.
         """
 
     def collect(self) -> None:
         """Report all changes whose system calls have returned.
 
-        Raises: EventsLostError: this method cannot continue, and changes may be unreported.
+        Raises:
+            EventsLostError: this method cannot continue, and changes may be unreported.
         """
 
     def files(self) -> Iterable[str]:

@@ -123,8 +123,9 @@ class SentinelMethod:
     def _sync(self, watcher: RustNotify) -> set[_Event]:
         """All events before this call.
 
-        Raises: TimeoutError: the sentinel's event did not come in time. WatchfilesRustInternalError: the watcher
-        failed, as it does at names that are not UTF-8.
+        Raises:
+            TimeoutError: the sentinel's event did not come in time.
+            WatchfilesRustInternalError: the watcher failed, as it does at names that are not UTF-8.
         """
         self._questions += 1
         sentinel = self._private / str(self._questions)

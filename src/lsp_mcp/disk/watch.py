@@ -52,7 +52,8 @@ class Watch:
     def start(self) -> None:
         """Record all files. Blocks for the walk: about 2 s for a million files; may run in a thread.
 
-        Raises: TooLargeError: there is too much, or `stop` was called; nothing is watched then.
+        Raises:
+            TooLargeError: there is too much, or `stop` was called; nothing is watched then.
         """
         self._roots.clear()
         self._extent.begin()

@@ -36,7 +36,8 @@ class Line:
 
         `resumed`: another daemon served the client before, and passed on `kept`.
 
-        Raises: RefusedError: that is not possible.
+        Raises:
+            RefusedError: that is not possible.
         """
         hello = {
             "served": asked.served,

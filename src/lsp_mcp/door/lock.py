@@ -15,7 +15,8 @@ _TIMEOUT = 10  # seconds for others to start a daemon, which takes them millisec
 def locked(path: str) -> Iterator[None]:
     """Hold the lock `path`.
 
-    Raises: TimeoutError: another process holds the lock for 10 s.
+    Raises:
+        TimeoutError: another process holds the lock for 10 s.
     """
     try:
         descriptor = lock_file(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +69,8 @@ class _Waiting:
 def lock_file(path: str, how: int) -> int | None:
     """A descriptor that holds the lock `path`, opened as `how` says; None if the file was removed first.
 
-    Raises: OSError: it is not available.
+    Raises:
+        OSError: it is not available.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

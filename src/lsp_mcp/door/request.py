@@ -97,7 +97,8 @@ def daemon_request(words: Sequence[str], *, listening: bool = False) -> DaemonRe
     `listening`: for clients that connect to this process, not on stdio. A Neovim's clients are notified of changes,
     which is not forwarded.
 
-    Raises: OSError: the working folder is gone.
+    Raises:
+        OSError: the working folder is gone.
     """
     found = parted(words)
     if found is None:

@@ -57,8 +57,10 @@ class Work:
 def survey(checked: CheckedPlan) -> Work:
     """The changes to the files below the root of the plan's policy.
 
-    Raises: EditError: the plan is not possible on this disk, or forbidden by the policy. OSError: the system refused to
-    report a file's state. UnicodeEncodeError: a new text contains half a surrogate pair.
+    Raises:
+        EditError: the plan is not possible on this disk, or forbidden by the policy.
+        OSError: the system refused to report a file's state.
+        UnicodeEncodeError: a new text contains half a surrogate pair.
     """
     work = Work(Places(checked.policy))
     for step in checked.plan.steps:

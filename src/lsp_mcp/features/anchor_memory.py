@@ -57,7 +57,8 @@ class _Version(Struct):
     def counterpart(self, point: Point, now: Text) -> Point:
         """The place in `now` of the symbol at `point` of this text.
 
-        Raises: LostError: the place is uncertain.
+        Raises:
+            LostError: the place is uncertain.
         """
         text = self.text
         if self.successor and now != text:
@@ -121,7 +122,8 @@ class AnchorMemory:
         A point that was never handed out, or whose text is unchanged, stays. An anchor does not identify its text: a
         point that was handed out for another symbol too, or where another symbol is now, has `others`.
 
-        Raises: LostError: the line is gone, or does not contain the identifier exactly once; nothing is guessed.
+        Raises:
+            LostError: the line is gone, or does not contain the identifier exactly once; nothing is guessed.
         """
         versions = [version for version in reversed(self._files.get(path, [])) if point in version.points]
         if not versions:

@@ -39,7 +39,9 @@ async def answer(
     With `report`, which receives progress, waits for the backend to be ready. `text_only` and `to_check`: see
     `Backend.sync`.
 
-    Raises: UnavailableError: the backend is missing, or dies while it starts. LspMcpError: any error of `ask`.
+    Raises:
+        UnavailableError: the backend is missing, or dies while it starts.
+        LspMcpError: any error of `ask`.
     """
     if report:
         await backend.ready(report)

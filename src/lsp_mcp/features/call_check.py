@@ -37,7 +37,8 @@ async def checked_callers(
 
     The nearest functions are checked first; functions that cannot be checked within `seconds` are reported.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     if tree.left_out:  # missing calls in the text are unknown in this case
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]

@@ -49,7 +49,8 @@ async def code_actions(
 
     `only` are kinds; empty: any. `diagnostics` are the ones for which quick fixes are wanted.
 
-    Raises: RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     if not backend.capabilities.get("codeActionProvider"):
         return []
@@ -73,8 +74,9 @@ async def code_actions(
 async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any], root: Path) -> list[Json]:
     """The edits (`WorkspaceEdit`) of `action`, in order; nothing is applied. Paths are below `root`.
 
-    Raises: CallerError: an option is missing. RefusedError: the server refuses, or needs a command that is not
-    executed.
+    Raises:
+        CallerError: an option is missing.
+        RefusedError: the server refuses, or needs a command that is not executed.
     """
     if action.disabled:
         raise RefusedError(action.disabled)

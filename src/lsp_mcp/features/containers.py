@@ -64,7 +64,8 @@ def _outline(declared: list[Container]) -> _Outline:
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     """`places` with their containers, as far as the server outlines files that are not open.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(places)
@@ -90,8 +91,9 @@ class Containers:
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, each before the ones inside it.
 
-        Raises: PathError: the file cannot be read, or is in no language of this server. RefusedError, UnavailableError:
-        see `Backend.request`.
+        Raises:
+            PathError: the file cannot be read, or is in no language of this server.
+            RefusedError, UnavailableError: see `Backend.request`.
         """
         return (await self._outline(path)).all
 

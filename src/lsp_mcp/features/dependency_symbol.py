@@ -31,7 +31,8 @@ async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str)
     The package is named by its clause or its folder; the part of `name` before the last slash must end its folder's
     path.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     above, _, last = name.rpartition("/")
     words = re.findall(r"\w+", last)

@@ -25,8 +25,9 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
 
     If not `opened` (for many files), the file need not become a document for the server.
 
-    Raises: PathError: the file cannot be read, or is in no language of this server. RefusedError, UnavailableError: see
-    `Backend.request`.
+    Raises:
+        PathError: the file cannot be read, or is in no language of this server.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await (backend.open(path) if opened else backend.text(path))
     kept, stamp = _OUTLINES.of(backend), _stamp(backend, text)

@@ -18,7 +18,9 @@ from lsp_mcp.uris import uri_path
 async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
     """The combined plan of `edits` (LSP `WorkspaceEdit`), which refer to the server's present texts.
 
-    Raises: EditError: they cannot be carried out safely. PathError: a file that they change is missing.
+    Raises:
+        EditError: they cannot be carried out safely.
+        PathError: a file that they change is missing.
     """
     merged = merge(edits)
     texts = {touched: await text_or_none(backend, touched) for touched in set(touched_by(merged))}

@@ -32,7 +32,8 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
 
     Methods: the references of their definition. Fields: the places that a rename would change.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     pattern = backend.adapter.symbols.generic_pattern
     member = await _member(backend, path, point, pattern) if pattern else None

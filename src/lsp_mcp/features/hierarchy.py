@@ -96,8 +96,9 @@ async def call_tree(
 
     Functions for which `ends` is true are not expanded.
 
-    Raises: RefusedError: the server has no call hierarchy, or none for this symbol. PathError, PointError,
-    UnavailableError: see `references`.
+    Raises:
+        RefusedError: the server has no call hierarchy, or none for this symbol.
+        PathError, PointError, UnavailableError: see `references`.
     """
 
     async def walk(file: Path, start: Point) -> Tree:
@@ -119,7 +120,9 @@ async def callers_of(
 ) -> Tree:
     """The callers of several functions in one tree, whose roots those are; a root without callers stays alone.
 
-    Raises: RefusedError: the server has no call hierarchy. PathError, PointError, UnavailableError: see `references`.
+    Raises:
+        RefusedError: the server has no call hierarchy.
+        PathError, PointError, UnavailableError: see `references`.
     """
     items: list[Json] = []
     refused: list[str] = []
@@ -189,8 +192,9 @@ async def type_tree(
 ) -> Tree:
     """The types above (`supertypes`) or below (`subtypes`) the type at `point`, up to `depth` steps away.
 
-    Raises: RefusedError: the server has no type hierarchy, or none for this symbol. PathError, PointError,
-    UnavailableError: see `references`.
+    Raises:
+        RefusedError: the server has no type hierarchy, or none for this symbol.
+        PathError, PointError, UnavailableError: see `references`.
     """
     if not backend.capabilities.get("typeHierarchyProvider"):
         raise RefusedError("it has no type hierarchy")

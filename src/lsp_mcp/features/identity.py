@@ -60,7 +60,8 @@ class Identity(Struct, frozen=True):
 async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
     """The identity of the symbol at `at`; None if no declaration spells `name`: then only its own file uses that name.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     meaning = await definitions.of(at)
     ids = frozenset(symbol.id for symbol in meaning if symbol.id)

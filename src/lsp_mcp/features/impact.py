@@ -73,7 +73,9 @@ class Impact(Struct):
 async def impact(backend: Backend, path: Path, point: Point, depth: int, most: int) -> Impact:
     """What depends on the symbol at `point` of `path`, up to `depth` calls away, with at most `most` functions.
 
-    Raises: RefusedError: the server knows no symbol there. PathError, PointError, UnavailableError: see `references`.
+    Raises:
+        RefusedError: the server knows no symbol there.
+        PathError, PointError, UnavailableError: see `references`.
     """
     return await _Impact(backend, depth, most).of(path, point)
 

@@ -47,7 +47,8 @@ async def checked_implementations(
 ) -> tuple[Implementations, list[Gap]]:  # fmt: skip
     """`found`, searched `below` and `above`, with further results found in the text, and its remaining gaps.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     search = _Search(backend, word_check.related, found, unsearched)
     more: list[Implementation] = []

@@ -59,8 +59,9 @@ async def implementations(
 ) -> Implementations:
     """The types or methods above and below the one at `point` of `path`.
 
-    Raises: RefusedError: it is neither, or the server has no implementations. PathError, PointError, UnavailableError:
-    see `references`.
+    Raises:
+        RefusedError: it is neither, or the server has no implementations.
+        PathError, PointError, UnavailableError: see `references`.
     """
     return await _Search(backend, below=below, above=above).of(path, point)
 

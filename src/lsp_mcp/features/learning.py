@@ -36,7 +36,8 @@ class Learning:
     async def of(self, places: Sequence[Place], seconds: float) -> None:
         """Ask about unknown `places`, and wait at most `seconds` for the answers.
 
-        Raises: UnavailableError: see `Backend.request`.
+        Raises:
+            UnavailableError: see `Backend.request`.
         """
         sites = [(place.path, place.span.start) for place in places]
         by_folder = self._backend.adapter.word_check.by_folder

@@ -26,7 +26,8 @@ async def with_left_out(
     Only for servers that outline a file from its text alone. If `found` was cut off, the total with these files is
     unknown, so nothing is added.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     projects = backend.adapter.projects
     is_plain = "/" not in query and found.total == len(found.symbols)

@@ -42,7 +42,8 @@ class MacroUses:
     async def of(self, macro: Place) -> frozenset[Site] | None:
         """The places in code that use `macro`, also through other macros; None if unknown.
 
-        Raises: UnavailableError: see `Backend.request`.
+        Raises:
+            UnavailableError: see `Backend.request`.
         """
         return await self._of(macro.path, macro.span, macro.text.slice(macro.span), _DEEPEST)
 
@@ -97,7 +98,8 @@ async def explained_by_macros(
     symbol is used where the macro is; otherwise it does not. For an unused macro only the name is evidence: such places
     are the second of the pair, with nothing unknown. A word outside of definitions stays unknown.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     uses = MacroUses(backend)
     if not places or await _is_macro(uses, declared):

@@ -30,8 +30,10 @@ class PackageMove(Struct, frozen=True):
 async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     """The changes for moving the file or folder `old` to `new`, including the move.
 
-    Raises: RefusedError: the server does not say what else must change. EditError: its edit cannot be carried out
-    safely. PathError, UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError: the server does not say what else must change.
+        EditError: its edit cannot be carried out safely.
+        PathError, UnavailableError: see `Backend.request`.
     """
     kind = "folder" if old.is_dir() else "file"
     if not _answers(backend, kind) and not (
@@ -48,8 +50,9 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
 async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:
     """The package rename that moves the folder `old` to `new`; None if folders are not packages, or this is not one.
 
-    Raises: RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
-    UnavailableError: see `Backend.text`.
+    Raises:
+        RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
+        UnavailableError: see `Backend.text`.
     """
     packages = backend.adapter.rename.packages
     if packages is None:

@@ -66,7 +66,8 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
 async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
     """Symbols named after a symbol in its own folder, and their names when it becomes `new_name`.
 
-    Raises: RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     found: dict[Path, list[Follower]] = {}
     for rule in backend.adapter.rename.followers:

@@ -153,7 +153,8 @@ def _squeezed(spelled: str) -> str:
 async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:
     """Gaps that could hide a declaration called `name`, without files that surely only use the name.
 
-    Raises: UnavailableError: see `Backend.gaps`.
+    Raises:
+        UnavailableError: see `Backend.gaps`.
     """
     use = Use(name)
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))

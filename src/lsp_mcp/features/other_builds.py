@@ -56,7 +56,8 @@ async def uses_in_other_builds(
 
     Files not finished within `seconds` (None: 20) are not in `searched`.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     other = OtherBuilds()
     projects = backend.adapter.projects
@@ -171,7 +172,9 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
 
     A file in which they leave a use unchanged is not in `searched`.
 
-    Raises: RefusedError: another build refuses to rename it. UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError: another build refuses to rename it.
+        UnavailableError: see `Backend.request`.
     """
     if any("kind" in change for change in edit.get("documentChanges") or []):
         return OtherBuilds()  # files are moved: excluded files stay a gap

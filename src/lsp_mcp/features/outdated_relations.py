@@ -26,7 +26,8 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
     """Mistrust the server if one of `files`, where it found places of the symbol at `point`, contains an outdated
     override of it.
 
-    Raises: PathError, PointError, UnavailableError: see `references`.
+    Raises:
+        PathError, PointError, UnavailableError: see `references`.
     """
     if backend.adapter.hierarchy and any(map(backend.has_reread, files)):
         text = await backend.open(path)

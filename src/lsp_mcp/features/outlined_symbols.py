@@ -17,7 +17,8 @@ _MOST_FILES = 24  # which may have to be opened
 async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list[Symbol], bool]:
     """The symbols whose names end with `parts`, as `Type`, `method`; True if there are more files than were examined.
 
-    Raises: UnavailableError: as `Backend.request`.
+    Raises:
+        UnavailableError: as `Backend.request`.
     """
     words = await backend.words.files_with(parts[-1], seconds=backend.check_seconds)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))

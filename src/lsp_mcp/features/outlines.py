@@ -41,7 +41,8 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
 
     If the server outlines only open files, a few are opened, headers first, since they have the declarations.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     closed = backend.adapter.documents.outlines_closed
     asked = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
@@ -74,7 +75,8 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
 async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symbol]:
     """`symbols` with their extents, if the server outlines closed files.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     if not backend.adapter.documents.outlines_closed:
         return list(symbols)

@@ -33,7 +33,8 @@ class Overrides(Struct, frozen=True):
 async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     """The overrides of the method at `point`; none for anything else, or if the server's references include them all.
 
-    Raises: PathError, PointError, UnavailableError: see `references`.
+    Raises:
+        PathError, PointError, UnavailableError: see `references`.
     """
     if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()

@@ -43,8 +43,10 @@ async def send(
     `word` is the subject of the request, if known; `timeout` in seconds. List results in files that are gone are left
     out.
 
-    Raises: PointError, CallerError: a position is not in its document, or is malformed. PathError: a document of the
-    params cannot be read, or is in no language of this server. RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        PointError, CallerError: a position is not in its document, or is malformed.
+        PathError: a document of the params cannot be read, or is in no language of this server.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     home = home_document(params)
     if home and not backend.adapter.language_of(uri_path(home)):

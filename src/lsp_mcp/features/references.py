@@ -37,8 +37,10 @@ class References(Struct, frozen=True):
 async def references(backend: Backend, path: Path, point: Point) -> References:
     """The uses of the symbol at `point` of `path`.
 
-    Raises: PathError: the file cannot be read, or is in no language of this server. PointError: the point is outside
-    the file. RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        PathError: the file cannot be read, or is in no language of this server.
+        PointError: the point is outside the file.
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await backend.open(path)
     params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}

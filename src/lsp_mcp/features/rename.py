@@ -91,8 +91,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     `prepare`: ask the server first whether this can be renamed, if it supports that. An edit that would replace a word
     other than the old name is left out, with a doubt.
 
-    Raises: RefusedError: the server's reason why it cannot be renamed, or not to that name. EditError: the server's
-    edit cannot be carried out safely. PathError, UnavailableError: see `Backend.open` and `Backend.request`.
+    Raises:
+        RefusedError: the server's reason why it cannot be renamed, or not to that name.
+        EditError: the server's edit cannot be carried out safely.
+        PathError, UnavailableError: see `Backend.open` and `Backend.request`.
     """
     text = await backend.open(path)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files

@@ -35,7 +35,8 @@ async def errors_made(backend: Backend, plan: EditPlan, old_name: str, new_name:
     Nothing is written. The server gets the new texts and, if those have errors, the old texts as open documents too, so
     that both are checked in the same way.
 
-    Raises: UnavailableError: it could not answer in time.
+    Raises:
+        UnavailableError: it could not answer in time.
     """
     steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.adapter.language_of(step.path)]
     async with backend.trial() as trial:

@@ -39,8 +39,9 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
 
     A declaration that sets a value counts as a write, if the server says so; others as neither.
 
-    Raises: RefusedError: the server does not tell, or the symbol cannot be called. UnavailableError: see
-    `Backend.request`.
+    Raises:
+        RefusedError: the server does not tell, or the symbol cannot be called.
+        UnavailableError: see `Backend.request`.
     """
     if role == "all":
         return InRole(tuple(places))

@@ -21,7 +21,8 @@ def edited(declared: Declaration, action: Action, code: str, language: Language 
     `code` may have any indentation and line ends, which are adapted. A comment above the declaration is replaced only
     by code that begins with one.
 
-    Raises: CallerError: it has no body, or there is no code.
+    Raises:
+        CallerError: it has no body, or there is no code.
     """
     text = declared.text
     newline = "\r\n" if "\r\n" in text.content else "\n"

@@ -39,7 +39,8 @@ async def symbol_texts(backend: Backend, path: Path, point: Point) -> list[Symbo
 
     A C++ method has two: one in its class, and the definition elsewhere. Empty if the server knows of none.
 
-    Raises: PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
     """
     places = await definition_places(backend, path, point)
     if "declarationProvider" in backend.capabilities:

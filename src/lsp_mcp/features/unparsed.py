@@ -47,7 +47,8 @@ async def explained_by_function(
 ) -> ByFunction:
     """The meaning of `places`, unknown to the server, by the functions around them; `symbol` is in `sites`.
 
-    Raises: UnavailableError: see `Backend.request`.
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     rules = backend.adapter.word_check
     if not (places and rules.member_pattern):

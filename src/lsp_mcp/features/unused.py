@@ -42,7 +42,8 @@ class Unused(Struct):
 async def unused(backend: Backend, files: Sequence[Path], most: int) -> Unused:
     """The unused declarations in `files`, of which `most` are asked about.
 
-    Raises: RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     told = Unused()
     containers = Containers(backend)

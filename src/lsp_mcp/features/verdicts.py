@@ -42,7 +42,8 @@ class Judge:
     async def of(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place], seconds: float) -> Verdicts:
         """The meanings of `occurrences`, as far as known; other builds are asked for at most `seconds`.
 
-        Raises: UnavailableError: see `Backend.request`.
+        Raises:
+            UnavailableError: see `Backend.request`.
         """
         sites = frozenset(claim.sites)
         missing: list[Place] = []

@@ -92,7 +92,9 @@ class WordCheck:
     async def refuse_misread(self, name: str, at: Site) -> None:
         """Ask about the symbol `at` a place, where the text has `name`.
 
-        Raises: RefusedError: the server takes it for a symbol of another name. UnavailableError: see `Backend.request`.
+        Raises:
+            RefusedError: the server takes it for a symbol of another name.
+            UnavailableError: see `Backend.request`.
         """
         rules = self._backend.adapter.word_check
         is_word = bool(rules.name_field) and name.isidentifier()
@@ -104,7 +106,8 @@ class WordCheck:
 
         If a server is exact in files it has read, only the likeliest places are asked about unless `thorough`.
 
-        Raises: UnavailableError: see `Backend.request`.
+        Raises:
+            UnavailableError: see `Backend.request`.
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
@@ -165,7 +168,8 @@ class WordCheck:
     async def possible(self, claim: Claim) -> list[Gap]:
         """Gaps that could hide uses of the symbol of `claim`; the server is not asked.
 
-        Raises: UnavailableError: see `Backend.request`.
+        Raises:
+            UnavailableError: see `Backend.request`.
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)

@@ -46,7 +46,8 @@ async def workspace_symbols(
     `query` may be qualified: `Method`, `Type.Method`, `ns::Type::Method`, `path/to/pkg.Function`. Symbols outside the
     workspace are left out, as are those that `keep` rejects.
 
-    Raises: RefusedError, UnavailableError: see `Backend.request`.
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
     """
     folder, parts = _folder_and_parts(query)
     name = parts[-1] if folder else ".".join(parts)

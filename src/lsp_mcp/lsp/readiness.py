@@ -38,7 +38,8 @@ class Readiness:
     async def wait(self, report: Report | None = None) -> None:
         """Wait until the server has loaded the workspace, at most the ready timeout.
 
-        Raises: UnavailableError: the server is missing or dies while it starts.
+        Raises:
+            UnavailableError: the server is missing or dies while it starts.
         """
         try:
             async with asyncio.timeout(self._timeout):

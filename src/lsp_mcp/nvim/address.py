@@ -68,7 +68,8 @@ def parse_address(text: str) -> Address:
     Text that exists as a file, begins with `~` or contains a `/` is a path; a relative one counts from the working
     folder. Nothing need listen there.
 
-    Raises: CallerError: it is none of these, is empty, contains a NUL, or its port is not in 1 to 65535.
+    Raises:
+        CallerError: it is none of these, is empty, contains a NUL, or its port is not in 1 to 65535.
     """
     if not text.strip():
         raise CallerError(f"The target is empty. {_FORMS}")
@@ -108,8 +109,9 @@ def tcp_address(at: HostAndPort, pid: int | None = None) -> Address:
 def check_socket(path: Path) -> None:
     """Check that `path` is a socket that this user may connect to; not whether a process listens there.
 
-    Raises: UnavailableError: there is nothing at `path`. CallerError: it is something other than a socket, belongs to
-    another user, may not be opened, or is too long.
+    Raises:
+        UnavailableError: there is nothing at `path`.
+        CallerError: it is something other than a socket, belongs to another user, may not be opened, or is too long.
     """
     if (length := len(os.fsencode(path))) > _LONGEST_PATH:
         raise CallerError(

@@ -47,9 +47,10 @@ async def apply_in_neovim(host: NvimHost, checked: CheckedPlan, *, save: bool) -
     on disk; without `save`, in a hidden buffer. No window, cursor or list of buffers is touched. A plan that creates,
     renames or deletes files is applied on disk, and buffers follow.
 
-    Raises: EditError: nothing was changed, because a file is not as it was when the plan was made, was changed on disk
-    while it has unsaved changes, or Neovim or the system refuses. UnavailableError: Neovim is gone, or waits for
-    something.
+    Raises:
+        EditError: nothing was changed, because a file is not as it was when the plan was made, was changed on disk
+            while it has unsaved changes, or Neovim or the system refuses.
+        UnavailableError: Neovim is gone, or waits for something.
     """
     plan = checked.plan
     await host.buffers.want(plan.files)

@@ -51,7 +51,8 @@ class Buffers:
 
         Neovim goes by a file's time and size. For the files in `changed` the text is compared too.
 
-        Raises: UnavailableError: Neovim is gone, or waits for something.
+        Raises:
+            UnavailableError: Neovim is gone, or waits for something.
         """
         await self._look()
         self._files.forget(changed)

@@ -78,7 +78,9 @@ class NvimConnection:
     async def connect(self) -> None:
         """Connect, and load our Lua.
 
-        Raises: UnavailableError: nothing answers there, or not as Neovim. RefusedError: it is older than 0.11.
+        Raises:
+            UnavailableError: nothing answers there, or not as Neovim.
+            RefusedError: it is older than 0.11.
         """
         self._channel.ended.add_done_callback(self._on_end)
         try:

@@ -46,7 +46,8 @@ def checked_params(method: str, params: Any) -> Json | None:
     fields and enumeration values that the specification does not name. For a method that it doesn't define, only fields
     with well-known names are checked.
 
-    Raises: CallerError: something is missing, unknown or of a wrong type; the message names the field by its path.
+    Raises:
+        CallerError: something is missing, unknown or of a wrong type; the message names the field by its path.
     """
     if not isinstance(method, str) or not (_METHOD.fullmatch(method) or method in params_kinds()):
         raise CallerError(f"{shown(method)} is not an LSP method; examples: textDocument/hover or $/memoryUsage")

@@ -85,8 +85,9 @@ class Walker(Struct, frozen=True):
         The caller's own places (`position`, `range`, `positions` or `ranges` of params with a `textDocument`) must be
         in the document. Places from a server, even past the end, are restored.
 
-        Raises: PointError: a place of the caller's own is past the end. CallerError: a number that isn't whole, or is
-        below the base; the message names the field.
+        Raises:
+            PointError: a place of the caller's own is past the end.
+            CallerError: a number that isn't whole, or is below the base; the message names the field.
         """
         own = _CALLERS_OWN if isinstance(value, dict) and isinstance(value.get("textDocument"), dict) else ()
 

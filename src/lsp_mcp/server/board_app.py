@@ -2,11 +2,11 @@
 
 Who may connect:
 
-- the page, by a cookie that a one-time link sets (`BoardDoor.link`); - agents, by the token; on WebSocket also programs
-of the same user without one, if they send no Origin: browsers always send theirs, so no web page can connect that way
-(docs/contracts/board.md has no token in its handshake). On WebSocket a token may be in the header, in the address or in
-`initialize`, before which nothing is done; - nobody whose Host is another name than this machine's, or whose Origin is
-another page's or `null`.
+- the page, by a cookie that a one-time link sets (`BoardDoor.link`);
+- agents, by the token; on WebSocket also programs of the same user without one, if they send no Origin: browsers
+  always send theirs, so no web page can connect that way (docs/contracts/board.md has no token in its handshake). On
+  WebSocket a token may be in the header, in the address or in `initialize`, before which nothing is done;
+- nobody whose Host is another name than this machine's, or whose Origin is another page's or `null`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class Body(BaseModel):
 async def json_of(request: Request) -> Any:
     """The JSON that a page sends.
 
-    Raises: CallerError: it is not JSON, or too large.
+    Raises:
+        CallerError: it is not JSON, or too large.
     """
     if int(request.headers.get("content-length") or 0) > _MOST_BODY:
         raise CallerError(f"a request can have at most {_MOST_BODY:,} bytes.")

@@ -56,7 +56,8 @@ class DaemonClient:
     async def request(self, method: str, params: Json, report: Report | None = None) -> Json:
         """The result of a request; cancelling this cancels it in the daemon. `report` receives its progress.
 
-        Raises: MCPError: the daemon answers with an error, or no daemon is available.
+        Raises:
+            MCPError: the daemon answers with an error, or no daemon is available.
         """
         number, answer = self._ask(method, params, report)
         try:

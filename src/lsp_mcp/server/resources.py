@@ -176,7 +176,8 @@ def _about(connection: NvimConnection) -> dict[str, Any]:
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
     """Refuse a cursor: lists are returned in one piece.
 
-    Raises: MCPError: there is one.
+    Raises:
+        MCPError: there is one.
     """
     if params and params.cursor is not None:
         raise MCPError(INVALID_PARAMS, f"unknown cursor {params.cursor[:80]!r}: this list has one page")

@@ -21,7 +21,8 @@ __all__ = ["MessageLines", "serve_bridge", "serve_http", "server_of"]
 async def serve_http(served: Served, listening: socket.socket, token: str) -> None:
     """Serve on HTTP for clients with `token`. Does not return.
 
-    Raises: ConfigError: a requested toolset is not available.
+    Raises:
+        ConfigError: a requested toolset is not available.
     """
     server, running = server_of(offer_of(served)), served.running
     running.begin()
@@ -33,7 +34,9 @@ async def serve_http(served: Served, listening: socket.socket, token: str) -> No
 async def serve_bridge(served: Served, listening: socket.socket, token: str) -> None:
     """Serve one Neovim's tools on HTTP, for clients with `token`, until that Neovim is gone. Does not return.
 
-    Raises: ConfigError: see `serve_http`. CallerError, UnavailableError: there is no such Neovim.
+    Raises:
+        ConfigError: see `serve_http`.
+        CallerError, UnavailableError: there is no such Neovim.
     """
     running = served.running
     assert running.neovims

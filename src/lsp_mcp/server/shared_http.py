@@ -35,7 +35,8 @@ _WITHOUT_SESSION = "http "  # prefix of their keys
 async def serve_shared(asked: DaemonRequest, listening: socket.socket, token: str) -> None:
     """Serve the daemon named by `asked` on HTTP, for clients with `token`. Does not return.
 
-    Raises: ConfigError: the daemon reports that its flags cannot be used.
+    Raises:
+        ConfigError: the daemon reports that its flags cannot be used.
     """
     first = DaemonClient(asked, "lsp-mcp", __version__)
     try:

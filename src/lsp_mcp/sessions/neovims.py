@@ -138,7 +138,8 @@ class Neovims:
     async def connection(self) -> NvimConnection:
         """The Neovim that the code tools use, else the only connected one.
 
-        Raises: CallerError, UnavailableError: there is none, or several are connected.
+        Raises:
+            CallerError, UnavailableError: there is none, or several are connected.
         """
         if not self.connections.connected and self._code_host.connects:
             await self._connect_code()
@@ -197,7 +198,8 @@ class Neovims:
         `provider` is the required capability, to choose between several; `argument` is the name of the caller's
         argument for it.
 
-        Raises: CallerError: there is none, or several may answer; the message lists them.
+        Raises:
+            CallerError: there is none, or several may answer; the message lists them.
         """
         host = _host(sessions)
         await host.ready()

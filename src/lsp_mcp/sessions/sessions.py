@@ -47,7 +47,8 @@ class Sessions:
     the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` newly running ones,
     is awaited before a backend is chosen. A root with more than `most_files` is refused when it is read.
 
-    Raises: ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
+    Raises:
+        ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
     """
 
     def __init__(
@@ -126,7 +127,8 @@ class Sessions:
     async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
         """The backends of a question that names no file: the available ones, and the gaps of the others.
 
-        Raises: UnavailableError: none is available.
+        Raises:
+            UnavailableError: none is available.
         """
         ready: list[Backend] = []
         missing: list[tuple[Backend, UnavailableError]] = []
@@ -166,7 +168,8 @@ class Sessions:
 
         `confirmed` if the caller has agreed to what the server wants confirmed. Without a Neovim `Done` names no files.
 
-        Raises: EditError, UnavailableError: nothing was changed, and why.
+        Raises:
+            EditError, UnavailableError: nothing was changed, and why.
         """
         checked = self.policy.check(plan, confirmed=confirmed)
         if self._ends.is_set():
@@ -302,7 +305,9 @@ class Sessions:
     async def dependency_files(self, backend: Backend) -> tuple[Path, ...]:
         """The source files of the workspace's dependencies outside it; none if nothing lists them.
 
-        Raises: UnavailableError: they cannot be listed. RefusedError: the program that lists them reports an error.
+        Raises:
+            UnavailableError: they cannot be listed.
+            RefusedError: the program that lists them reports an error.
         """
         command = backend.adapter.workspace.dependency_files_command
         if not command:

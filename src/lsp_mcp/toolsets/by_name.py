@@ -225,7 +225,8 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
 def check_name(name: str) -> None:
     """Refuse to search for an impossible name, because each of its words might be searched.
 
-    Raises: AnchorError: the name is too long.
+    Raises:
+        AnchorError: the name is too long.
     """
     if len(name) > _LONGEST_NAME:
         raise AnchorError(f"{quoted(name)} is too long for a symbol's name; pass at most {_LONGEST_NAME} characters.")

@@ -265,7 +265,8 @@ def _parts(usage: Json, depth: int) -> Json:
 def _check_item(item: Any) -> None:
     """Refuse an item for which clangd would return nothing without searching: it identifies types by this id.
 
-    Raises: CallerError: the item has none.
+    Raises:
+        CallerError: the item has none.
     """
     data = item.get("data") if isinstance(item, dict) else None
     if not isinstance(data, dict) or not isinstance(data.get("symbolID"), str):

@@ -158,7 +158,8 @@ class CodeTools(AnchorToolset):
     def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
         """The filter that `kind` and `path` make of a name search.
 
-        Raises: CallerError: there is no such kind, or no such path.
+        Raises:
+            CallerError: there is no such kind, or no such path.
         """
         if kind is not None and kind not in KINDS:
             raise CallerError(unknown("kind", kind, KINDS))
@@ -186,7 +187,8 @@ class CodeTools(AnchorToolset):
     ) -> Answered[workspace_symbol.Found]:
         """Search one backend for `name`: its results and their gaps.
 
-        Raises: RefusedError: nothing was found because the workspace cannot be loaded.
+        Raises:
+            RefusedError: nothing was found because the workspace cannot be loaded.
         """
 
         # The part of a qualified name that a definition spells.

@@ -72,8 +72,9 @@ class LuaTools:
     async def call(self, call: Call, name: str, arguments: Json) -> str:
         """The answer's text of the tool that clients call `name`: JSON, unless the tool returned text.
 
-        Raises: CallerError: there is no such tool, or its own error, for instance about arguments. UnavailableError:
-        there is no Neovim, it is busy, or has no such plugin.
+        Raises:
+            CallerError: there is no such tool, or its own error, for instance about arguments.
+            UnavailableError: there is no Neovim, it is busy, or has no such plugin.
         """
         with self._neovims.code.use.call():
             return await self._call(call, name, arguments)

@@ -186,7 +186,8 @@ class Passing:
     def fitted(self, passed: Passed) -> Passed:
         """The same, shortened to a readable size, with a gap that says so.
 
-        Raises: RefusedError: it is not a list, so it cannot be shortened.
+        Raises:
+            RefusedError: it is not a list, so it cannot be shortened.
         """
         result = passed.result
         if _fits(result) or (total := _size(result)) <= MOST_CHARACTERS:
@@ -255,7 +256,8 @@ def allowed_methods(backend: Backend, added: Sequence[str]) -> tuple[str, ...]:
 def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-method") -> None:
     """Refuse a method that is not allowed.
 
-    Raises: CallerError: `method` is not in `allowed`; the message lists those, and the flag that adds one.
+    Raises:
+        CallerError: `method` is not in `allowed`; the message lists those, and the flag that adds one.
     """
     if method in allowed:
         return

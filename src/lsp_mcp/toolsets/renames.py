@@ -157,7 +157,8 @@ class RenameTools(ChangingToolset):
     def _new_place(self, old: Path, new_name: str) -> Path:
         """The destination of `old`: a path relative to the workspace root or, for a plain name, to its own folder.
 
-        Raises: PathError: something is there already, or it is outside the workspace.
+        Raises:
+            PathError: something is there already, or it is outside the workspace.
         """
         workspace, spelled = self._sessions.workspace, new_name.strip()
         if "\0" in spelled:

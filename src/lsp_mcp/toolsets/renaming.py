@@ -75,7 +75,8 @@ class Renamed(Struct, frozen=True):
         Anything that the server cannot check in time is news, not a reason to refuse: every use is explained, and
         otherwise nothing could be renamed in a workspace that is slow to check.
 
-        Raises: RefusedError: uses may be missed, or it causes errors, and the caller does not `allow_partial`.
+        Raises:
+            RefusedError: uses may be missed, or it causes errors, and the caller does not `allow_partial`.
         """
         if not allow_partial:
             self._refuse_partial(way_out)
@@ -98,7 +99,8 @@ class Renamed(Struct, frozen=True):
     def _refuse_partial(self, way_out: str) -> None:
         """Refuse a rename while uses may be missed.
 
-        Raises: RefusedError: they may; the message ends with `way_out`, the caller's alternative.
+        Raises:
+            RefusedError: they may; the message ends with `way_out`, the caller's alternative.
         """
         if why := hiding(self.gaps):
             raise RefusedError(
@@ -110,9 +112,10 @@ class Renamed(Struct, frozen=True):
 async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare: bool = True) -> Renamed:
     """The changes for renaming a symbol; `prepare` to ask the server first whether it can.
 
-    Raises: RefusedError: the server refuses, or the policy does: the rename, or its preview, would touch files outside
-    the workspace root, a dependency's source, or protected files. LspMcpError: see `asking`, and
-    `features.rename.rename`.
+    Raises:
+        RefusedError: the server refuses, or the policy does: the rename, or its preview, would touch files outside the
+            workspace root, a dependency's source, or protected files.
+        LspMcpError: see `asking`, and `features.rename.rename`.
     """
 
     async def ask(target: SymbolTarget) -> rename.Renaming:

@@ -89,8 +89,9 @@ class Targets:
 
         Among several symbols with a name, the kinds that the tool is about are preferred: `prefer`.
 
-        Raises: AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
-        PathError: its file is missing, outside the workspace, or in no language of a running server.
+        Raises:
+            AnchorError: it is malformed, or the name is unknown or ambiguous; the message lists candidates.
+            PathError: its file is missing, outside the workspace, or in no language of a running server.
         """
         check_name(symbol_anchor)
         if is_anchor(symbol_anchor):
@@ -115,7 +116,8 @@ class Targets:
     async def addressed(self, spelled: str) -> tuple[Path, Address] | None:
         """The file that `spelled` names, and the place in it; None if it is an anchor or a name.
 
-        Raises: PathError: the file is missing or outside the workspace.
+        Raises:
+            PathError: the file is missing or outside the workspace.
         """
         addresses = [] if is_anchor(spelled) else parse_address(spelled, self._is_source)
         if not addresses:
@@ -184,7 +186,8 @@ class Targets:
     async def _present_point(self, handle: Handle, text: Text) -> Point:
         """The place of the address of `handle` in `text`.
 
-        Raises: AnchorError: there is none, or several; the message lists them.
+        Raises:
+            AnchorError: there is none, or several; the message lists them.
         """
         assert handle.address
         shown = self._workspace.display_path(handle.path)

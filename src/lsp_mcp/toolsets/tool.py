@@ -126,8 +126,10 @@ class Tool(Struct, frozen=True):
     async def call(self, call: Call, arguments: dict[str, Any]) -> str:
         """The answer's text.
 
-        Raises: ArgumentsError: invalid arguments; the message names each and says what fits. SilentError: a server took
-        longer than the tool's timeout. LspMcpError: the tool's own errors.
+        Raises:
+            ArgumentsError: invalid arguments; the message names each and says what fits.
+            SilentError: a server took longer than the tool's timeout.
+            LspMcpError: the tool's own errors.
         """
         checked = self._check(arguments)
         call.arguments = short_echo(checked.model_dump(exclude_unset=True))

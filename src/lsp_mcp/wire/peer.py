@@ -82,8 +82,10 @@ class Peer:
         When the caller is cancelled or `timeout` (seconds) runs out, the other side gets `$/cancelRequest` and a later
         answer is dropped.
 
-        Raises: RefusedError: the other side answered with an error, or with something that is not an answer.
-        SilentError: no answer within `timeout`. UnavailableError: the peer is closed, before or during the wait.
+        Raises:
+            RefusedError: the other side answered with an error, or with something that is not an answer.
+            SilentError: no answer within `timeout`.
+            UnavailableError: the peer is closed, before or during the wait.
         """
         if self._closed:
             raise self._closed

@@ -229,8 +229,9 @@ async def run(
     `said` is called, in a thread, with each line of its stderr; `free` is awaited after 2, 4, 8 … seconds, and may
     unblock it.
 
-    Raises: MissingProgramError: it cannot be started. SilentError: it was still running after `timeout` (seconds), and
-    was killed with its children.
+    Raises:
+        MissingProgramError: it cannot be started.
+        SilentError: it was still running after `timeout` (seconds), and was killed with its children.
     """
     child = Child(command, cwd=cwd, env=env)
     child.on_error_line = said

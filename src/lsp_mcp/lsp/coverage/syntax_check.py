@@ -18,7 +18,9 @@ async def syntax_errors(command: Sequence[str], texts: Mapping[Path, str]) -> di
 
     `command`, to which files with these texts are added, prints `FILE:LINE:COLUMN: MESSAGE` on stderr.
 
-    Raises: MissingProgramError: there is no such program. SilentError: it was still running after 20 s.
+    Raises:
+        MissingProgramError: there is no such program.
+        SilentError: it was still running after 20 s.
     """
     with tempfile.TemporaryDirectory(prefix="lsp-mcp-") as folder:
         by_name: dict[str, Path] = {}

@@ -71,7 +71,9 @@ class HostedConnection:
     async def start(self, client: Client) -> None:
         """Begin to receive the messages of `client`.
 
-        Raises: DiedError: it is gone. RefusedError: its position encoding is unknown.
+        Raises:
+            DiedError: it is gone.
+            RefusedError: its position encoding is unknown.
         """
         self._clients = self._host.clients
         self.server = self._host.process, client.id

@@ -79,7 +79,8 @@ class HostLauncher:
     async def _find(self) -> Client:
         """The initialized client.
 
-        Raises: UnavailableError: there is none, and the editor starts none.
+        Raises:
+            UnavailableError: there is none, and the editor starts none.
         """
         last = self._last
         ended_by_user = last is not None and last.dead.done() and not (last.ending or last.crashed)

@@ -84,7 +84,9 @@ class Launcher(Protocol):
     async def launch(self, before: Callable[[], Awaitable[None]]) -> Connection:
         """A new, initialized connection; `before` is awaited before the server reads its first file.
 
-        Raises: DiedError: it ended during its start. UnavailableError, RefusedError: it cannot be started.
+        Raises:
+            DiedError: it ended during its start.
+            UnavailableError, RefusedError: it cannot be started.
         """
 
     def kill(self) -> None:

@@ -155,7 +155,8 @@ class Documents:
     def open(self, path: Path, *, pinned: bool = False) -> Text:
         """Open `path` unless it is; the server's text of it.
 
-        Raises: PathError: it cannot be read as text, or is in no language of this server.
+        Raises:
+            PathError: it cannot be read as text, or is in no language of this server.
         """
         if held := self._held().get(path):
             return held[0]
@@ -178,7 +179,8 @@ class Documents:
         If we have it open it is closed first, so that the server also reads its includes again: not before
         `unread_version` is None.
 
-        Raises: PathError: it exists and cannot be read as text.
+        Raises:
+            PathError: it exists and cannot be read as text.
         """
         before = self._open.get(path)
         if text is None:
@@ -267,7 +269,8 @@ class Documents:
     def show(self, path: Path, text: Text) -> None:
         """Show the server `text` as the content of `path`, which need not exist, until `show_present`.
 
-        Raises: PathError: `path` is in no language of this server.
+        Raises:
+            PathError: `path` is in no language of this server.
         """
         if self.is_editors(path):
             assert self._holder

@@ -96,7 +96,8 @@ class Lifetime:
     async def live(self) -> Connection:
         """The initialized connection; waits for one that is being started, or starts one.
 
-        Raises: UnavailableError: it cannot be started, or died repeatedly during its start.
+        Raises:
+            UnavailableError: it cannot be started, or died repeatedly during its start.
         """
         if self.closing:
             raise UnavailableError(f"{self._name} is being shut down")

@@ -23,7 +23,8 @@ async def read_again(path: Path, documents: Documents, diagnostics: Diagnostics)
     A document of the editor stays open. Ours is closed, as soon as that is safe, and reopened, so that the server keeps
     nothing of the old state.
 
-    Raises: PathError: it exists and cannot be read as text.
+    Raises:
+        PathError: it exists and cannot be read as text.
     """
     for _ in range(documents.reread_times):
         if not documents.is_editors(path):

@@ -66,7 +66,8 @@ class ProcessConnection:
     async def start(self) -> None:
         """Initialize the server.
 
-        Raises: DiedError, SilentError, RefusedError: it died, did not answer, or refused.
+        Raises:
+            DiedError, SilentError, RefusedError: it died, did not answer, or refused.
         """
         if self.adapter.ready.incomplete_pattern:
             self._child.on_error_line = self.notifications.on_stderr_line

@@ -37,7 +37,8 @@ async def looked_up(host: BoardHost, task: dict[str, Any]) -> list[dict[str, Any
 async def code_around(host: BoardHost, spelled: str, lines: int) -> list[tuple[int, str]]:
     """The line of an anchor with `lines` lines before and after it, numbered.
 
-    Raises: AnchorError, PathError: as `anchored`.
+    Raises:
+        AnchorError, PathError: as `anchored`.
     """
 
     def read() -> list[tuple[int, str]]:

@@ -39,7 +39,8 @@ async def commits_of(root: Path, id_: str, branch: str | None) -> list[dict[str,
 async def diff_of(root: Path, hash_: str) -> str:
     """The changes of a commit, cut if they are too long to read.
 
-    Raises: CallerError: there is no such commit.
+    Raises:
+        CallerError: there is no such commit.
     """
     printed = None
     if _HASH.fullmatch(hash_):

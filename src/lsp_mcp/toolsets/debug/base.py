@@ -36,7 +36,8 @@ class DebugToolset(Toolset):
     def _standing(self, session: DebugSession, thread: int | None) -> Stop:
         """The stop of the session, or of one of its threads.
 
-        Raises: CallerError: it is not stopped.
+        Raises:
+            CallerError: it is not stopped.
         """
         if thread is not None and session.stop:
             for target in session.live:

@@ -46,7 +46,8 @@ class Places:
     async def find(self, call: Call, spelled: str) -> Where:
         """The place that `spelled` means.
 
-        Raises: CallerError: there is no such place, or several.
+        Raises:
+            CallerError: there is no such place, or several.
         """
         spelled = spelled.strip()
         if is_anchor(spelled):
@@ -138,7 +139,8 @@ def body_line(path: Path, text: Text, line: int) -> int:
 def _line_with(path: Path, wanted: str, shown: str) -> int:
     """The only line of `path` with the text `wanted`.
 
-    Raises: CallerError: there is none, or several.
+    Raises:
+        CallerError: there is none, or several.
     """
     if not wanted:
         raise CallerError(f"{shown}: which line? Pass {shown}:LINE or {shown}:TEXT OF THE LINE.")

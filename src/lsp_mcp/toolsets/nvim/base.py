@@ -203,7 +203,8 @@ class NvimToolset(Toolset):
 async def buffer_of(connection: NvimConnection, number: int) -> dict[str, Any]:
     """Neovim's information about buffer `number`, 0 for the current one.
 
-    Raises: CallerError: there is none; the message lists the existing ones.
+    Raises:
+        CallerError: there is none; the message lists the existing ones.
     """
     found: dict[str, Any] | None = await connection.lua.call("buffer", number)
     if found is None:

@@ -30,8 +30,9 @@ class NvimDiagnostics:
     async def of_buffer(self, call: Call, sessions: Sessions, number: int) -> list[Json]:
         """Those of buffer `number`, 0 for the current one.
 
-        Raises: CallerError: there is no such buffer. UnavailableError: a language server has not reported on its
-        present text in time.
+        Raises:
+            CallerError: there is no such buffer.
+            UnavailableError: a language server has not reported on its present text in time.
         """
         host = _host(sessions)
         buffer = await buffer_of(host.present(), number)
