@@ -42,7 +42,7 @@ return { vim.uv.hrtime() - begun, lines }
 
 @dataclass(frozen=True)
 class Asked:
-    """A result, and how many milliseconds it took: in Neovim itself, and for who asked over the socket."""
+    """A result, and how many milliseconds it took: in Neovim itself, and for a client of the socket."""
 
     result: Any
     inside: float

@@ -58,7 +58,7 @@ def test_an_end_that_nobody_holds_any_more_is_not_roots(proc: Path) -> None:
         assert peer(proc) is None
 
 
-def test_a_later_connection_between_the_same_ports_is_another_one(proc: Path) -> None:
+def test_a_later_connection_between_the_same_ports_is_a_different_one(proc: Path) -> None:
     write(proc, line(OURS, THEIRS, 0, 9), line(THEIRS, OURS, 1000, 8))
     assert peer(proc) is None
 

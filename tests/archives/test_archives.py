@@ -62,7 +62,7 @@ def test_archive(path: Path, way: str, tmp_path: Path, request: pytest.FixtureRe
 
 
 class Run:
-    """One archive being done: what came of it takes the place of what it expects."""
+    """One archive being done: its answers replace the expected ones."""
 
     def __init__(self, archive: Archive, top: Path, way: str) -> None:
         self.archive = archive

@@ -101,7 +101,7 @@ def write_from(url: str, name: str, first: int, end: int) -> None:
 
 
 def fill_disk(url: str) -> None:
-    """Write until that fails for a file that may not become larger; then read what there is."""
+    """Write until that fails for a file that may not become larger; then read the file."""
     import resource
 
     store = Store(url)

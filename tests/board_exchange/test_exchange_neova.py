@@ -155,7 +155,7 @@ def test_a_board_with_tasks_keeps_its_stages(place: Place) -> None:
     assert place.get("1730979999999-0a")["stage"] == "Code review"
 
 
-def test_what_is_missing_is_done_without(place: Place, tmp_path: Path) -> None:
+def test_missing_parts_are_omitted(place: Place, tmp_path: Path) -> None:
     folder = tmp_path / ".neova"
     (folder / "tasks").mkdir(parents=True)
     (folder / "tasks" / "1730971200123-k4.json").write_text('{"title": "Only a title"}')

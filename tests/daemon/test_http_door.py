@@ -83,7 +83,7 @@ async def test_sessions_on_http_and_on_stdio_share_one_language_server_and_each_
             assert "5:6" in await called(one, name, **at)
             async with session(port) as third:
                 assert "Found 1 ref" in await called(third, name, **at)
-        await becomes(lambda: len(desk.status()[0]["clients"]) == 1)  # sessions that ended let go of the daemon
+        await becomes(lambda: len(desk.status()[0]["clients"]) == 1)  # ended sessions have disconnected
 
 
 @bounded

@@ -23,7 +23,7 @@ EXAMPLES = {"inotify": 300, "scan": 300, "watchfiles": 30}
 
 
 class Workspace:
-    """A root and a folder outside it. Numbers choose among what there is, so that few steps do nothing."""
+    """A root and a folder outside it. Numbers choose among the existing files, so that few steps do nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.root, self.outside = folder / "root", folder / "outside"

@@ -68,7 +68,7 @@ async def test_a_workspace_that_never_settles_gets_the_last_answer_and_a_note() 
 
 @bounded
 @pytest.mark.parametrize("error", [PathError("gone"), CallerError("no such place"), RefusedError("no identifier", 0)])
-async def test_an_error_of_a_state_that_is_no_more_is_not_told(error: Exception) -> None:
+async def test_an_error_of_an_earlier_state_is_not_reported(error: Exception) -> None:
     assert await ask(Changing(1, 2, 2), error, "new") == ("new", [])
 
 

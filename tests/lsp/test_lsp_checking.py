@@ -1,4 +1,4 @@
-"""What is asked of a server of which nothing is known, about what is wrong, and what is said of its answer."""
+"""Diagnostics requested from an unknown server, and what an answer says about them."""
 
 import sys
 from pathlib import Path

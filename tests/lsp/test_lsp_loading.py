@@ -360,7 +360,7 @@ async def test_what_a_cancelled_caller_left_unread_is_read_for_the_next(fake: Re
         first.cancel()
         await asyncio.wait([first])
         assert first.cancelled()
-        await session.request("fake/do", do())  # it has let go of the pipe
+        await session.request("fake/do", do())  # it has closed the pipe
         second = asyncio.create_task(session.sync())
         await told(fifo)
         await session.request("fake/do", do(fake.diagnostics("a.txt", fake.version("a.txt"))))
@@ -824,7 +824,7 @@ async def test_a_file_that_seems_included_but_is_not_in_the_index_is_searched(fa
     fake.write("a.txt", '#include "part.txt"')
     fake.build("a.txt")
     async with fake.reading() as session:
-        # As long as nothing is in the index, nothing is known of what it lacks.
+        # As long as nothing is in the index, its gaps are unknown.
         assert await missing(session, None, Use("word")) == []
         folder = Path(arguments(fake, 1)[0].removeprefix("--database=")) / "index"
     folder.mkdir()

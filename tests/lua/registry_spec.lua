@@ -143,7 +143,7 @@ it('arguments that are a list are refused', function()
   equal('t: the arguments must be an object', select(2, spec.call('t', 'text')))
 end)
 
-it('an unknown argument is passed on, and the caller told what there is', function()
+it('an unknown argument is passed on, and the known ones are listed', function()
   echo({ filename = { type = 'string' } })
   local result, _, remarks = spec.call('t', { file_name = 'a', b = 1 })
   equal({ got = { file_name = 'a', b = 1 } }, result)

@@ -154,7 +154,7 @@ async def direct(root: Path, nv: Neovim) -> AsyncIterator[Direct]:
 
 @dataclass
 class Face:
-    """A client of MCP, and what it was told: `changed` that the list of tools is another one."""
+    """An MCP client and its notifications: `changes` has an entry for each change of the list of tools."""
 
     nv: Neovim
     client: Client

@@ -297,7 +297,7 @@ def test_a_document_that_is_none_is_refused_by_every_tool(document: Any, said: s
     shared.run(run())
 
 
-def test_what_is_not_there_is_named_with_what_there_is(shared: Shared) -> None:
+def test_an_error_about_a_missing_thing_lists_the_existing_ones(shared: Shared) -> None:
     async def run() -> None:
         tools = shared.tools()
         number = await buffer_number(shared.nv, GO)

@@ -34,7 +34,7 @@ from lsp_mcp.uris import uri_path
 from lsp_mcp.workspace import Workspace
 from nvim.neovims import Neovim, neovim
 
-# What every language client sends: method and state of each request, and an event for who waits for one.
+# What every language client sends: method and state of each request, and an event for those that wait for one.
 WATCH_REQUESTS = """
 _G.requests = {}
 vim.api.nvim_create_autocmd('LspRequest', { callback = function(event)

@@ -353,7 +353,7 @@ async def test_what_cannot_be_sent_leaves_the_line_as_it_was() -> None:
 
 
 @bounded
-async def test_every_message_is_logged_for_who_debugs(caplog: pytest.LogCaptureFixture) -> None:
+async def test_every_message_is_logged_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "lsp_mcp.wire.peer")
     async with line() as other:
         asked = other.ask("textDocument/hover", {"x": 1})

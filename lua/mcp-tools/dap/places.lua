@@ -38,7 +38,7 @@ local function from_anchor(anchor)
   return vim.uri_decode(file), tonumber(line)
 end
 
--- The name in an open buffer's path, for who has the directory wrong.
+-- The name in an open buffer's path, for callers with a wrong directory.
 local function open_namesake(path)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     local name = vim.api.nvim_buf_get_name(buffer)

@@ -55,7 +55,7 @@ local function with_session(args)
   return args
 end
 
--- The tools that resume a program. They wait for what comes of it, within a bound: a call that only says that the
+-- The tools that resume a program. They wait for the result, within a bound: a call that only says that the
 -- program runs costs another.
 local function resuming(name, request, description, wait_default)
   return {

@@ -38,7 +38,7 @@ _Keys = tuple[str, ...]
 _Visit = Callable[[Json, _Keys, str | None, FieldPath], Json]
 """Called with an object that has a place, the keys of its numbers, its document's URI and the way to it.
 
-Returns the numbers that take the place of these; none leaves them.
+Returns the numbers that replace these; none leaves them.
 """
 
 

@@ -142,7 +142,7 @@ class _Import:
             if (stage.name, stage.activities) == (known.name, known.activities):
                 self._done.did("stage", "unchanged")
             else:
-                self._skip("stage", f"the stage {known.name} is another one on the board", file="stages.json")
+                self._skip("stage", f"the stage {known.name} is a different one on the board", file="stages.json")
             return known
         if names.get(after.name.casefold(), known.id) != known.id:
             self._skip("stage", f"another stage is called {after.name} on the board", file="stages.json")

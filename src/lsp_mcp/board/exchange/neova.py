@@ -1,6 +1,6 @@
 """A `.neova` folder (neova.studio) as plain data.
 
-What is missing is done without, what our board has no place for is kept as text, and a file that cannot be used is
+Missing parts are omitted, parts without a place on our board are kept as text, and a file that cannot be used is
 named with the reason.
 """
 
