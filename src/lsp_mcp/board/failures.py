@@ -1,4 +1,4 @@
-"""What is wrong with a database, as errors that say what to do. Pure."""
+"""Problems of a database, as errors that say what to do. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Failures:
         return ConfigError(f"the board {self.shown} cannot be opened: {why}")
 
     def broken(self, error: SQLAlchemyError) -> ConfigError:
-        """It cannot be opened, and was left as it is."""
+        """It cannot be opened, and was left unchanged."""
         return self.cannot_open(f"{words_of(error)}. It was left as it is{self._rescue(error)}.")
 
     def unavailable(self, error: SQLAlchemyError, *, is_known: bool = True) -> UnavailableError:
-        """It cannot be used now; `is_known` says whether it is known that nothing was stored."""
+        """It cannot be used now; `is_known`: it is known that nothing was stored."""
         what = (
             "Nothing was changed"
             if is_known
@@ -50,7 +50,7 @@ class Failures:
         )
 
     def _rescue(self, error: Exception) -> str:
-        """What to do about a broken file, as the end of a sentence."""
+        """How to repair a broken file, for the end of a sentence."""
         if not self._file or not any(words in words_of(error) for words in _BROKEN):
             return ""
         file, new = shlex.quote(str(self._file)), shlex.quote(f"{self._file}.rescued")
@@ -59,13 +59,13 @@ class Failures:
 
 
 def shown_url(url: str) -> str:
-    """Where the database of `url` is, without a password."""
+    """The place of the database of `url`, without a password."""
     file = url.removeprefix("sqlite:///")
     return sa.make_url(url).render_as_string(hide_password=True) if file == url else file
 
 
 def words_of(error: Exception) -> str:
-    """The database's own words."""
+    """The database's own message."""
     return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
 
 

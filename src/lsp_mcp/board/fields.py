@@ -1,4 +1,4 @@
-"""What texts, titles and tags may be. Raises `CallerError`s that say what would do."""
+"""Constraints of texts, titles and tags. Raises `CallerError`s that say what is allowed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MOST_TAGS, _MOST_TAG = 20, 60
 MOST_NAME = 60
 _MOST_BRANCH = 255
 _MOST_SOUGHT = 300
-# Control characters, halves of a character, and what reverses the text after it: text from right to left
-# needs none of those.
+# Control characters, lone surrogates, and characters that reverse the text after them, which right-to-left text does
+# not need.
 _BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def now() -> str:
-    """The time, UTC, as the tables have it."""
+    """The time, UTC, in the format of the tables."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -71,12 +71,12 @@ def tags(values: Iterable[str]) -> list[str]:
 
 
 def tag_key(tag: str) -> str:
-    """What a tag is found by: the same for all ways to write it."""
+    """The search key of a tag: the same for all its spellings."""
     return " ".join(tag.split()).casefold()[:_MOST_TAG]
 
 
 def sought(value: str, what: str = "text") -> str:
-    """What somebody looks for: an id that was typed, or a part of a text."""
+    """A search text: an id that was typed, or a part of a text."""
     text = value.strip()
     if len(text) > _MOST_SOUGHT:
         raise CallerError(f"the {what} has {len(text):,} characters; at most {_MOST_SOUGHT} can be searched for.")
@@ -105,7 +105,7 @@ def branch(value: str) -> str | None:
 
 
 def printable(value: str, most: int) -> str:
-    """A text of somebody else's as far as it can be stored."""
+    """Text from elsewhere, as far as it can be stored."""
     return _BAD.sub("", value)[:most]
 
 

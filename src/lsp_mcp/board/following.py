@@ -1,7 +1,7 @@
-"""Hearing at once of what other processes do with the same board: `Follower`, one for each kind of database.
+"""Immediate notice of changes by other processes on the same board: `Follower`, one for each kind of database.
 
-What was written is read from the table of changes; a follower only says that it is time to look. What was merely read
-(activity) is not worth a write to the database: it goes through a small file beside it, or PostgreSQL's NOTIFY.
+Changes are read from the table of changes; a follower only triggers that. Mere reads (activity) are not worth a write
+to the database: they go through a small file beside it, or PostgreSQL's NOTIFY.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lsp_mcp.board.store import CHANNEL, CONNECT, Store
 log = logging.getLogger(__name__)
 
 _DEBOUNCE, _STEP = 40, 10  # milliseconds in which wake-ups become one
-_AT_LEAST = 5_000  # milliseconds after which files are looked at anyway: their writer may have been killed
+_AT_LEAST = 5_000  # milliseconds after which files are read anyway: their writer may have been killed
 _PAUSE = 1.0  # seconds before the connection to PostgreSQL is tried again
 _ACTIVITY = f"{CHANNEL}_activity"
 
@@ -37,19 +37,19 @@ class Follower(Protocol):
         """Until cancelled."""
 
     def tell(self, activity: Activity) -> None:
-        """Let others know; blocking, but briefly. Any thread may call it."""
+        """Notify other processes; blocking, but briefly. Any thread may call it."""
 
     def close(self) -> None:
-        """Nothing is told any more."""
+        """Stop notifying."""
 
 
 def follower(store: Store) -> Follower:
-    """The one that fits the database."""
+    """The follower for the kind of database."""
     return FileFollower(store.file) if store.file else PostgresFollower(store.url)
 
 
 class FileFollower:
-    """Hears from the kernel of writes to SQLite's files."""
+    """Notified by the kernel of writes to SQLite's files."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
@@ -72,7 +72,7 @@ class FileFollower:
             rust_timeout=_AT_LEAST,
             yield_on_timeout=True,
         )
-        # What was written until the watch stands: it does when the first step of the loop below is over.
+        # Changes before the watch starts: it has started when the first step of the loop below is over.
         asyncio.get_running_loop().call_soon(look)
         async for found in watching:
             names = {Path(path).name for _, path in found}
@@ -115,7 +115,7 @@ class PostgresFollower:
         self._lock = threading.Lock()
 
     async def run(self, look: Looked, seen: Callable[[Activity], None]) -> None:
-        """See `Follower.run`; a connection that is lost is made again."""
+        """See `Follower.run`; a lost connection is replaced."""
         import psycopg
 
         while True:
@@ -124,7 +124,7 @@ class PostgresFollower:
                 async with await connecting as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     await connection.execute(f"LISTEN {_ACTIVITY}")
-                    look()  # what happened while nobody listened
+                    look()  # events while nobody listened
                     async for notice in connection.notifies():
                         if notice.channel == _ACTIVITY:
                             with contextlib.suppress(ValueError):

@@ -63,7 +63,7 @@ def update_standard(
 
 
 def delete_standard(at: Transaction, id_: str) -> dict[str, Any]:
-    """Put a standard into the trash; returns what it was. Raises CallerError if there is none."""
+    """Move a standard to the trash; returns what it was. Raises CallerError if there is none."""
     return _delete(at, standards, "standard", id_)
 
 
@@ -118,7 +118,7 @@ def update_snippet(
 
 
 def delete_snippet(at: Transaction, id_: str) -> dict[str, Any]:
-    """Put a snippet into the trash; returns what it was. Raises CallerError if there is none."""
+    """Move a snippet to the trash; returns what it was. Raises CallerError if there is none."""
     return _delete(at, snippets, "snippet", id_)
 
 

@@ -1,4 +1,4 @@
-"""A call that was made twice is carried out once: `once`, by a key that its caller chose."""
+"""Repeated calls are carried out once: `once`, by a key that the caller chose."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _KEPT = 10_000
 
 @dataclass(frozen=True)
 class Key:
-    """What a call is known by: the text that its caller chose, and a hash of what it asked."""
+    """The identity of a call: the text that its caller chose, and a hash of its arguments."""
 
     text: str
     asked: str
 
     def __post_init__(self) -> None:
-        """Raises CallerError if others could have the same."""
+        """Raises CallerError if others could use the same text."""
         fields.sought(self.text[:_SHORTEST], "idempotency key")
         if not _SHORTEST <= len(self.text) <= _LONGEST:
             raise CallerError(
@@ -36,7 +36,7 @@ class Key:
 
 
 def once(at: Transaction, key: Key, work: Work[Any]) -> Any:
-    """What `work` returns, which JSON must be able to hold; or what it returned when a call with this key was stored.
+    """The result of `work`, as JSON; or the stored result of an earlier call with this key.
 
     Raises:
         CallerError: the key was used for something else.

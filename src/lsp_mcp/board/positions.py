@@ -16,7 +16,7 @@ Row = RowMapping | Mapping[str, Any]  # of the table of tasks, or of stages
 
 
 def last(at: Transaction, stage: str) -> float:
-    """A position behind all tasks of the stage of that id."""
+    """A position after all tasks of the stage of that id."""
     found = at.connection.execute(sa.select(sa.func.max(tasks.c.position)).where(tasks.c.stage == stage)).scalar()
     return float(found or 0.0) + 1.0
 
@@ -29,7 +29,7 @@ def is_before(at: Transaction, row: Row, next_: Row | None) -> bool:
 
 
 def before(at: Transaction, stage: Row, next_: Row, moved: str) -> float:
-    """A position right before the task `next_`; those of its stage are spread out once there is no room.
+    """A position directly before the task `next_`; those of its stage are spread out once there is no room.
 
     Raises:
         CallerError: `next_` is in another stage.

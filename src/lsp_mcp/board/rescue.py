@@ -1,4 +1,4 @@
-"""What is readable of a broken board's file, in a new one: `python -m lsp_mcp.board.rescue BROKEN NEW`."""
+"""Copies the readable parts of a broken board's file to a new one: `python -m lsp_mcp.board.rescue BROKEN NEW`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lsp_mcp.errors import CallerError, LspMcpError
 
 
 def rescue(broken: Path, new: Path) -> dict[str, int]:
-    """Copy all rows that can be read from the file `broken` into a board in the file `new`; how many by table.
+    """Copy all readable rows from the file `broken` into a board in the file `new`; returns their number by table.
 
     Raises:
-        CallerError: there is no such file, or the new one is there already.
-        ConfigError: the new one cannot be made.
+        CallerError: there is no such file, or the new one exists already.
+        ConfigError: the new one cannot be created.
         sqlite3.Error: nothing can be read.
     """
     if not broken.is_file():
@@ -27,7 +27,7 @@ def rescue(broken: Path, new: Path) -> dict[str, int]:
     if new.exists():
         raise CallerError(f"{new} exists already; name a new file")
     source = sqlite3.connect(f"{broken.absolute().as_uri()}?mode=ro", uri=True)
-    # It makes SQLite read a file that is shorter than it says.
+    # Makes SQLite read a file that is shorter than its header says.
     source.execute("PRAGMA writable_schema=ON")
     source.execute("SELECT count(*) FROM sqlite_master")  # or it is not a database at all
     store = Store(f"sqlite:///{new}")
@@ -56,7 +56,7 @@ def _copy(source: sqlite3.Connection, at: Transaction) -> dict[str, int]:
             found += at.connection.exec_driver_sql(insert, row).rowcount
         counts[table.name] = found
     stages.fill(at)
-    # What belongs to something that is lost.
+    # Rows that belong to something that is lost.
     place = stages.default(at)["id"]
     at.connection.exec_driver_sql("UPDATE tasks SET stage = ? WHERE stage NOT IN (SELECT id FROM stages)", (place,))
     settle(at.connection)
@@ -72,7 +72,7 @@ def _copy(source: sqlite3.Connection, at: Transaction) -> dict[str, int]:
 
 
 def _rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """From the beginning until what is broken, then from the end until there; some come twice."""
+    """From the beginning up to the broken part, then from the end; some come twice."""
     for order in ("ASC", "DESC"):
         try:
             yield from source.execute(f'SELECT {columns} FROM "{table}" NOT INDEXED ORDER BY rowid {order}')  # noqa: S608

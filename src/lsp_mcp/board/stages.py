@@ -1,4 +1,4 @@
-"""The workflow: stages, in order, one of which new tasks come into; some complete tasks (see `workflow`)."""
+"""The workflow: stages in order, one of which new tasks enter; some complete tasks (see `workflow`)."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def listed(at: Transaction) -> list[Stage]:
 
 
 def find(at: Transaction, name: str) -> Stage:
-    """The stage that is called `name`, in any case, or has that id.
+    """The stage with that name, in any case, or id.
 
     Raises:
-        CallerError: there is none; the message lists those there are.
+        CallerError: there is none; the message lists the existing ones.
     """
     return named(rows(at), name)
 
 
 def named(there: Sequence[Stage], name: str) -> Stage:
-    """The same of the stages `there`."""
+    """The same among the stages `there`."""
     wanted = " ".join(name.split()).casefold()
     by_name = [row for row in there if row["name"].casefold() == wanted]
     for row in by_name or [row for row in there if row["id"] == wanted]:
@@ -83,7 +83,7 @@ def named(there: Sequence[Stage], name: str) -> Stage:
 
 
 def default(at: Transaction) -> Stage:
-    """The one that new tasks come into."""
+    """The stage that new tasks enter."""
     return next(row for row in rows(at) if row["is_default"])
 
 
@@ -97,7 +97,7 @@ def create(
     completes: bool = False,
     activities: Sequence[dict[str, str]] = (),
 ) -> Stage:
-    """A new stage, behind `after`, else as the last.
+    """A new stage, after `after`, else the last.
 
     Raises:
         CallerError: there is one of that name, or a value cannot be used.
@@ -228,7 +228,7 @@ def delete(at: Transaction, name: str, move_tasks_to: str | None = None) -> int:
 
 
 def _carry(at: Transaction, stage: Stage, other: Stage, message: str) -> None:
-    """All tasks of a stage into another, behind those there, or into what has become of it."""
+    """Move all tasks of a stage to another, after those there, or to its replacement."""
     here = tasks.c.stage == stage["id"]
     said: dict[str, list[Any]] = {}
     behind = 0.0

@@ -46,7 +46,7 @@ def create(
     depends_on: Iterable[str] = (),
     anchored: Sequence[Mapping[str, Any]] = (),
 ) -> Task:
-    """A new task, at the end of its stage, as `views.one` has it.
+    """A new task, at the end of its stage, in the form of `views.one`.
 
     Raises:
         CallerError: there is no such stage or task to depend on, or a text cannot be used.
@@ -139,7 +139,7 @@ def update(
 
 
 def append(at: Transaction, typed: str, content: str, section: str | None = None) -> Task:
-    """A task with `content` at the end of its description, or under the heading `section`, which is made if missing.
+    """A task with `content` appended to its description, or under the heading `section`, which is added if missing.
 
     Raises:
         CallerError: there is no such task, or the text cannot be used.
@@ -213,7 +213,7 @@ def move(
 
 
 def delete(at: Transaction, typed: str, expected_revision: int | None = None, *, force: bool = False) -> Task:
-    """Put a task into the trash; returns what it was. Raises as `update`."""
+    """Move a task to the trash; returns what it was. Raises as `update`."""
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
     overrode = claims.protect(at, row, force=force)
@@ -262,13 +262,13 @@ def _checked(**values: Any) -> dict[str, Any]:
 
 
 def _text(description: str) -> dict[str, Any]:
-    """The values of a task's row that its description makes."""
+    """The columns of a task's row that follow from its description."""
     boxes = markdown.checkboxes(description)
     return {"description": description, "boxes": len(boxes), "ticked": sum(box.ticked for box in boxes)}
 
 
 def _new_place(at: Transaction, stage: str) -> tuple[str, float]:
-    """An id that no task has, and none in the trash had; and the position behind all tasks of a stage."""
+    """An id that no task has or had; and the position after all tasks of a stage."""
     newest = sa.select(sa.func.max(tasks.c.position)).where(tasks.c.stage == stage).scalar_subquery()
     for _ in range(_TRIES):
         id_ = new_id("t")

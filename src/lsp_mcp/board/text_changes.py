@@ -1,10 +1,10 @@
-"""How a text was changed, as what the history keeps: small, and enough to get each of the two from the other. Pure."""
+"""Changes of a text in the history: small, and enough to compute each version from the other. Pure."""
 
 from __future__ import annotations
 
 from typing import Any, TypedDict
 
-_WHOLE = 200  # characters of both texts that are kept whole, for readers of the history
+_WHOLE = 200  # characters of both texts that are stored whole, for readers of the history
 
 
 class TextChange(TypedDict):
@@ -16,7 +16,7 @@ class TextChange(TypedDict):
 
 
 def change(before: Any, after: Any) -> list[Any] | TextChange:
-    """What the history keeps of a field's change: [before, after], of long texts only where they differ."""
+    """A field's change in the history: [before, after], for long texts only where they differ."""
     if not isinstance(before, str) or not isinstance(after, str) or len(before) + len(after) <= _WHOLE:
         return [before, after]
     at = _common(before, after)
@@ -25,7 +25,7 @@ def change(before: Any, after: Any) -> list[Any] | TextChange:
 
 
 def before(after: Any, kept: list[Any] | TextChange) -> Any:
-    """The value that a change was made of, from the one that it made.
+    """The earlier value, from the later one and the change.
 
     Raises:
         ValueError: the change is not of this text.
@@ -39,6 +39,6 @@ def before(after: Any, kept: list[Any] | TextChange) -> Any:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The length of their common prefix."""
     shortest = min(len(one), len(other))
     return next((at for at in range(shortest) if one[at] != other[at]), shortest)

@@ -1,4 +1,4 @@
-"""What was deleted, until somebody wants it back: the rows of it, as they were, and its history."""
+"""Deleted items, until they are restored: their rows, unchanged, and their history."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ROWS: dict[Kind, tuple[sa.Column[Any], ...]] = {
 
 
 def put(at: Transaction, kind: Kind, ref: str, title: str) -> None:
-    """Take all rows of a thing out of their tables and keep them."""
+    """Remove all rows of an item from their tables and store them."""
     content: dict[str, list[dict[str, Any]]] = {}
     for column in _ROWS[kind]:
         rows = at.connection.execute(sa.select(column.table).where(column == ref)).mappings()
@@ -53,7 +53,7 @@ def put(at: Transaction, kind: Kind, ref: str, title: str) -> None:
 
 
 def tables_of(kind: Kind) -> dict[str, sa.Table]:
-    """The tables that have rows of such a thing, by name."""
+    """The tables that have rows of such an item, by name."""
     return {column.table.name: column.table for column in _ROWS[kind]}
 
 
@@ -63,7 +63,7 @@ def is_number(column: sa.Column[Any]) -> bool:
 
 
 def listed(at: Transaction, limit: int = 100) -> tuple[list[dict[str, Any]], int]:
-    """What is in it, what was deleted last first, at most `limit`; and how many there are."""
+    """The contents of the trash, most recently deleted first, at most `limit`; and the total number."""
     total = at.connection.execute(sa.select(sa.func.count()).select_from(trash)).scalar() or 0
     shown = [column for column in trash.c if column.name != "content"]
     rows = at.connection.execute(sa.select(*shown).order_by(trash.c.id.desc()).limit(limit)).mappings()
@@ -71,9 +71,10 @@ def listed(at: Transaction, limit: int = 100) -> tuple[list[dict[str, Any]], int
 
 
 def take(at: Transaction, kind: Kind, ref: str) -> tuple[str, dict[str, list[dict[str, Any]]]] | None:
-    """The id and the rows, by table, of what was last deleted under an id or the name of a stage; None: nothing.
+    """The id and the rows, by table, of the item most recently deleted under an id or the name of a stage; None if
+    there is none.
 
-    They are no longer in the trash then.
+    They are then no longer in the trash.
     """
     sought = fields.sought(ref, f"id of the {kind}")
     named = (trash.c.ref == sought) | ((trash.c.kind == "stage") & (sa.func.lower(trash.c.title) == sought))
@@ -86,7 +87,7 @@ def take(at: Transaction, kind: Kind, ref: str) -> tuple[str, dict[str, list[dic
 
 
 def put_back(at: Transaction, content: dict[str, list[dict[str, Any]]]) -> None:
-    """Rows into their tables again; of an older board without the columns that there were not."""
+    """Restore rows to their tables; rows of an older board lack columns."""
     for name, rows in content.items():
         table = metadata.tables[name]
         for row in rows:
@@ -94,7 +95,7 @@ def put_back(at: Transaction, content: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def empty(at: Transaction, id_: int | None = None) -> int:
-    """Delete for good the entry of that number, or all; how many.
+    """Permanently delete the entry of that number, or all; returns their number.
 
     Raises:
         CallerError: there is no such entry.

@@ -1,4 +1,4 @@
-"""Earlier revisions of tasks, stages, standards and snippets: what they were, and going back to them."""
+"""Earlier revisions of tasks, stages, standards and snippets: reading and restoring them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEXTS = {"standard": ("content", "description"), "snippet": ("title", "content"
 
 
 def of(at: Transaction, kind: Kind, typed: str) -> dict[str, Any]:
-    """What is there now: `id`, `revision`, and `entries`, its history, the oldest first.
+    """The present state: `id`, `revision`, and `entries`, its history, the oldest first.
 
     Raises:
         CallerError: there is none, in the trash neither.
@@ -38,22 +38,22 @@ def of(at: Transaction, kind: Kind, typed: str) -> dict[str, Any]:
 
 
 def as_of(at: Transaction, kind: Kind, typed: str, revision: int) -> dict[str, Any]:
-    """All fields that a thing had at a revision.
+    """All fields of an item at a revision.
 
     Raises:
-        CallerError: there is none, there was no such revision, or nobody kept the text that it had.
+        CallerError: there is no such item or revision, or its text was not stored.
     """
     ref, _, now = _now(at, kind, typed)
     return history.as_of(now, revision, history.entries(at, kind, ref), ref)
 
 
 def revert(at: Transaction, kind: Kind, typed: str, revision: int | None = None) -> dict[str, Any]:
-    """A thing as it was at a revision, else before its last change, else before it was deleted; `id`, `revision`.
+    """Restore an item to a revision, else to before its last change, else to before it was deleted; `id`, `revision`.
 
-    That is a change like others: a new revision with an entry in the history.
+    This is an ordinary change: a new revision with an entry in the history.
 
     Raises:
-        CallerError: there is no such thing or revision, nobody kept the text that it had, or it does not fit any more.
+        CallerError: there is no such item or revision, its text was not stored, or it no longer fits.
     """
     ref = _ref(kind, typed)
     if revision is None and not _is_there(at, kind, ref) and (found := trash.take(at, kind, ref)) is not None:
@@ -104,7 +104,7 @@ def _now(at: Transaction, kind: Kind, typed: str) -> tuple[str, int, dict[str, A
 
 
 def _change(at: Transaction, kind: Kind, ref: str, wanted: dict[str, Any], message: str) -> int:
-    """Give a thing these values; its revision then."""
+    """Give an item these values; returns its new revision."""
     match kind:
         case "task":
             return int(tasks.update(at, ref, message=message, **_task_values(at, ref, wanted))["revision"])
@@ -162,7 +162,7 @@ def _after(at: Transaction, ref: str, order: Sequence[str]) -> str:
 
 
 def _restore(at: Transaction, kind: Kind, ref: str, content: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """What was in the trash, in its place again."""
+    """Restore an item from the trash."""
     row = content[f"{kind}s"][0]
     revision = row["revision"] = history.last_revision(at, kind, ref) + 1
     edges: list[dict[str, Any]] = []

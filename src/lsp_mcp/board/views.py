@@ -1,4 +1,4 @@
-"""Tasks as they are read: lists, what is ready, and one with everything."""
+"""Reading tasks: lists, ready tasks, and one with everything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Task = dict[str, Any]
 
 MOST_LISTED = 1_000
 _NEAREST = 3
-_MOST_SKIPPED = 32  # ready tasks, where many agents take one at once
+_MOST_SKIPPED = 32  # ready tasks among which one is chosen, where many agents claim at once
 _PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branch", "position", "revision",
           "updated_at", "completed_at", "archived_at")  # fmt: skip
 _LISTED = (
@@ -95,7 +95,7 @@ def listed(
 
 
 def first_of_each(at: Transaction, places: Sequence[str], limit: int) -> list[Task]:
-    """The first tasks of each of these stages, by id, as `listed` has them: what a screen shows at first."""
+    """The first tasks of each of these stages, by id, in the form of `listed`: a screenful."""
     found: list[Task] = []
     for place in places:
         wanted = sa.and_(tasks.c.archived_at.is_(None), tasks.c.stage == place)
@@ -104,12 +104,12 @@ def first_of_each(at: Transaction, places: Sequence[str], limit: int) -> list[Ta
 
 
 def count_archived(at: Transaction) -> int:
-    """How many tasks are in the archive."""
+    """The number of tasks in the archive."""
     return _count(at, tasks.c.archived_at.is_not(None))
 
 
 def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
-    """The pending tasks that nobody works on and that wait for no other, the most urgent first; and how many.
+    """The pending tasks that are unclaimed and not blocked, the most urgent first; and their number.
 
     Those of one priority are in the order of the board.
     """
@@ -117,7 +117,9 @@ def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
 
 
 def next_ready(at: Transaction) -> str | None:
-    """The id of the first of those, or of one soon after it once others were quicker: not all try to take the same."""
+    """The id of the first of those, or of one of the next ones after a conflict: so that agents don't
+    all try the same.
+    """
     skipped = secrets.randbelow(min(2**at.attempt, _MOST_SKIPPED))
     found = sa.select(tasks.c.id).select_from(_FROM).where(dependencies.is_ready())
     found = found.order_by(tasks.c.priority, *_ORDER).limit(1)
@@ -150,7 +152,7 @@ def get(at: Transaction, typed: str) -> Task:
 
 
 def one(at: Transaction, id_: str) -> Task:
-    """What a list says of the task of that id, but for what it waits for."""
+    """A list entry for the task of that id, without its dependencies."""
     found = sa.select(*_LISTED).select_from(_FROM).where(tasks.c.id == id_)
     return dict(at.connection.execute(found).mappings().one())
 
@@ -205,7 +207,7 @@ def anchors_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
 
 
 def comments_of(at: Transaction, id_: str) -> list[dict[str, Any]]:
-    """What people and agents have said of a task, the oldest first."""
+    """The comments on a task, the oldest first."""
     rows = at.connection.execute(sa.select(comments).where(comments.c.task == id_).order_by(comments.c.id)).mappings()
     return [{key: row[key] for key in ("id", "at", "who", "agent", "text")} for row in rows]
 

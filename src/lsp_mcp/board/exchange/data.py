@@ -16,7 +16,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # PostgreSQL's integers
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage; without a position it comes behind the others."""
+    """A stage; without a position it comes last."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Task:
-    """A task; times are as in the tables, empty if nobody knows; without a position it comes last in its stage."""
+    """A task; times are as in the tables, empty if unknown; without a position it comes last in its stage."""
 
     id: str
     title: str
@@ -78,7 +78,7 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that is left out, and why."""
+    """An omitted item, and the reason."""
 
     file: str  # in the folder, /-separated
     reason: str
@@ -86,22 +86,22 @@ class Problem:
 
 @dataclass
 class Contents:
-    """All of a board, or all that could be read of a folder."""
+    """All of a board, or everything readable in a folder."""
 
     source: Literal["board", "neova", "export"]
     stages: list[Stage] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     standards: list[Standard] = field(default_factory=list)
     snippets: list[Snippet] = field(default_factory=list)
-    files: dict[tuple[Kind, str], str] = field(default_factory=dict)  # which file says it, by kind and id
-    edited: set[tuple[Kind, str]] = field(default_factory=set)  # what somebody changed in its file
+    files: dict[tuple[Kind, str], str] = field(default_factory=dict)  # the file of each item, by kind and id
+    edited: set[tuple[Kind, str]] = field(default_factory=set)  # items that were edited in their files
     broken: list[Problem] = field(default_factory=list)  # files that cannot be used
     talk: Talk = field(default_factory=Talk)
     trash: Trash = field(default_factory=Trash)
-    notes: list[str] = field(default_factory=list)  # what else is not as it was in the files
+    notes: list[str] = field(default_factory=list)  # other differences from the files
 
     def file(self, kind: Kind, id_: str) -> str:
-        """The file that says it."""
+        """The file of the item."""
         return self.files.get((kind, id_), id_)
 
 
@@ -115,7 +115,7 @@ def stage_id(stages: list[Stage], spelled: str) -> str | None:
 
 
 def differences(before: Task, after: Task) -> dict[str, list[Any]]:
-    """What people would call different, by field: [before, after]."""
+    """The differences visible to people, by field: [before, after]."""
     plain = ("title", "description", "stage", "status", "priority", "branch")
     pairs: dict[str, list[Any]] = {name: [getattr(before, name), getattr(after, name)] for name in plain}
     pairs["tags"] = [list(before.tags), list(after.tags)]
@@ -127,6 +127,6 @@ def differences(before: Task, after: Task) -> dict[str, list[Any]]:
 
 
 def same_text(before: Standard | Snippet, after: Standard | Snippet) -> bool:
-    """Whether two standards or snippets say the same."""
+    """Whether two standards or snippets have the same content."""
     names = ("description", "content") if isinstance(before, Standard) else ("title", "content", "tags")
     return all(getattr(before, name) == getattr(after, name) for name in names)

@@ -21,7 +21,7 @@ Kind = Literal["task", "stage", "standard", "snippet"]
 Text = Annotated[str, Meta(max_length=1_000_000, pattern=NO_SURROGATES)]
 Rows = dict[str, list[dict[str, Any]]]  # by table
 
-# What a column's type does not say of its values.
+# Constraints of a column's values beyond its type.
 _COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("id", "task", "depends_on"), Id),
     "tags": list[Annotated[str, Meta(max_length=60, pattern=NO_SURROGATES)]],
@@ -35,7 +35,7 @@ _TYPES: dict[type, Any] = {sa.Integer: Annotated[int, Meta(ge=0, le=2**31 - 1)],
 
 
 class Deleted(Struct, forbid_unknown_fields=True):
-    """Something in the trash, with the rows that it was, by table."""
+    """An item of the trash, with its former rows by table."""
 
     kind: Kind
     ref: Id
@@ -58,14 +58,14 @@ class Done(Struct, forbid_unknown_fields=True):
 
 
 class Trash(Struct, forbid_unknown_fields=True):
-    """All of that, each in the order of events."""
+    """All of these, each in the order of events."""
 
     deleted: list[Deleted] = []
     history: list[Done] = []
 
 
 def parsed(text: str) -> Trash:
-    """What a `trash.json` says. Raises CallerError, which says where it is wrong."""
+    """The content of a `trash.json`. Raises CallerError with the place of an error."""
     try:
         found = msgspec.json.decode(text, type=Trash)
         for number, one in enumerate(found.deleted):
@@ -76,7 +76,7 @@ def parsed(text: str) -> Trash:
 
 
 def load(at: Transaction) -> Trash:
-    """All that the board has."""
+    """Everything deleted from the board."""
     gone = tables.history.c.ref.not_in(sa.select(tables.tasks.c.id))
     return Trash(
         deleted=all_of(at, tables.trash, Deleted, tables.trash.c.id),
@@ -85,7 +85,7 @@ def load(at: Transaction) -> Trash:
 
 
 def store(at: Transaction, found: Trash) -> int:
-    """Put what is not there yet into the board's trash, but for tasks that the board has; how much that was."""
+    """Add new entries to the board's trash, except for tasks that the board has; returns their number."""
     here = set(at.connection.execute(sa.select(tables.tasks.c.id)).scalars())
     deleted = [one for one in found.deleted if one.kind != "task" or one.ref not in here]
     count = insert_new(at, tables.trash, deleted, "kind", "ref", "at", "who")
@@ -97,7 +97,7 @@ def store(at: Transaction, found: Trash) -> int:
 
 
 def _checked(one: Deleted, where: str) -> Rows:
-    """The rows of something in the trash, if its tables could take them all. Raises DecodeError or AnchorError."""
+    """The rows of an item of the trash, if its tables could take them all. Raises DecodeError or AnchorError."""
     own, allowed = f"{one.kind}s", trash.tables_of(one.kind)
     if unknown := one.content.keys() - allowed:
         raise msgspec.ValidationError(f"{sorted(unknown)[0][:40]!r} holds nothing of a {one.kind} - at `{where}`")
@@ -124,7 +124,7 @@ def _row(table: sa.Table, row: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 @cache
 def _struct(table: sa.Table) -> type[Struct]:
-    """A row of a table; of an older board it lacks some columns."""
+    """A row of a table; one of an older board lacks some columns."""
     columns = [(str(column.name), _type(column), msgspec.UNSET) for column in table.c if not trash.is_number(column)]
     return msgspec.defstruct(table.name, columns, forbid_unknown_fields=True)
 

@@ -1,7 +1,7 @@
-"""A board into a folder of Markdown: one file per task, standard and snippet, and `stages.json`.
+"""Exporting a board to a folder of Markdown: one file per task, standard and snippet, and `stages.json`.
 
-Files of an earlier export are replaced, and removed if what they are of is gone. What anybody else has put there is
-left alone, and what somebody has edited and not yet imported is not overwritten.
+Files of an earlier export are replaced, or removed if their item is gone. Other files are left alone, and files that
+were edited and not yet imported are not overwritten.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from lsp_mcp.board.exchange.reading import is_former_export
 from lsp_mcp.errors import CallerError, UnavailableError
 from lsp_mcp.prose import first_few
 
-_OWN = (".git", ".gitignore", ".gitattributes")  # may lie in a folder that is exported to
+_OWN = (".git", ".gitignore", ".gitattributes")  # may be in a folder that is exported to
 
 
 @dataclass
 class Exported:
-    """What an export did: paths in the folder."""
+    """The result of an export: paths in the folder."""
 
     written: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
@@ -31,11 +31,11 @@ class Exported:
 
 
 def export_to(folder: Path, contents: Contents, *, force: bool = False) -> Exported:
-    """Write a board to a folder, which is made if only it is missing; with `force` over files that were edited.
+    """Write a board to a folder, which is created if only its last part is missing; with `force` over edited files.
 
     Raises:
-        CallerError: the folder has other things in it, or files that were edited since the export; nothing was changed.
-        UnavailableError: the system refused half way; another export puts that right.
+        CallerError: the folder contains other things, or files that were edited since the export; nothing was changed.
+        UnavailableError: the system refused half way; another export repairs that.
     """
     wanted = _files(contents)
     _check(folder)
@@ -44,7 +44,7 @@ def export_to(folder: Path, contents: Contents, *, force: bool = False) -> Expor
         folder.mkdir(exist_ok=True)
         for path in folders.leftovers(folder, FOLDERS):
             path.unlink(missing_ok=True)
-        for name, text in wanted.items():  # stages.json first: it says that the folder is ours
+        for name, text in wanted.items():  # stages.json first: it marks the folder as ours
             if name not in done.unchanged:
                 folders.write(folder, name, text)
                 done.written.append(name)
@@ -98,7 +98,7 @@ def _check(folder: Path) -> None:
 
 
 def _compared(folder: Path, wanted: dict[str, str], contents: Contents, *, force: bool) -> tuple[Exported, list[str]]:
-    """What may stay as it is, and which files go. Raises CallerError if somebody's work would be lost."""
+    """The files to keep, and those to remove. Raises CallerError if edits would be lost."""
     done, stale, lost = Exported(), [], []
     for name, path in [one for inner in FOLDERS for one in _existing(folder, inner)]:
         text = _text(path)
@@ -152,7 +152,7 @@ def _can_be_read(text: str, parse: Callable[[str], object]) -> bool:
 
 
 def _is_edited(name: str, text: str, contents: Contents) -> bool:
-    """Whether a file says something that neither the export nor the board does."""
+    """Whether a file has content that neither the export nor the board has."""
     try:
         match name.partition("/")[0]:
             case "tasks":

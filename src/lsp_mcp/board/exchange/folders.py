@@ -1,4 +1,4 @@
-"""Reading and writing in one folder, of which no link leads out."""
+"""Reading and writing in one folder, never through links that lead out of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from lsp_mcp.board.exchange.data import Problem
 from lsp_mcp.errors import CallerError
 
-_MOST = 16 * 1024 * 1024  # bytes of a file that is read; a task's history may be long
+_MOST = 16 * 1024 * 1024  # bytes of a file; a task's history may be long
 _TEMPORARY = ".lsp-mcp-*.tmp"
 
 
@@ -62,7 +62,7 @@ def text_of(path: Path) -> str:
 
 
 def write(folder: Path, name: str, text: str) -> None:
-    """Put a text into the file `name` of `folder`, all of it or nothing; a link there is replaced, not followed.
+    """Write a text to the file `name` of `folder`, completely or not at all; a link there is replaced, not followed.
 
     Raises:
         CallerError: it would be outside the folder.
@@ -80,12 +80,12 @@ def write(folder: Path, name: str, text: str) -> None:
 
 
 def leftovers(folder: Path, inner: Iterable[str]) -> list[Path]:
-    """What `write` could not take away because it was killed, in the folder and those `inner` folders."""
+    """Temporary files of a `write` that was killed, in the folder and those `inner` folders."""
     return [path for place in (folder, *(folder / name for name in inner)) for path in place.glob(_TEMPORARY)]
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of the file `name` in `folder`. Raises CallerError if it, or a link on the way, leads out."""
+    """The path of the file `name` in `folder`. Raises CallerError if it, or a link on the way, leads out of it."""
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", ".", "..") or os.sep in part or "\0" in part for part in parts):
         raise CallerError(f"{name!r} is not in {folder}")

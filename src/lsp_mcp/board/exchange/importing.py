@@ -1,7 +1,7 @@
-"""Contents of a folder into a board, in one transaction.
+"""Importing the contents of a folder into a board, in one transaction.
 
-What is there already is known by its id. A file that says the same changes nothing; one that is newer than the board,
-or was edited, counts; where the board is newer, the board stays as it is, and the report says so.
+Existing items are recognised by their ids. A file with the same content changes nothing; one that is newer than the
+board, or was edited, takes precedence; if the board is newer, it stays as it is, and the report says so.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ One = TypeVar("One", Standard, Snippet)
 
 @dataclass
 class Imported:
-    """What an import did: how many of each kind were `created`, `updated`, `unchanged`; and what it left out."""
+    """The result of an import: how many of each kind were `created`, `updated`, `unchanged`; and omitted items."""
 
     source: str
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in _PLURALS.values()})
@@ -55,7 +55,7 @@ class Imported:
 
 
 def import_contents(at: Transaction, found: Contents, *, force: bool = False) -> Imported:
-    """Put what was read into the board; with `force` files count even where the board is newer.
+    """Import everything that was read; with `force` files take precedence even over a newer board.
 
     Raises:
         CallerError: there would be too many stages; nothing was changed.
@@ -118,7 +118,7 @@ class _Import:
         return ids
 
     def _known_stage(self, known: Stage, stage: Stage, names: dict[str, str]) -> Stage:
-        """A stage of the board, as it is then. Stages have no revision: a file counts if somebody edited it."""
+        """A stage of the board, after the import. Stages have no revision: a file counts if it was edited."""
         if self._force or ("stage", stage.id) in self._found.edited:
             position = known.position if self._neova or stage.position is None else stage.position
             said = not self._neova and any(one.is_default for one in self._found.stages)
@@ -152,7 +152,7 @@ class _Import:
         return after
 
     def _all_stages(self) -> dict[str, str]:
-        """Those of the files instead of those that every new board has."""
+        """Replace the stages of a new board by those of the files."""
         found = self._with_end()
         if len(found) > _MOST_STAGES:
             raise CallerError(f"there would be {len(found)} stages; at most {_MOST_STAGES} are allowed.")
@@ -178,7 +178,7 @@ class _Import:
         return {stage.id: stage.id for stage in found}
 
     def _with_end(self) -> list[Stage]:
-        """The stages of the files, of which one completes tasks."""
+        """The stages of the files, one of which completes tasks."""
         found = self._found.stages
         if self._says_end:
             return found
@@ -215,7 +215,7 @@ class _Import:
                 self._did("task", what, task.id, task.title)
 
     def _placed(self, task: Task, old: Task | None, ids: dict[str, str], here: list[Stage]) -> Task:
-        """In a stage that there is."""
+        """In an existing stage."""
         place = ids.get(task.stage) or stage_id(here, task.stage)
         if place is None and old is not None:
             place = old.stage
@@ -240,10 +240,10 @@ class _Import:
         return task
 
     def _changed(self, old: Task, task: Task) -> Task | None:
-        """What the task on the board becomes; None if it stays as it is."""
+        """The imported state of the task on the board; None if it stays as it is."""
         edited = ("task", task.id) in self._found.edited
         if self._neova:
-            # It knows nothing of these.
+            # It has no information about these.
             task = replace(
                 task,
                 depends_on=old.depends_on,
@@ -293,7 +293,7 @@ class _Import:
         return replace(task, history=(*task.history, entry))
 
     def _dependencies(self, there: dict[str, Task], changed: Sequence[Task]) -> None:
-        """What the changed tasks depend on, but for what isn't there or would make a circle."""
+        """The dependencies of the changed tasks, without missing ones and cycles."""
         edges = {task.id: list(task.depends_on) for task in there.values()}
         edges |= {task.id: list(task.depends_on) for task in changed}
         if all(other in edges for several in edges.values() for other in several) and not _has_circle(edges):
@@ -355,7 +355,7 @@ class _Import:
 
 
 def _is_new(there: Sequence[Stage]) -> bool:
-    """Whether the stages are those of a board that nobody has changed yet."""
+    """Whether the stages are those of a new board."""
     last = len(stages.FIRST) - 1
     first = [
         Stage(id_, name, color, float(at), at == 0, completes=at == last)
@@ -365,7 +365,7 @@ def _is_new(there: Sequence[Stage]) -> bool:
 
 
 def _has_circle(edges: dict[str, list[str]]) -> bool:
-    """Whether any wait for each other; takes time in proportion to the edges."""
+    """Whether there is a cycle; takes time in proportion to the edges."""
     waits = {task: len(others) for task, others in edges.items()}
     needed_by: dict[str, list[str]] = {}
     for task, others in edges.items():

@@ -33,7 +33,7 @@ _OF_SNIPPET = ("id", "key", "title", "name", "tags")
 
 
 def looks_like_neova(folder: Path) -> bool:
-    """Whether there is anything of a board of Neova's in the folder."""
+    """Whether the folder contains anything of a board of Neova's."""
     try:
         stages = _json(folder / "stages.json")
     except CallerError:
@@ -47,7 +47,7 @@ def looks_like_neova(folder: Path) -> bool:
 
 
 def read_neova(folder: Path) -> Contents:
-    """All that can be read of a `.neova` folder.
+    """Everything readable in a `.neova` folder.
 
     Raises:
         CallerError: its stages cannot be used.
@@ -66,7 +66,7 @@ def read_neova(folder: Path) -> Contents:
 
 
 def _read_stages(folder: Path, contents: Contents, activities: dict[str, dict[str, str]]) -> dict[str, str]:
-    """Puts the stages into `contents`; returns their ids here by what tasks may call them."""
+    """Adds the stages to `contents`; returns their ids here by the names that tasks may use."""
     path = folder / "stages.json"
     if not path.exists() and not path.is_symlink():
         return {}

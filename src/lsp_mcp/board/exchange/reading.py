@@ -1,4 +1,4 @@
-"""What a folder has: Neova's, or an export of ours; it is recognised by what is in it."""
+"""Reading a folder: Neova's, or an export of ours; recognised by its contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Parsed = TypeVar("Parsed")
 
 
 def read_folder(folder: Path) -> Contents:
-    """All that can be read of a folder, or of the `.neova` in it.
+    """Everything readable in a folder, or in its `.neova`.
 
     Raises:
         CallerError: it is not a folder with a board in it, or its stages cannot be used.
@@ -52,7 +52,7 @@ def is_former_export(folder: Path) -> bool:
 
 
 def read_export(folder: Path) -> Contents:
-    """All that can be read of an export. Raises CallerError if its stages cannot be used."""
+    """Everything readable in an export. Raises CallerError if its stages cannot be used."""
     contents = Contents("export")
     path = folder / markdown_files.STAGES
     if path.exists():
@@ -73,7 +73,7 @@ def read_export(folder: Path) -> Contents:
 
 
 def _json(folder: Path, contents: Contents, name: str, parse: Callable[[str], Parsed]) -> Parsed | None:
-    """What a file that an export may lack says; None if it is not there or cannot be used."""
+    """The text of an optional file; None if it does not exist or cannot be used."""
     if not (folder / name).exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""The tables, read and written as a whole, with times, histories and revisions as they are given."""
+"""Reading and writing whole tables, with given times, histories and revisions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _MAYBE = ("branch", "completed_at", "archived_at")
 
 
 def load(at: Transaction) -> Contents:
-    """All of the board, as it is at one moment: stages and tasks in their order, the rest by id."""
+    """All of the board at one moment: stages and tasks in their order, the rest by id."""
     if at.connection.dialect.name == "postgresql":
-        # Each query would else see what was committed until it began.
+        # Otherwise each query would see everything committed before it began.
         at.connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     return everything(at)
 
 
 def everything(at: Transaction) -> Contents:
-    """As `load`, in a transaction that has begun and that nobody else writes in."""
+    """As `load`, in an open transaction without other writers."""
     found = Contents("board", stages=stages(at), talk=talk.load(at), trash=deleted.load(at))
     depends_on = _by_task(at, tables.dependencies, tables.dependencies.c.depends_on)
     anchors = _by_task(at, tables.anchors, tables.anchors.c.position)
@@ -84,7 +84,7 @@ def insert_tasks(at: Transaction, tasks: Sequence[Task]) -> None:
 
 
 def update_task(at: Transaction, task: Task) -> None:
-    """The task of that id as given, but for when it was created, who works on it and what it depends on."""
+    """Update the task of that id, except for its creation time, claim and dependencies."""
     values = _plain(task)
     if task.status == "completed":
         values |= {"claimed_by": None, "claimed_at": None}
@@ -97,7 +97,7 @@ def update_task(at: Transaction, task: Task) -> None:
 
 
 def set_dependencies(at: Transaction, wanted: Mapping[str, Sequence[str]]) -> None:
-    """What each of these tasks depends on, and on nothing else."""
+    """Replace the dependencies of each of these tasks."""
     table = tables.dependencies
     at.go_alone()
     for task in wanted:

@@ -1,4 +1,4 @@
-"""What people and agents have said, who works on what, and what was done to stages and texts: `talk.json`."""
+"""Messages of people and agents, claims, and the history of stages and texts: `talk.json`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Said = Annotated[str, Meta(max_length=4_000, pattern=NO_SURROGATES)]
 
 
 class Agent(Struct, forbid_unknown_fields=True):
-    """Somebody who has worked on the board."""
+    """A person or agent who has worked on the board."""
 
     id: Id
     name: Name
@@ -32,7 +32,7 @@ class Agent(Struct, forbid_unknown_fields=True):
 
 
 class Claim(Struct, forbid_unknown_fields=True):
-    """Who works on a task."""
+    """The claim of a task."""
 
     task: Id
     claimed_by: Id
@@ -40,7 +40,7 @@ class Claim(Struct, forbid_unknown_fields=True):
 
 
 class Comment(Struct, forbid_unknown_fields=True):
-    """What somebody has said of a task; without an agent it was a person."""
+    """A comment on a task; without an agent it is a person's."""
 
     task: Id
     at: Time
@@ -57,7 +57,7 @@ class Option(Struct, forbid_unknown_fields=True):
 
 
 class Question(Struct, forbid_unknown_fields=True):
-    """What an agent has asked, and the answer."""
+    """An agent's question, and the answer."""
 
     id: Id
     who: Name
@@ -75,7 +75,7 @@ class Question(Struct, forbid_unknown_fields=True):
 
 
 class Notification(Struct, forbid_unknown_fields=True):
-    """What an agent has told."""
+    """An agent's notification."""
 
     who: Name
     message: Said
@@ -98,7 +98,7 @@ class Done(Struct, forbid_unknown_fields=True):
 
 
 class Talk(Struct, forbid_unknown_fields=True):
-    """All of that, each in the order of events."""
+    """All of these, each in the order of events."""
 
     agents: list[Agent] = []
     claims: list[Claim] = []
@@ -114,7 +114,7 @@ def text_of(said: Struct) -> str:
 
 
 def parsed(text: str) -> Talk:
-    """What a `talk.json` says. Raises CallerError, which says where it is wrong."""
+    """The content of a `talk.json`. Raises CallerError with the place of an error."""
     try:
         return msgspec.json.decode(text, type=Talk)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
@@ -122,7 +122,7 @@ def parsed(text: str) -> Talk:
 
 
 def load(at: Transaction) -> Talk:
-    """All that the board has."""
+    """Everything on the board."""
     task, said = tables.tasks, tables.history
     claimed = sa.select(task.c.id, task.c.claimed_by, task.c.claimed_at).where(task.c.claimed_by.is_not(None))
     return Talk(
@@ -136,7 +136,7 @@ def load(at: Transaction) -> Talk:
 
 
 def store(at: Transaction, talk: Talk) -> int:
-    """Put what is not there yet into the board, of tasks that there are; how much that was."""
+    """Add new items to the board, for tasks that exist; returns their number."""
     tasks = set(at.connection.execute(sa.select(tables.tasks.c.id)).scalars())
     taken = at.connection.execute(sa.select(tables.agents.c.id, tables.agents.c.name)).all()
     known = {one for row in taken for one in (row.id, row.name.casefold())}
@@ -165,7 +165,7 @@ def all_of(at: Transaction, table: sa.Table, kind: type[Made], order: Any, where
 
 
 def insert_new(at: Transaction, table: sa.Table, some: Any, *key: str) -> int:
-    """Insert those that no row has the same key as."""
+    """Insert rows with new keys."""
     there = {tuple(row) for row in at.connection.execute(sa.select(*(table.c[name] for name in key)))}
     rows = [msgspec.to_builtins(one) for one in some if tuple(getattr(one, name) for name in key) not in there]
     if table is tables.questions:
@@ -177,7 +177,7 @@ def insert_new(at: Transaction, table: sa.Table, some: Any, *key: str) -> int:
 
 
 def _numbered(at: Transaction, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Questions with numbers behind those that there are: in the order of the file, answers by their times."""
+    """Questions, numbered after the existing ones: in the order of the file, answers by their times."""
     columns = tables.questions.c
     last = at.connection.execute(sa.select(sa.func.max(columns.number), sa.func.max(columns.answer_number))).one()
     answered = sorted((row["answered_at"], row["id"]) for row in rows if row["answered_at"])
