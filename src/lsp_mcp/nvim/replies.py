@@ -57,6 +57,8 @@ class Replies:
             del self._waiting[number]
             if not answer.done() or answer.cancelled():
                 self._lua.tell(cancel, number)
+            else:
+                answer.exception()  # if sending failed as well, nobody else looks at it
 
     def on_answer(self, number: int, error: Any, result: Any) -> None:
         """What Neovim sends as the answer to `number`."""
