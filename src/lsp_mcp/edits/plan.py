@@ -40,11 +40,14 @@ class FileChange(Struct, frozen=True):
         return self.with_changes(kept) if kept else None
 
     def with_changes(self, changes: Iterable[TextChange]) -> FileChange:
-        """The same with `changes`, which don't overlap, in place of its own."""
+        """The same with `changes` in place of its own. Raises `EditError`: they overlap."""
         ordered = tuple(sorted(changes, key=lambda change: change.span))
         pieces, copied = [], 0
         for change in ordered:
-            pieces += [self.before.content[copied : self.before.point_offset(change.span.start)], change.new_text]
+            start = self.before.point_offset(change.span.start)
+            if start < copied:
+                raise EditError(f"the changes of {self.path.name} overlap in line {change.span.start.line}")
+            pieces += [self.before.content[copied:start], change.new_text]
             copied = self.before.point_offset(change.span.end)
         return FileChange(self.path, self.before, "".join([*pieces, self.before.content[copied:]]), ordered)
 

@@ -12,6 +12,7 @@ from lsp_mcp.text import BOM, Json, PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_WORDS = re.compile(r"\w+|\W")
 
 
 def change_of(path: Path, before: Text, after: str) -> FileChange | None:
@@ -30,6 +31,22 @@ def change_of(path: Path, before: Text, after: str) -> FileChange | None:
             span = before.offsets_span(starts[first], starts[last])
             changes.append(TextChange(span, "".join(lines[first:last]), "".join(new_lines[new_first:new_last])))
     return FileChange(path, before, before.content[:skipped] + new, tuple(changes))
+
+
+def by_word(step: FileChange) -> FileChange:
+    """The same, with each change of several lines as changes of single words; one that adds or removes words stays."""
+    changes: list[TextChange] = []
+    for change in step.changes:
+        words, new_words = _WORDS.findall(change.old_text), _WORDS.findall(change.new_text)
+        if "\n" not in change.old_text or len(words) != len(new_words):
+            changes.append(change)
+            continue
+        end = step.before.point_offset(change.span.start)
+        for word, new_word in zip(words, new_words, strict=True):
+            start, end = end, end + len(word)
+            if word != new_word:
+                changes.append(TextChange(step.before.offsets_span(start, end), word, new_word))
+    return step.with_changes(changes)
 
 
 def with_edits(path: Path, text: Text, edits: Sequence[Json], encoding: PositionEncoding) -> Text:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
+from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.edit_plans import plan_of
@@ -107,7 +108,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
     renamed = await renamed_symbol(backend, path, identifier.start)
     left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
-    plan, strangers = _without_strangers(await plan_of(backend, [edit]), text.slice(identifier), new_name)
+    plan = await plan_of(backend, [edit])
+    # Some servers replace whole files (python-lsp-server 1.x).
+    plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
+    plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
     await mistrust_related(backend, path, identifier.start, changed)
     if backend.adapter.changes.goes_by_mtime:
