@@ -157,6 +157,8 @@ class Containers:
         extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
         member = re.match(adapter.symbols.member_pattern, own) if adapter.symbols.member_pattern else None
         separator = adapter.symbols.scope_separator or "."
+        if "location" in item:  # of a flat outline
+            scope = str(item.get("containerName") or "")
         name = f"{scope}{separator}{own}" if scope else own
         place = Place(path, own_span(item, own, text, encoding), text)
         yield Container(name, kind, place, extent, member["owner"] if member else owner)

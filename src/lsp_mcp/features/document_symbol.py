@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Place, last_word, plain_name
 from lsp_mcp.features.symbols import Symbol, cut, flat, kind_name
 from lsp_mcp.remembered import RememberedOf
-from lsp_mcp.text import PositionEncoding, Span, Text
+from lsp_mcp.text import Point, PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri
 
 _MOST_KEPT = 10_000  # symbols of outlines; one takes about 700 bytes
@@ -35,6 +36,8 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         return known
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
     symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
+    if any("location" in item for item in result or []):
+        symbols = _nested(symbols)
     symbols = _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
     # There may be thousands of files that nobody works on.
     if opened and stamp == _stamp(backend, text) and backend.state() == "running":
@@ -106,6 +109,26 @@ def own_span(item: Json, name: str, text: Text, encoding: PositionEncoding) -> S
         start = text.range_span(item["range"], encoding).start
         span = name_span(text, text.clip_to_line(Span(start, text.offset_point(len(text.content)))), name)
     return span
+
+
+def _nested(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """A flat outline as the tree that its extents form."""
+    top: list[Symbol] = []
+    for symbol in sorted(symbols, key=_outer_first, reverse=True):  # each before what it is in
+        inside = [one for one in top if _is_in(one, symbol)]
+        top = [one for one in top if not _is_in(one, symbol)]
+        top.append(replace(symbol, children=(*symbol.children, *inside[::-1])))
+    return tuple(top[::-1])
+
+
+def _outer_first(symbol: Symbol) -> tuple[Point, int, int]:
+    extent = symbol.extent or symbol.place.span
+    return extent.start, -extent.end.line, -extent.end.character
+
+
+def _is_in(inner: Symbol, outer: Symbol) -> bool:
+    one, other = inner.extent, outer.extent
+    return bool(one and other and one != other and other.start <= one.start and one.end <= other.end)
 
 
 def _with_members(symbols: tuple[Symbol, ...], pattern: str) -> tuple[Symbol, ...]:

@@ -12,12 +12,14 @@ from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.document_symbol import name_span
 from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.outlined_symbols import outlined_symbols
 from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
+from lsp_mcp.wire.peer import METHOD_NOT_FOUND
 
 _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
@@ -54,9 +56,15 @@ async def workspace_symbols(
     unsearched = await backend.load(None, parts[-1])
     separator = backend.adapter.symbols.scope_separator
     asked = separator.join(parts_of(name)) if separator else name
-    result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
+    searches, alike_capped = True, False
+    try:
+        result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
+    except RefusedError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        result, searches, alike_capped = [], False, True
     most, narrow = backend.adapter.symbols.workspace_symbol_cap, backend.adapter.symbols.narrow_query
-    capped, alike_capped = len(result) == most, False
+    capped = len(result) == most
     if capped and narrow:
         ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", asked)}) or []
         capped, alike_capped = len(ending) == most, True
@@ -93,7 +101,7 @@ async def workspace_symbols(
         else:
             dropped += 1
     total = len(found) - dropped
-    if not backend.adapter.finds_all_names and not any(is_called(one, query) for one in symbols):
+    if not (searches and backend.adapter.finds_all_names) and not any(is_called(one, query) for one in symbols):
         outlined, more = await outlined_symbols(backend, parts)
         kept = [one for one in outlined if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more

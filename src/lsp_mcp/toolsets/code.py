@@ -209,9 +209,11 @@ class CodeTools(AnchorToolset):
         cap = backend.adapter.symbols.workspace_symbol_cap
         most = f"{backend.name} gives at most {cap} names for one search"
         if cap is None:
-            most = f"only some of the files that have {name} were looked at"
+            some = f"only some of the files that have {name} were looked at"
+            most = some if found.capped else f"{backend.name} has no search by name: only whole names were looked for"
         if found.capped:
             gaps.append(Gap("capped", f"{most}; there may be more: be more specific"))
         elif found.alike_capped:
-            gaps.append(news("capped", f"{most}; there may be more that are spelled only like {name}"))
+            more = f"{most}; there may be more that are spelled only like {name}"
+            gaps.append(Gap("capped", more, hides=not found.symbols))
         return Answered(found, tuple(gaps))

@@ -1,0 +1,62 @@
+"""Servers without a search by name, and with flat outlines (python-lsp-server 1.14 is both)."""
+
+from pathlib import Path
+from typing import Any
+
+from fakes.bounded import bounded
+from fakes.workspace import FakeWorkspace
+from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.workspace_symbol import workspace_symbols
+
+TEXT = "class Box\n  def area\n    side\n  def copy\ndef area\n"
+
+
+def information(fake: FakeWorkspace, name: str, first: int, last: int, container: str = "") -> dict[str, Any]:
+    range_ = {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
+    location = {"uri": (fake.root / "a.txt").as_uri(), "range": range_}
+    return {"name": name, "kind": 5 if name == "Box" else 6, "location": location, "containerName": container}
+
+
+def fake_with_flat_outlines(folder: Path) -> FakeWorkspace:
+    fake = FakeWorkspace(folder)
+    fake.write("a.txt", TEXT)
+    outline = [
+        information(fake, "copy", 3, 4, "Box"),
+        information(fake, "Box", 0, 4),
+        information(fake, "area", 1, 3, "Box"),
+        information(fake, "side", 2, 3, "area"),
+        information(fake, "area", 4, 5),
+    ]
+    rules = {
+        "textDocument/documentSymbol": [["answer", outline]],
+        "workspace/symbol": [["refuse", -32601, "Method Not Found: workspace/symbol"]],
+    }
+    fake.script({"rules": rules})
+    return fake
+
+
+@bounded
+async def test_a_flat_outline_is_the_tree_that_its_extents_form(tmp_path: Path) -> None:
+    fake = fake_with_flat_outlines(tmp_path)
+    async with fake.session() as session:
+        await session.sync()
+        found = await document_symbols(session, fake.root / "a.txt")
+
+    def shape(symbols: tuple[Symbol, ...]) -> list[Any]:
+        return [(symbol.name, shape(symbol.children)) for symbol in symbols]
+
+    assert shape(found) == [("Box", [("area", [("side", [])]), ("copy", [])]), ("area", [])]
+
+
+@bounded
+async def test_a_name_is_found_in_outlines_if_the_server_has_no_search_by_name(tmp_path: Path) -> None:
+    fake = fake_with_flat_outlines(tmp_path)
+    async with fake.session() as session:
+        await session.sync()
+        method = await workspace_symbols(session, "Box.area", 10)
+        both = await workspace_symbols(session, "area", 10)
+        part = await workspace_symbols(session, "are", 10)
+    assert [(one.name, one.place.span.start.line) for one in method.symbols] == [("Box.area", 2)]
+    assert [one.name for one in both.symbols] == ["Box.area", "area"]
+    assert (part.symbols, part.alike_capped) == ([], True)
