@@ -90,3 +90,32 @@ async def test_open_documents_are_read_again_after_those_that_changed(fake: Fake
         assert len(checked.covers or ()) == 2
     opened = [one["textDocument"]["uri"].rpartition("/")[2] for one in fake.params(OPENED)]
     assert opened == ["b.txt", "a.txt", "b.txt"]
+
+
+@bounded
+async def test_what_is_not_checked_in_time_is_named_and_the_next_check_asks_again(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one\n")
+    fake.script({"capabilities": {"diagnosticProvider": {}}, "rules": {PULL: [["hold"]]}})
+    async with fake.session(request_timeout=0.05) as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        for _ in range(2):
+            checked = await session.check()
+            assert (dict(checked.diagnostics), checked.covers) == ({}, frozenset())
+            gap = next(gap for gap in checked.gaps if gap.kind == "not_read")
+            assert (gap.text, gap.files, gap.hides) == ("not checked in time: a.txt; ask again", (path,), True)
+
+
+@bounded
+async def test_a_check_of_the_whole_workspace_that_takes_too_long_covers_no_file(fake: FakeWorkspace) -> None:
+    fake.write("a.txt", "one\n")
+    checks = '[diagnostics]\ncommand = "check"\ncommand_field = "Files"\ncommand_covers = "workspace"\n'
+    fake.script({"rules": {"workspace/executeCommand": [published(fake, "a.txt"), ["hold"]]}})
+    async with fake.session(checks, request_timeout=0.05) as session:
+        for _ in range(2):
+            checked = await session.check()
+            assert not checked.covers
+            assert checked.covers is not None
+            assert [gap.text for gap in checked.gaps] == ["fake did not check all files in time; ask again"]
+            assert [gap.hides for gap in checked.gaps] == [True]
+    assert len(fake.params("workspace/executeCommand")) == 2

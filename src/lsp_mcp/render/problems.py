@@ -22,22 +22,24 @@ def counted(problems: Sequence[Problem], which: str = "") -> str:
     return " and ".join(count(number, f"{which}{kind}") for kind, number in kinds.items()) or f"no {which}errors"
 
 
-def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None) -> str:
+def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None, in_time: bool = True) -> str:
     """The result of a check in one sentence; not `compared`: without an earlier state.
 
-    `looked_at`: the number of files, if the server did not check all that may have errors.
+    `looked_at`: the number of files, if the server did not check all that may have errors. Not `in_time`: some were
+    not checked.
     """
+    known = "" if in_time else " known yet"
     files = count(len({one.place.path for one in delta.new}), "file")
     if not compared:
         if not delta.new and looked_at is not None:
             at = count(looked_at, "file")
             return (
-                f"No errors in {at} looked at."
+                f"No errors{known} in {at} looked at."
                 if looked_at
                 else "No file was changed or open; pass path to look at it."
             )
-        return f"{_capital(counted(delta.new))}{f' in {files}' if delta.new else ''}; no baseline: all are shown."
-    new = f"{counted(delta.new, 'new ')} in {files}" if delta.new else "No new errors"
+        return f"{_capital(counted(delta.new))}{f' in {files}' if delta.new else known}; no baseline: all are shown."
+    new = f"{counted(delta.new, 'new ')} in {files}" if delta.new else f"No new errors{known}"
     return f"{new}, {len(delta.fixed) or 'none'} fixed, {len(delta.remaining) or 'none'} remaining."
 
 

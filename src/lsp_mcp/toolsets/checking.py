@@ -10,7 +10,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.problems import Delta
-from lsp_mcp.gaps import Gap
+from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.render.answers import Check
 from lsp_mcp.render.problems import delta_message
 from lsp_mcp.toolsets.answers import AnchorToolset
@@ -52,8 +52,12 @@ class CheckTools(AnchorToolset):
         for backend in backends:
             checks = self._sessions.checks
             before = checks.start(backend) if since == "start" else checks.before(call.client.key, backend)
-            looked = await look(call, backend, self._also(backend, below))
+            also = self._also(backend, below)
+            looked = await look(call, backend, also[:_MOST_BELOW])
             found, checked = looked.value
+            if checked.covers is not None and len(also) > _MOST_BELOW:
+                text = f"checked {_MOST_BELOW} of {len(also):,} files below {path}; pass a smaller folder"
+                gaps.append(Gap("capped", text))
             if since == "last" and (told := remembered(found, checked, before, below)):
                 checks.reported(call.client.key, backend, told)
             delta = compared_with(found, checked, before)
@@ -72,7 +76,12 @@ class CheckTools(AnchorToolset):
         return self._render(
             call,
             Check(
-                message=delta_message(delta, compared=compared, looked_at=looked_at),
+                message=delta_message(
+                    delta,
+                    compared=compared,
+                    looked_at=looked_at,
+                    in_time=not any(gap.kind == "not_read" for gap in hiding(gaps)),
+                ),
                 arguments=call.arguments,
                 gaps=gaps,
                 delta=delta,
@@ -92,8 +101,7 @@ class CheckTools(AnchorToolset):
         """The files to check because the caller named them."""
         if below is None or below.is_file():
             return [] if below is None else [below]
-        found = (path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file())
-        return [path for path, _ in zip(found, range(_MOST_BELOW), strict=False)]
+        return [path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file()]
 
 
 def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
