@@ -63,17 +63,25 @@ async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
 
 
 async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -> list[Json]:
-    """The formatting edits that touch new lines."""
+    """The formatting edits that touch new lines, and those that touch the lines of one that does."""
     start = _same(before.content, after.content)
     same = _same(before.content[start:][::-1], after.content[start:][::-1])
     first = after.content.rfind("\n", 0, start) + len("\n")
     end = after.content.find("\n", len(after.content) - same)
     last = len(after.content) if end < 0 else end
-    kept = []
-    for edit in await formatting(backend, path, after):
-        offsets = after.range_offsets(edit["range"], backend.encoding)
-        if offsets and offsets[0] <= last and offsets[1] >= first:
-            kept.append(edit)
+    kept: list[Json] = []
+    left = [
+        (edit, offsets)
+        for edit in await formatting(backend, path, after)
+        if (offsets := after.range_offsets(edit["range"], backend.encoding))
+    ]
+    while touching := [one for one in left if one[1][0] <= last and one[1][1] >= first]:
+        left = [one for one in left if one not in touching]
+        kept += [edit for edit, _ in touching]
+        # Half of what joins or splits lines would leave a form that is nobody's.
+        first = min(first, *(after.content.rfind("\n", 0, start) + len("\n") for _, (start, _) in touching))
+        ends = [after.content.find("\n", end) for _, (_, end) in touching]
+        last = max(last, *(len(after.content) if end < 0 else end for end in ends))
     return kept
 
 

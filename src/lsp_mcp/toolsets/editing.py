@@ -25,7 +25,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.changing import ChangingToolset, Outcome
-from lsp_mcp.toolsets.deltas import Looked
+from lsp_mcp.toolsets.deltas import Looked, limited
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
@@ -70,11 +70,11 @@ class SymbolEditTools(ChangingToolset):
         reach: Reach = "workspace" if action == "delete" else "text"
         answered = await self._questions.about_symbol(call, symbol, ask, reach=reach)
         target, wanted, backend = answered.target, answered.value, answered.target.backend
-        if action == "delete":
-            self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
         befores = {one.path: one.declared.text for one in wanted.texts}
         afters = self._edited(wanted.texts, action, code)
         self._refuse_forbidden(_plan(befores, afters))
+        if action == "delete":
+            self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
         told: list[Gap] = []
         outcome: Outcome | None = None
         async with backend.trial() as trial:
@@ -83,11 +83,12 @@ class SymbolEditTools(ChangingToolset):
                 told += more
             if not apply or action == "delete":
                 outcome = await self._look_at(backend, trial, afters, wanted.before)
-        if action == "delete" and apply and outcome and outcome.delta.new and not allow_partial:
-            first = outcome.delta.new[0]
+        caused = limited(outcome.delta, None, "error").new if outcome else []
+        if action == "delete" and apply and caused and not allow_partial:
+            first = caused[0]
             at = self._targets.anchor(first.place.path, first.place.span.start)
             raise RefusedError(
-                f"{target.name} was not deleted: {count(len(outcome.delta.new), 'new error')}, the first at {at}: "
+                f"{target.name} was not deleted: {count(len(caused), 'new error')}, the first at {at}: "
                 f"{first.message}. Nothing was changed; change that first, or pass allow_partial=true."
             )
         return await self._finish(
