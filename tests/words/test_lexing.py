@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.text import Text
-from lsp_mcp.words.lexing import occurrences
+from lsp_mcp.words.lexing import identifiers_in_code, occurrences
 
 GO = load_adapter("gopls").languages[0]
 C, CPP = load_adapter("clangd").languages
@@ -90,3 +90,11 @@ def test_any_text_is_read_to_its_end_and_places_are_whole_words_in_order(content
         spans = list(occurrences(text, "a", language))
         assert spans == sorted(spans)
         assert set(spans) <= set(text.words("a"))
+
+
+def test_the_identifiers_of_a_line_are_those_in_its_code() -> None:
+    text = Text('x := f(a, "say %q", b) // why\n/* and\nso */ g(`h\ni`, j)\n')
+    found = [[text.slice(span) for span in identifiers_in_code(text, line, GO)] for line in (1, 2, 3, 4)]
+    assert found == [["x", "f", "a", "b"], [], ["g"], ["j"]]
+    assert len(identifiers_in_code(Text("for // x"), 1, None)) == 2
+    assert identifiers_in_code(Text("for // x"), 1, GO) == []

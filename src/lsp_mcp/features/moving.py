@@ -39,7 +39,8 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     if not _answers(backend, kind) and not (
         kind == "file" and old.parent == new.parent and backend.adapter.rename.names_no_files
     ):
-        raise RefusedError(f"{backend.name} does not tell what must change when a {kind} moves to another folder")
+        happens = "gets another name" if old.parent == new.parent else "moves to another folder"
+        raise RefusedError(f"{backend.name} does not tell what must change when a {kind} {happens}")
     edits: list[Json] = []
     files = [{"oldUri": path_uri(old), "newUri": path_uri(new)}]
     if _answers(backend, kind):

@@ -73,7 +73,8 @@ async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outline
             return _of(backend, symbol, owners, siblings)
     name = text.identifier_at(point) or Span(point, point)
     line = text.clip_to_line(Span(text.first_point(point.line), text.offset_point(len(text.content))))
-    return SymbolText(path, name, Declaration(text, line, None, line))
+    owners = tuple(symbol for symbol, _, _ in _walk(outlines[path]) if holds(symbol, name))
+    return SymbolText(path, name, Declaration(text, line, None, line), owners=owners)
 
 
 async def enclosing_text(backend: Backend, path: Path, span: Span, *, opened: bool = True) -> SymbolText | None:

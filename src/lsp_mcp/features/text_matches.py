@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp.adapters import Language
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.symbol_text import enclosing_text
+from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import identifiers_in_code
 
 _MOST_FILES = 300  # files searched
 _SECONDS = 2.0  # seconds to wait for the word index
 
 
 class Matches(Struct, frozen=True):
-    """The number of occurrences of a text in source files, and the `first` place with its containing symbol."""
+    """The number of occurrences of a text in source files, and the `first` place with its containing symbol.
+
+    `use` is the last word of the text at the first place that is code.
+    """
 
     first: Place | None = None
+    use: Place | None = None
     total: int = 0
     least: bool = False  # not every file was searched
 
@@ -29,7 +37,7 @@ async def text_matches(backend: Backend, text: str) -> Matches:
     if not words:
         return Matches()
     searched = await backend.words.files_with(max(words, key=len), seconds=_SECONDS)
-    first, total = None, 0
+    first, use, total = None, None, 0
     for path in searched.files[:_MOST_FILES]:
         try:
             content = await backend.text(path)
@@ -37,10 +45,19 @@ async def text_matches(backend: Backend, text: str) -> Matches:
             continue  # gone since it was indexed
         if spans := content.words(text):
             first = first or Place(path, spans[0], content)
+            use = use or _use(path, content, spans, backend.adapter.language_of(path))
             total += len(spans)
     if first:
         first = first._replace(container=await _container(backend, first))
-    return Matches(first, total, bool(searched.unknown) or len(searched.files) > _MOST_FILES)
+    return Matches(first, use, total, bool(searched.unknown) or len(searched.files) > _MOST_FILES)
+
+
+def _use(path: Path, content: Text, spans: list[Span], language: Language | None) -> Place | None:
+    for span in spans:
+        word = content.identifier_at(span.end)
+        if word and word in identifiers_in_code(content, word.start.line, language):
+            return Place(path, word, content)
+    return None
 
 
 async def _container(backend: Backend, place: Place) -> str:

@@ -18,7 +18,7 @@ def source_lines(sources: Sequence[Source], anchor: AnchorTo) -> Iterator[str]:
 def _source(source: Source, anchor: AnchorTo) -> Iterator[str]:
     if source.place is None:
         first, *more = source.problem.split("\n")
-        yield f"{source.asked}: {first}"
+        yield first if first.startswith(source.asked) else f"{source.asked}: {first}"
         yield from (f"  {line}" for line in more)
         return
     where = anchor(source.place.path, source.place.span.start)

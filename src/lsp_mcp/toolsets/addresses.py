@@ -14,12 +14,14 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from lsp_mcp.adapters import Language
 from lsp_mcp.errors import PointError
 from lsp_mcp.features.symbols import MEMBERS, Symbol
 from lsp_mcp.features.workspace_symbol import is_named
 from lsp_mcp.prose import count
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.visible import quoted
+from lsp_mcp.words.lexing import identifiers_in_code
 
 IsSource = Callable[[str], bool]
 """Whether a server supports a file of this name."""
@@ -100,7 +102,7 @@ def _address(file: str, found: re.Match[str]) -> Address:
 
 
 _RECEIVER = re.compile(rf"^\(\s*(?:{_WORD}\s+)?[*&]?\s*(?P<type>{_WORD})[^)]*\)\s*(?P<method>{_WORD})")
-_ARGUMENTS = re.compile(r"^([^\s<(]+|\([^()]*\)[^\s<(]+)\s*\(.*$", re.S)
+_ARGUMENTS = re.compile(r"^((?:(?:^|(?<=\.))\([^()]*\)|[^\s<(])+)(?<!\.)\s*\(.*$", re.S)  # not a receiver
 
 
 def bare_name(spelled: str, keywords: Collection[str]) -> str:
@@ -135,8 +137,8 @@ class Unclear(Struct, frozen=True):
     spans: Sequence[Span] = ()
 
 
-def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: Collection[str]) -> Point | Unclear:
-    """Resolve `address` in `text`, which declares `outline`, to the only declaration or identifier there."""
+def point_in(address: Address, text: Text, outline: Sequence[Symbol], language: Language | None) -> Point | Unclear:
+    """Resolve `address` in `text`, which declares `outline`, to the only declaration or identifier in code there."""
     if not address.line:
         return _declared(address.name, text, outline)
     try:
@@ -145,10 +147,10 @@ def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: 
             return text.byte_point(address.line, address.column)
     except PointError as error:
         return Unclear(f":{address.line}: {error}")
-    here = [span for span in text.identifiers(address.line) if text.slice(span) not in keywords]
+    here = identifiers_in_code(text, address.line, language)
     if address.name:
         word = (re.findall(r"\w+", address.name) or [""])[-1]
-        named = [span for span in here if text.slice(span) == word]
+        named = [span for span in text.identifiers(address.line) if text.slice(span) == word]
         if named:
             return named[0].start
         return Unclear(f":{address.line} has no {quoted(word)}" + (", it has" if here else ""), here[:_LISTED])
@@ -158,11 +160,11 @@ def point_in(address: Address, text: Text, outline: Sequence[Symbol], keywords: 
     if len(outer) == 1:
         return outer[0].place.span.start
     spans = [one.place.span for one in outer] or here
-    distinct = list({text.slice(span): span for span in reversed(spans)}.values())[::-1]
+    distinct = sorted({text.slice(span): span for span in reversed(spans)}.values())
     if len(distinct) == 1:
         return distinct[0].start
     if not distinct:
-        return Unclear(f":{address.line} has no identifier")
+        return Unclear(f":{address.line} has no identifier in code")
     what = count(len(distinct), "symbol")
     return Unclear(f":{address.line} has {what}; add the column of one", distinct[:_LISTED])
 

@@ -182,12 +182,24 @@ class Names:
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}."
+        used_at = await self._used_at(name) if elsewhere is None else ""
+        if used_at:  # of what a library or a function declares
+            said += f" Pass a use of it, such as {used_at}."
+            near = near if not _QUALIFIED.search(name) else []  # what is called alike is something else
         if near:
             said += f" Similar:{self._listed(near, _LIKE)}"
         hints = [] if near else await self.hints(name)
-        if not near and not hints:
+        if not near and not hints and not used_at:
             said = f"{said.removesuffix('.')}, or anything like it."
         return AnchorError("\n".join([said, *(f"{hint[:1].upper()}{hint[1:]}." for hint in hints)]))
+
+    async def _used_at(self, name: str) -> str:
+        """Where code has `name`, as an address; empty if nowhere."""
+        for backend in self._sessions.backends:
+            if use := (await text_matches(backend, name)).use:
+                shown = self._sessions.workspace.display_path(use.path)
+                return f"{shown}:{use.span.start.line}:{use.text.slice(use.span)}"
+        return ""
 
     def _listed(self, symbols: Sequence[Symbol], most: int = _LISTED) -> str:
         shown = symbols[:most]

@@ -257,16 +257,16 @@ def check_method(method: str, allowed: Sequence[str], flag: str = "--allow-metho
     """Refuse a method that is not allowed.
 
     Raises:
-        CallerError: `method` is not in `allowed`; the message lists those, and the flag that adds one.
+        CallerError: `method` is not in `allowed`; the message says what to do instead.
     """
     if method in allowed:
         return
     if not re.fullmatch(r"[$\w]+(/[\w.$]+)*", method):
         raise CallerError(f"method: {method[:80]!r} is not an LSP method name such as textDocument/hover.")
-    close = difflib.get_close_matches(method, allowed, n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
-    hint = f" (use {_TOOL_FOR[method]})" if method in _TOOL_FOR else hint
-    raise CallerError(
-        f"{method} is not an allowed method{hint}: {', '.join(allowed)}. "
-        f"A person can add it by starting lsp-mcp with {flag} {method}."
-    )
+    added = f" A person can add it by starting lsp-mcp with {flag} {method}." if "/" in method else ""
+    if tool := _TOOL_FOR.get(method):
+        raise CallerError(f"{method} is not an allowed method; use {tool}.{added}")
+    same = [one for one in allowed if one.rpartition("/")[2] == method]
+    if close := same or difflib.get_close_matches(method, allowed, n=1):
+        raise CallerError(f"{method} is not an allowed method; did you mean {close[0]}?{added}")
+    raise CallerError(f"{method} is not an allowed method; available: {', '.join(allowed)}.{added}")

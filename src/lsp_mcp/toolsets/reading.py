@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.features.calls import Named
 from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.features.hover import hover
 from lsp_mcp.features.places import Place
@@ -31,6 +32,7 @@ What = Literal["body", "signature", "type", "surroundings"]
 
 _MOST = 20  # symbols per call
 _CALLEES = 50  # listed for one function
+_SAID = 1_500  # characters of the hover of a symbol without a declaration
 _AROUND = 10  # lines shown before and after a place outside declarations
 
 
@@ -40,6 +42,7 @@ class _Read(Struct, frozen=True):
     texts: Sequence[SymbolText]
     hover: str = ""
     callees: Sequence[Symbol] = ()
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def places(self) -> list[Place]:
@@ -107,23 +110,29 @@ class ReadingTools(AnchorToolset):
             said = ""
             if own is None or (what == "type" and not texts):
                 # For a local declaration the server knows the type, which the text may omit.
-                said = await hover(backend, Place(path, target.identifier, target.text))
+                said = _beginning(await hover(backend, Place(path, target.identifier, target.text)))
             called: list[Symbol] = []
+            missing: tuple[Gap, ...] = ()
             if with_callees and own and own.kind in FUNCTIONS:
                 first = texts[0]
-                tree = await call_tree(backend, first.path, first.name.start, "outgoing", 1, _CALLEES)
-                called = [node.symbol for node in tree.found]
+                try:
+                    tree = await call_tree(backend, first.path, first.name.start, "outgoing", 1, _CALLEES)
+                except RefusedError as error:
+                    missing = (Gap("not_searched", f"callees not known: {error}"),)
+                else:
+                    named = Named(backend)
+                    called = [await named.symbol(node.symbol) for node in tree.found]
             if not texts and said:
                 texts = [await text_at(backend, path, point)]
             if not texts:
                 raise RefusedError("it sees no declaration of it")
-            return _Read(texts, said, called)
+            return _Read(texts, said, called, missing)
 
         prefer: Prefer = "places" if what == "surroundings" else "any"
         answered = await self._questions.about_symbol(
             call, spelled, ask, places=lambda read: read.places, reach="file", prefer=prefer
         )
-        return answered.value, tuple(without_places(answered.gaps))
+        return answered.value, (*without_places(answered.gaps), *answered.value.gaps)
 
     def _source(self, asked: str, one: SymbolText, read: _Read, what: What) -> Source:
         shared = ", ".join(symbol.name for symbol in one.shared_with)
@@ -159,7 +168,7 @@ def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequenc
         asked=asked,
         place=Place(one.path, one.name, declared.text),
         name="outside declarations" if outside else _whole_name(one),
-        kind=symbol.kind if symbol else "place" if outside else "local",
+        kind=symbol.kind if symbol else "local" if one.owners and not outside else "place",
         role=role,
         hash=declared.hash if symbol else "",
         lines=lines,
@@ -171,13 +180,23 @@ def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequenc
     )
 
 
+def _beginning(said: str) -> str:
+    """The first paragraphs of what a server says about a symbol: of a package it may be all the documentation."""
+    if len(said) <= _SAID:
+        return said
+    kept = said[: said.rfind("\n\n", 0, _SAID) + 1].rstrip() or said[:_SAID]
+    return f"{kept}\n… {len(said) - len(kept):,} characters left out; lsp_request textDocument/hover has all"
+
+
 _ROLES = {True: "definition", False: "declaration"}
 
 
 def _whole_name(one: SymbolText) -> str:
     """Its name prefixed with its containers', unless it has them itself."""
     if one.symbol is None:
-        return one.declared.text.slice(one.name)
+        text, start = one.declared.text, one.name.start
+        # An import has no name of its own: what it imports stands there.
+        return text.slice(one.name) or text.slice(Span(start, one.declared.span.end)).partition(" ")[0]
     name = one.symbol.name
     owners = [owner.name for owner in one.owners]
     if owners and name.startswith(("(", f"{owners[-1]}")) and ")." in name:

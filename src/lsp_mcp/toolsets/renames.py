@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.edits.plan import EditPlan, RenameFile
-from lsp_mcp.errors import CallerError, PathError, RefusedError
+from lsp_mcp.errors import AnchorError, CallerError, PathError, RefusedError
 from lsp_mcp.features.asking import answer
 from lsp_mcp.features.moving import moved, package_move
 from lsp_mcp.features.problems import Delta
@@ -62,7 +62,12 @@ class RenameTools(ChangingToolset):
             return await self._move(call, backend, old, new_name, apply=apply, partial_=allow_partial, agreed=confirmed)
 
         asking = partial(self._questions.about_symbol, call, symbol_anchor)
-        renamed = await ask_rename(asking, self._targets, new_name)
+        try:
+            renamed = await ask_rename(asking, self._targets, new_name)
+        except AnchorError as error:
+            if self._is_folder(symbol_anchor):
+                raise AnchorError(f"{error}\nIt is a folder: pass {symbol_anchor.strip()}/ to move that.") from None
+            raise
         by_text = await renamed.by_text(new_name)
         if include_uncompiled:
             renamed = renamed.with_text(by_text, self._targets)
@@ -90,14 +95,16 @@ class RenameTools(ChangingToolset):
 
     async def _place(self, spelled: str, new_name: str) -> Path | None:
         """The file or folder that a caller wants to move; None if it is a symbol."""
-        workspace = self._sessions.workspace
-        if "/" in spelled or "/" in new_name:  # a symbol may have the name of a folder
-            there = Path(os.path.normpath(workspace.root / spelled.strip())) if "\0" not in spelled else workspace.root
-            if there.is_dir():
-                return self._existing(spelled.strip())
+        # A symbol may have the name of a folder.
+        if ("/" in spelled or "/" in new_name) and self._is_folder(spelled):
+            return self._existing(spelled.strip())
         addressed = await self._targets.addressed(spelled)
         whole = addressed is not None and not addressed[1].line and not addressed[1].name
         return addressed[0] if addressed and whole else None
+
+    def _is_folder(self, spelled: str) -> bool:
+        """Whether the workspace has a folder of this name."""
+        return "\0" not in spelled and Path(os.path.normpath(self._sessions.workspace.root / spelled.strip())).is_dir()
 
     async def _of(self, old: Path) -> Backend:
         """The backend of the code at or below `old`. Raises `PathError`: there is none."""

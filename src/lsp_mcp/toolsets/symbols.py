@@ -24,6 +24,7 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address, parse_address, point_in
 from lsp_mcp.toolsets.by_name import Names, Prefer, check_name
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.words.lexing import identifiers_in_code
 
 _LISTED = 10  # candidates listed in an error
 _CODE = 80  # characters of code shown with each
@@ -192,9 +193,8 @@ class Targets:
         assert handle.address
         shown = self._workspace.display_path(handle.path)
         language = handle.backend.adapter.language_of(handle.path)
-        keywords = language.keywords if language else frozenset()
         outline = flat(await document_symbols(handle.backend, handle.path))
-        found = point_in(handle.address, text, outline, keywords)
+        found = point_in(handle.address, text, outline, language)
         if isinstance(found, Point):
             return found
         if handle.anywhere and handle.address.line and handle.address.line <= text.line_count:
@@ -271,7 +271,7 @@ class Targets:
         if span is None and self.sessions.memory.knows(path, point, text):
             return Span(point, point)  # a server's own place that is not a word, such as an import's path
         what = f"is on the keyword {text.slice(span)}" if span else "is not on an identifier"
-        others = [s for s in text.identifiers(point.line) if text.slice(s) not in keywords][:_LISTED]
+        others = identifiers_in_code(text, point.line, language)[:_LISTED]
         listed = ", ".join(f"{text.slice(s)} at {self.anchor(path, s.start)}" for s in others)
         on_line = f"On line {point.line}: {listed}." if listed else f"Line {point.line} of {shown} has none."
         raise AnchorError(f"{self.anchor(path, point)} {what}. {on_line}")

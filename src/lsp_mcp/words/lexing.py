@@ -80,6 +80,19 @@ def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
     return named
 
 
+def identifiers_in_code(text: Text, line: int, language: Language | None) -> list[Span]:
+    """The identifiers of line `line` (from 1) that are not keywords, left to right, outside comments and strings.
+
+    If nothing is known of the language, those of comments and strings too.
+    """
+    keywords = language.keywords if language else frozenset()
+    spans = [span for span in text.identifiers(line) if text.slice(span) not in keywords]
+    if not language or not language.lexing or not spans:
+        return spans
+    places = [(text.point_offset(span.start), text.point_offset(span.end)) for span in spans]
+    return [text.offsets_span(*place) for place in _in_code(text.content, places, language.lexing)]
+
+
 def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
     """The name of the macro whose definition contains `span`; None if there is none."""
     rules = language.lexing if language else None
