@@ -83,7 +83,7 @@ def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
 def identifiers_in_code(text: Text, line: int, language: Language | None) -> list[Span]:
     """The identifiers of line `line` (from 1) that are not keywords, left to right, outside comments and strings.
 
-    If nothing is known of the language, those of comments and strings too.
+    Of an unknown language, those in comments and strings too.
     """
     keywords = language.keywords if language else frozenset()
     spans = [span for span in text.identifiers(line) if text.slice(span) not in keywords]
