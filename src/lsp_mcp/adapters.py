@@ -276,6 +276,7 @@ class Hierarchy(Data, frozen=True):
     maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
     id_field: str = ""  # in an item's `data`: the server's identifier for the symbol
+    bases_field: str = ""  # in an item's `data`: the `data` of the types directly above, those without an item too
 
 
 class BuiltAction(Data, frozen=True):

@@ -50,6 +50,17 @@ class ClassHeads:
         }
         return Bases(frozenset(heads), len(makers), frozenset(aliases))
 
+    def bases(self, text: Text, language: Language | None, head: Point) -> list[Point]:
+        """Where the type whose name is at `head` names its bases, in their order: the last word of each."""
+        code = blanked(text.content, language)
+        start = text.point_offset(head)
+        found = (match for match in self._class.finditer(code) if match.start("name") == start)
+        return [
+            text.offset_point(begin)
+            for match in found
+            for begin, _ in _last_spans(match["bases"], match.start("bases"))
+        ]
+
     def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
         """The places in `text` where naming a type bases another on it, or gives it another name.
 

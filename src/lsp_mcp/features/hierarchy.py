@@ -20,6 +20,7 @@ from lsp_mcp.features.places import Locator, Place, location_key, position_param
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.subtypes import Subtypes
+from lsp_mcp.features.supertypes import Supertypes
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
@@ -227,6 +228,7 @@ class _Walk(Struct, dict=True):
     def __post_init__(self) -> None:
         self._locator = Locator(self.backend)
         self._subtypes = Subtypes(self.backend)
+        self._supertypes = Supertypes(self.backend)
         self._uses: dict[tuple[Path, Point], frozenset[tuple[Path, Point]]] = {}  # of callees, by their places
         self._until = time.monotonic() + within(self.backend.request_timeout) * _SHARE
 
@@ -251,7 +253,7 @@ class _Walk(Struct, dict=True):
             roots = [root for root in roots if self._leads_to_wanted(root)]
         built = [await self._node(branch, branch.item, tree) for branch in roots]
         tree.roots = tuple(node for node in built if node)
-        tree.gaps = tuple(self._subtypes.gaps())
+        tree.gaps = (*self._subtypes.gaps(), *self._supertypes.gaps())
         return tree
 
     async def _in_time(self, item: Json, room: asyncio.Semaphore) -> list[Json] | None:
@@ -262,6 +264,8 @@ class _Walk(Struct, dict=True):
     async def _ask(self, item: Json) -> list[Json]:
         if self.method == "typeHierarchy/subtypes":
             return await self._subtypes.of(item)
+        if self.method == "typeHierarchy/supertypes":
+            return await self._supertypes.of(item)
         found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
         if self.end != "from":
             return found

@@ -15,7 +15,7 @@ from lsp_mcp.features.containers import TYPES, Containers
 from lsp_mcp.features.places import position_params
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
-from lsp_mcp.features.subtypes import Subtypes
+from lsp_mcp.features.supertypes import Supertypes
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 
@@ -69,7 +69,7 @@ class _Relations:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._containers = Containers(backend)
-        self._identity = Subtypes(backend).identity
+        self._supertypes = Supertypes(backend)
 
     async def types_of(self, declared: Iterable[tuple[Path, Point]]) -> list[Json]:
         """The type hierarchy items of the types declared there, or of the types of members declared there."""
@@ -89,7 +89,7 @@ class _Relations:
 
     async def is_below(self, above: list[Json], below: list[Json]) -> bool:
         """Whether one of the types `below` is based on one of those `above`, or is one of them."""
-        wanted = {self._identity(item) for item in above}
+        wanted = {self._supertypes.identity(item) for item in above}
         names = {str(item["name"]).partition("<")[0] for item in above}
         seen: set[object] = set()
         while below:
@@ -97,10 +97,10 @@ class _Relations:
             for item in below:
                 name, _, instance = str(item["name"]).partition("<")
                 # An instance of a template is another symbol than the template.
-                if (identity := self._identity(item)) in wanted or (instance and name in names):
+                if (identity := self._supertypes.identity(item)) in wanted or (instance and name in names):
                     return True
                 if identity not in seen:
                     seen.add(identity)
-                    beyond += await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
+                    beyond += await self._supertypes.of(item)
             below = beyond
         return False

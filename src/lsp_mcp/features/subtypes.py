@@ -17,6 +17,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.class_heads import Bases, ClassHeads
 from lsp_mcp.features.places import last_word, text_or_none
 from lsp_mcp.features.refusals import note
+from lsp_mcp.features.supertypes import Supertypes, is_instance, item_place
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point
@@ -50,6 +51,9 @@ class Subtypes:
         self.refuted: set[tuple[object, object]] = set()
         self.unread: dict[str, set[Path]] = {}
         self._unknown: dict[str, str] = {}  # words, and why more files may have them
+        self._templates: dict[str, set[Path]] = {}  # by instance: files of templates based on the same template
+        self._supertypes = Supertypes(backend)
+        self.identity = self._supertypes.identity
 
     async def of(self, item: Json) -> list[Json]:
         """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
@@ -58,7 +62,7 @@ class Subtypes:
         if not self._heads or not name:
             return known
         said = await self._bases_by_file(name, self._heads)
-        shown = {_place(one) for one in known}
+        shown = {item_place(one) for one in known}
         heads = {(path, point) for path, bases in said.items() for point in bases.heads}
         text_places = {place: await self._point(*place) for place in shown}
         missing = heads.difference(text_places.values())
@@ -107,12 +111,6 @@ class Subtypes:
     def _pair(self, above: Json, below: Json) -> tuple[object, object]:
         return self.identity(above), self.identity(below)
 
-    def identity(self, item: Json) -> object:
-        """The identity of the symbol of `item`: the same at each of its declarations."""
-        field = self._backend.adapter.hierarchy.id_field if self._backend.adapter.hierarchy else ""
-        data = item.get("data")
-        return data[field] if field and isinstance(data, dict) and field in data else _place(item)
-
     def gaps(self) -> list[Gap]:
         """The gaps of the subtypes found."""
         gaps = [Gap("not_searched", f"subtypes of {word}: {why}") for word, why in sorted(self._unknown.items())]
@@ -120,6 +118,10 @@ class Subtypes:
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
             text = f"not read: {named}, where a type may be based on {name}; {self._backend.name}'s index lacks some"
             gaps.append(Gap("not_read", text, tuple(sorted(files)), brief=f"not read for subtypes of {name}"))
+        for name, files in sorted(self._templates.items()):
+            named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
+            text = f"not searched: types based on {name} through another template, in {named}"
+            gaps.append(Gap("not_searched", text, tuple(sorted(files))))
         return gaps
 
     async def before(self, method: str, params: Json) -> None:
@@ -222,12 +224,17 @@ class Subtypes:
         return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
 
     async def _is_below(self, item: Json, below: Json) -> bool:
-        above = await self._backend.request("typeHierarchy/supertypes", {"item": below}) or []
-        return self.identity(item) in map(self.identity, above)
+        above = await self._supertypes.of(below)
+        if self.identity(item) in map(self.identity, above):
+            return True
+        there = [one for one in above if item_place(one) == item_place(item)]
+        if is_instance(item) and not all(map(is_instance, there)):
+            self._templates.setdefault(str(item["name"]), set()).add(uri_path(below["uri"]))
+        return bool(there) and not is_instance(item)  # types below instances of a template are listed below it
 
     async def _doubt(self, item: Json, known: Json) -> None:
         """Determine whether the type of `known` is still directly below that of `item`."""
-        path, line, character = _place(known)
+        path, line, character = item_place(known)
         try:
             await self._backend.open(path)
             types = await self._types(path, {"line": line, "character": character})
@@ -237,9 +244,3 @@ class Subtypes:
         same = [one for one in types if self.identity(one) == self.identity(known)]
         if same and not any([await self._is_below(item, one) for one in same]):
             self.refuted.add(self._pair(item, known))
-
-
-def _place(item: Json) -> tuple[Path, int, int]:
-    """The position of the name of `item`, in the server's numbers."""
-    start = item["selectionRange"]["start"]
-    return uri_path(item["uri"]), start["line"], start["character"]
