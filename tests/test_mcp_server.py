@@ -181,8 +181,11 @@ def test_the_tools_and_instructions_that_every_conversation_carries_keep_their_b
     assert size_of_code / 4 <= 2_100
     number, size_of_clangd = size("clangd")
     assert (number, size_of_clangd <= 2_000) == (6, True)
-    names = [tool.name for tool in tools_without_sessions(reason, ["code", "lsp"]) if tool.listed()]
-    assert len(instructions("Go", "gopls", "/home/somebody/projects/example", names).encode()) <= 1_200
+    root = "/home/somebody/projects/example"
+    for languages, backend, more in (("Go", "gopls", ()), ("C, C++", "clangd", ("clangd",))):
+        tools = tools_without_sessions(reason, ["code", "lsp", *more])
+        names = [tool.name for tool in tools if tool.listed()]
+        assert len(instructions(languages, backend, root, names).encode()) <= 1_200
 
 
 def test_the_instructions_are_short_and_say_what_runs_where(server: Connected, project: Path) -> None:
@@ -201,17 +204,16 @@ def test_the_instructions_stay_short_in_a_deep_folder(tmp_path: Path, fake: Fake
             assert len(server.initialize()["instructions"].encode()) < 2048
 
 
-def test_the_instructions_name_every_tool_that_is_offered_and_no_other(fake: FakeWorkspace) -> None:
+def test_the_instructions_name_every_tool_of_the_loop_that_is_offered_and_no_other(fake: FakeWorkspace) -> None:
     reason = CallerError("only looked at")
-    known = {tool.name for tool in tools_without_sessions(reason, ["code", "lsp", "clangd", "clangd-more"])}
+    of_the_loop = {tool.name for tool in tools_without_sessions(reason, ["code", "lsp"])}
+    known = of_the_loop | {tool.name for tool in tools_without_sessions(reason, ["clangd", "clangd-more"])}
     for more in (["--toolset", "clangd-more"], ["--without-toolset", "code"], ["--without-toolset", "lsp"]):
         with connected(*clangd_flags(fake), *more) as server:
             assert server.client.instructions
             words = set(re.findall(r"\w+", server.client.instructions))
-            assert words & known - {"check", "refactor"} == {tool.name for tool in server.tools()} - {
-                "check",
-                "refactor",
-            }
+            offered = {tool.name for tool in server.tools()} & of_the_loop
+            assert words & known - {"check", "refactor"} == offered - {"check", "refactor"}
 
 
 def test_toolsets_can_be_left_out(server: Connected, project: Path) -> None:

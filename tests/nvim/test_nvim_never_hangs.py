@@ -23,7 +23,7 @@ skip_without_nvim()
 skip_without("gopls")
 skip_without("clangd")
 
-SOON = 6.0  # seconds for a call that can't be answered: less than the longest wait of ours for Neovim itself
+SOON = 10.0  # seconds for a call that can't be answered: less than the longest wait of ours for Neovim itself
 AT_ONCE = 30.0  # seconds for a call whose server or Neovim is gone: half of the time that a request may take
 IMPATIENT = SessionOptions(request_timeout=4.0)
 EXPECTED = [("lib.go", 4), ("use.go", 4), ("use.go", 5)]
@@ -210,7 +210,7 @@ BUSY = """
 local pipe = assert(io.open(..., 'w'))
 pipe:write('busy')
 pipe:close()
-local e = vim.uv.hrtime() + 7e9
+local e = vim.uv.hrtime() + 12e9
 while vim.uv.hrtime() < e do end
 """
 

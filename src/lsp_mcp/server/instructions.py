@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from lsp_mcp.toolsets.part import Joined
@@ -43,8 +42,6 @@ _LINES: tuple[
         (),
     ),
 )
-_OTHERS = "- Extensions of the language server: {}."
-
 
 _NEOVIM = (
     "- The servers run in a Neovim: unsaved buffers take precedence over files, and status says so; edits go to its "
@@ -97,9 +94,6 @@ def instructions(
             lines.append(line.replace("{}", ", ".join(told)))
         elif not about:
             lines.append(line.format(languages=languages, backends=backends, root=shown))
-    named = set(re.findall(r"\w+", " ".join(lines)))
-    if others := [tool for tool in tools if tool not in named]:
-        lines.append(_OTHERS.format(", ".join(others)))
     if through_neovim:
         lines.append(_NEOVIM)
     return _fitting([*lines, *more])
