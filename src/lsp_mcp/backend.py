@@ -107,13 +107,13 @@ class Checked(Struct, frozen=True):
     """The problems that a server reports in one state of the workspace.
 
     `diagnostics` are LSP `Diagnostic`s by file, for files with any. `covers` are the files that were checked; None:
-    all files of the build. The files in `untold` have errors that are not known in detail. `gaps` describe what could
-    not be checked.
+    all files of the build. The files in `incomplete` have errors that are not known in detail. `gaps` describe what
+    could not be checked.
     """
 
     diagnostics: Mapping[Path, Sequence[Json]]
     covers: Collection[Path] | None = None
-    untold: Collection[Path] = ()
+    incomplete: Collection[Path] = ()
     gaps: tuple[Gap, ...] = ()
 
 

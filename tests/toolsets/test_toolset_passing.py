@@ -10,12 +10,12 @@ import pytest
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.toolsets.passing import Passed, Passing
+from lsp_mcp.toolsets.passing import PassedThrough, PassThrough
 
 
-def fitted(result: Any, *gaps: Gap) -> Passed:
-    passed = Passed(result, [*gaps, news("setup", "news")], lambda found: (found, ()), str)
-    return Passing(cast(Sessions, None), 1).fitted(passed)
+def fitted(result: Any, *gaps: Gap) -> PassedThrough:
+    passed = PassedThrough(result, [*gaps, news("setup", "news")], lambda found: (found, ()), str)
+    return PassThrough(cast(Sessions, None), 1).fitted(passed)
 
 
 def size(value: Any) -> int:

@@ -47,15 +47,15 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """The problems known at some time; `covers` and `untold` as in `backend.Checked`."""
+    """The problems known at some time; `covers` and `incomplete` as in `backend.Checked`."""
 
     lines: dict[Kind, list[_Line]]
     covers: Collection[Path] | None = None
-    untold: Collection[Path] = ()
+    incomplete: Collection[Path] = ()
 
     def tells(self, path: Path) -> bool:
         """Whether all problems of `path` are known."""
-        return (self.covers is None or path in self.covers) and path not in self.untold
+        return (self.covers is None or path in self.covers) and path not in self.incomplete
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Delta:
 
 
 def known(
-    problems: Iterable[Problem], covers: Collection[Path] | None, untold: Collection[Path], before: Known | None
+    problems: Iterable[Problem], covers: Collection[Path] | None, incomplete: Collection[Path], before: Known | None
 ) -> Known:
     """The known problems after a check found `problems` in the files that it `covers`; other files keep theirs."""
     lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
@@ -80,20 +80,22 @@ def known(
         at = _Line(problem.place.span.start.line, problem.place.code)
         lines[problem.kind].append(at)
     if covers is None or before is None:
-        return Known(dict(lines), covers, untold)
+        return Known(dict(lines), covers, incomplete)
     for kind, old in before.lines.items():
         if kind.path not in covers and kind not in lines:
             lines[kind] = old
     covered = None if before.covers is None else frozenset({*covers, *before.covers})
-    return Known(dict(lines), covered, frozenset({*untold, *(p for p in before.untold if p not in covers)}))
+    return Known(dict(lines), covered, frozenset({*incomplete, *(p for p in before.incomplete if p not in covers)}))
 
 
-def known_lines(found: Iterable[tuple[Kind, int]], covers: Collection[Path] | None, untold: Collection[Path]) -> Known:
+def known_lines(
+    found: Iterable[tuple[Kind, int]], covers: Collection[Path] | None, incomplete: Collection[Path]
+) -> Known:
     """The same, from kinds and line numbers alone."""
     lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
     for kind, number in found:
         lines[kind].append(_Line(number))
-    return Known(dict(lines), covers, untold)
+    return Known(dict(lines), covers, incomplete)
 
 
 def compare(now: Sequence[Problem], covers: Collection[Path] | None, before: Known) -> Delta:

@@ -47,7 +47,7 @@ class Renaming(Struct, frozen=True):
     plan: EditPlan
     doubts: tuple[Doubt, ...] = ()
     searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
-    told: Gap | None = None  # lost with the old name
+    notice: Gap | None = None  # lost with the old name
     family: Overrides = Overrides()  # methods that must keep sharing its name
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
@@ -119,12 +119,12 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
     lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
-    told = news("applied", f"{renamed.owner} is not a {lost} without {renamed.name}") if renamed and lost else None
+    notice = news("applied", f"{renamed.owner} is not a {lost} without {renamed.name}") if renamed and lost else None
     if not backend.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched, told, family)
+        return Renaming(plan, tuple(strangers), searched, notice, family)
     missed = await _missed(backend, path, identifier, plan)
     clashes = await _clashes(backend, path, identifier, text.slice(identifier), new_name)
-    return Renaming(plan, (*strangers, *missed, *clashes), searched, told, family)
+    return Renaming(plan, (*strangers, *missed, *clashes), searched, notice, family)
 
 
 async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:

@@ -148,12 +148,12 @@ class WordCheck:
         told = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
         told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
 
-        def untold(places: Sequence[Place]) -> list[Place]:
+        def uncovered(places: Sequence[Place]) -> list[Place]:
             left = [place for place in places if place.path not in told]
             return [place for place in left if (place.path, place.span.start.line) not in told_lines]
 
-        gaps += unexplained(backend, claim.name, untold(verdicts.unknown))
-        gaps += unasked(claim.name, untold(unproven))
+        gaps += unexplained(backend, claim.name, uncovered(verdicts.unknown))
+        gaps += unasked(claim.name, uncovered(unproven))
         if left := [path for path in unread if not is_exact and path not in told]:
             text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
             gaps.append(Gap("unverified", text, tuple(left), about="unread"))

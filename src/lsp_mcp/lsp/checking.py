@@ -144,9 +144,9 @@ class Checking:
             found[path] = [one for one in found[path] if one.get("severity", _ERROR) != _ERROR]
         for path, errors in looked.units.items():
             found[path] = [*errors, *found.get(path, ())]
-        untold = looked.untold
-        if untold is None:
-            untold = {path for path in connection.notifications.diagnostics.errors if path not in found}
+        incomplete = looked.incomplete
+        if incomplete is None:
+            incomplete = {path for path in connection.notifications.diagnostics.errors if path not in found}
         gaps = []
         if looked.hidden:
             named = first_few([self._display_path(path) for path in sorted(looked.hidden)])
@@ -165,7 +165,7 @@ class Checking:
         if not self._adapter.compilation:
             text = f"{self._adapter.name} checked only changed and open files, not their dependents"
             gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
-        return Checked(found, frozenset(looked.covers), frozenset(untold), tuple(gaps))
+        return Checked(found, frozenset(looked.covers), frozenset(incomplete), tuple(gaps))
 
     def _found(self, connection: Connection) -> Mapping[Path, list[Json]]:
         """Its diagnostics, without errors that are not in the code."""

@@ -84,7 +84,7 @@ def instructions(
     """
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
     more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA)) if offered]
-    more += [part.told for part in parts]
+    more += [part.instructions for part in parts]
     if more and not tools:
         first = _DEBUG_ALONE if debug else _LUA_ALONE if lua else parts[0].alone
         return "\n".join([first.format(root=shown), *more]) + "\n"

@@ -112,4 +112,4 @@ class ChangingToolset(AnchorToolset):
 
 def _delta(before: Looked, found: Sequence[Problem], checked: Checked) -> Delta:
     was, of = before
-    return compared_with(found, checked, known(was, of.covers, of.untold, None))
+    return compared_with(found, checked, known(was, of.covers, of.incomplete, None))

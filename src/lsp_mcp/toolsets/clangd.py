@@ -20,7 +20,7 @@ from lsp_mcp.features.syntax_tree import cut_tree
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.passing import MOST_MS, Passed, Passing, Position, Range, check_method
+from lsp_mcp.toolsets.passing import MOST_MS, PassedThrough, PassThrough, Position, Range, check_method
 from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 
 # docs/contracts/clangd.md.
@@ -47,7 +47,7 @@ class _Tools(Toolset):
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
         self._sessions = context.sessions
-        self._passing = Passing(context.sessions, context.settings.base)
+        self._passing = PassThrough(context.sessions, context.settings.base)
 
     @property
     def _backend(self) -> Backend:
@@ -62,7 +62,7 @@ class _Tools(Toolset):
         method: str,
         params: Json | Callable[[], Awaitable[Json]] | None,
         timeout_ms: int | None = None,
-    ) -> Passed:
+    ) -> PassedThrough:
         return await self._passing.send(call, self._backend, method, params, timeout_ms=timeout_ms)
 
 
@@ -116,7 +116,7 @@ class ClangdTools(_Tools):
         }
         return _published(
             answer,
-            Passed(
+            PassedThrough(
                 None,
                 gaps,
                 partial(self._sessions.reported.take, call.client.key),
@@ -275,6 +275,6 @@ def _check_item(item: Any) -> None:
         )
 
 
-def _published(answer: Json, passed: Passed) -> str:
+def _published(answer: Json, passed: PassedThrough) -> str:
     """The published object; `status` and `gaps` are added only if there is something to report."""
     return as_json({**answer, **(passed.fields if passed.gaps else {})})

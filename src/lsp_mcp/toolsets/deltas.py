@@ -42,12 +42,12 @@ def remembered(
 ) -> Known | None:
     """The problems last reported to a caller, `below` a folder or in a file; None: nothing about the rest."""
     if below is None:
-        return known(found, checked.covers, checked.untold, before)
+        return known(found, checked.covers, checked.incomplete, before)
     if before is None:
         return None
     told = [one for one in found if one.place.path.is_relative_to(below)]
     files = {one.place.path for one in told} | {one.path for one in before.lines if one.path.is_relative_to(below)}
-    return replace(known(told, files, (), before), covers=before.covers, untold=before.untold)
+    return replace(known(told, files, (), before), covers=before.covers, incomplete=before.incomplete)
 
 
 def compared_with(found: Sequence[Problem], checked: Checked, before: Known | None) -> Delta:

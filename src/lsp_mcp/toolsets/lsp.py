@@ -11,7 +11,7 @@ from lsp_mcp.errors import CallerError, unknown
 from lsp_mcp.features.passthrough import home_document
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.passing import MOST_MS, Passing, allowed_methods, check_method
+from lsp_mcp.toolsets.passing import MOST_MS, PassThrough, allowed_methods, check_method
 from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 from lsp_mcp.uris import uri_path
 
@@ -22,7 +22,7 @@ class LspTools(Toolset):
     def __init__(self, context: ToolContext) -> None:
         super().__init__(context)
         self._sessions = context.sessions
-        self._passing = Passing(context.sessions, context.settings.base)
+        self._passing = PassThrough(context.sessions, context.settings.base)
 
     @tool(title="Send an LSP request", read_only=True, passes=True)
     async def lsp_request(

@@ -17,13 +17,13 @@ class Joined(Struct, frozen=True):
     """A part as known to the program; importing this loads nothing of the part.
 
     `open` gets the workspace and the URL of its database, None if the user named none; it raises ConfigError if the
-    database cannot be used. `tools` is empty if optional packages are not installed. `told` is the part's line of the
-    instructions, `alone` the first line if nothing else is served, with `{root}`. `store` is the help of --store.
+    database cannot be used. `tools` is empty if optional packages are not installed. `instructions` is its line
+    of the server's, `alone` the first line if nothing else is served, with `{root}`. `store` is the help of --store.
     """
 
     open: Callable[[Workspace, str | None], Part]
     tools: Callable[[], tuple[type[Toolset], ...]]
     links: Callable[[Any], Links]
-    told: str
+    instructions: str
     alone: str
     store: str

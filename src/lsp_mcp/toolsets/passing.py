@@ -67,7 +67,7 @@ Tell = Callable[[Sequence[Gap]], tuple[Sequence[Gap], Collection[Gap]]]
 """Called with an answer's gaps; returns those to report, and which of them were reported before."""
 
 
-class Passed(Struct, frozen=True, dict=True):
+class PassedThrough(Struct, frozen=True, dict=True):
     """An answer and its gaps. `tell` selects the gaps for its reader, once they are put into words."""
 
     result: Any
@@ -90,7 +90,7 @@ class Passed(Struct, frozen=True, dict=True):
         return self.tell(self.gaps)
 
 
-class Passing:
+class PassThrough:
     """Sends requests for callers."""
 
     def __init__(self, sessions: Sessions, base: Base) -> None:
@@ -142,7 +142,7 @@ class Passing:
         params: Json | Callable[[], Awaitable[Json]] | None,
         *,
         timeout_ms: int | None = None,
-    ) -> Passed:
+    ) -> PassedThrough:
         """The answer of `backend` when it is ready, for what is on disk now.
 
         `params` as `checked` gives them, or what makes them of what is on disk then.
@@ -181,9 +181,9 @@ class Passing:
         if hiding(gaps) and not sent.result:
             gaps.append(Gap("unverified", "an empty result is not known yet"))
         tell = partial(self._sessions.reported.take, call.client.key)
-        return Passed(sent.result, gaps, tell, self._sessions.workspace.display_path)
+        return PassedThrough(sent.result, gaps, tell, self._sessions.workspace.display_path)
 
-    def fitted(self, passed: Passed) -> Passed:
+    def fitted(self, passed: PassedThrough) -> PassedThrough:
         """The same, shortened to a readable size, with a gap that says so.
 
         Raises:

@@ -136,11 +136,11 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
     strings = _strings_gaps(targets, await string_mentions(target.backend, target.name))
-    told = [renaming.told] if renaming.told else []
+    notices = [renaming.notice] if renaming.notice else []
     return Renamed(
         target,
         renaming.plan,
-        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *told, *strings],
+        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *notices, *strings],
     )
 
 

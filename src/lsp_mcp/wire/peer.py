@@ -54,7 +54,7 @@ class Peer:
         self._ids = itertools.count(1)
         self._waiters: dict[int, asyncio.Future[Any]] = {}
         self._closed: LspMcpError | None = None
-        self.heard = 0  # messages received
+        self.received = 0  # messages received
         self.deaf = asyncio.Event()  # set when reading ends: no request will be answered from then on
 
     async def run(self) -> str:
@@ -65,7 +65,7 @@ class Peer:
         try:
             while data := await self._reader.read(_CHUNK):
                 for body in framer.feed(data):
-                    self.heard += 1
+                    self.received += 1
                     self._receive(body)
                 # A flood of notifications must not starve the waiters.
                 await asyncio.sleep(0)

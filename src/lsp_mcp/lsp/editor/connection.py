@@ -53,13 +53,13 @@ class HostedConnection:
         self._early: list[tuple[str, Any]] | None = []  # messages that arrived before they could be interpreted
         self.stuck = False  # its user decides about a stuck server
         self._seems_stuck = False
-        self._heard = 0  # notifications
+        self._received = 0  # notifications
         self._captured: list[Any] | None = None
         self._watchdog = Watchdog(
             timeout,
             probe=self._probe,
             cpu_time=_unknown,
-            heard=lambda: self._heard,
+            received=lambda: self._received,
             at_work=lambda: self.notifications.progress.goes_on,
             free=free,
             on_stuck=self._seem_stuck,
@@ -170,7 +170,7 @@ class HostedConnection:
         self._seems_stuck = True
 
     def _on_notification(self, method: str, params: Any) -> None:
-        self._heard += 1
+        self._received += 1
         self._seems_stuck = False
         if self._early is not None:
             self._early.append((method, params))

@@ -27,7 +27,7 @@ class Watchdog:
     """Checks a server, every eighth of the request timeout, during requests only.
 
     `probe` sends a request that any server answers at once, and raises what `Peer.request` does. `cpu_time` returns the
-    seconds used by it and its children, None if it is gone. `heard` counts its messages. `at_work` says whether it
+    seconds used by it and its children, None if it is gone. `received` counts its messages. `at_work` says whether it
     reports work: then it may wait for the network, as long as it answers. `free` may unblock an inactive one, and says
     whether it did; else `on_stuck` is called.
     """
@@ -38,7 +38,7 @@ class Watchdog:
         *,
         probe: Callable[[float], Awaitable[None]],
         cpu_time: Callable[[], Awaitable[float | None]],
-        heard: Callable[[], int],
+        received: Callable[[], int],
         at_work: Callable[[], bool],
         free: Free,
         on_stuck: Callable[[], None],
@@ -46,7 +46,7 @@ class Watchdog:
         self._window = max(_SHORTEST, timeout / _LOOKS)
         self._probe = probe
         self._cpu_time = cpu_time
-        self._heard = heard
+        self._received = received
         self._at_work = at_work
         self._on_stuck = on_stuck
         self._free = free
@@ -87,12 +87,12 @@ class Watchdog:
         idle = silent = 0  # consecutive checks without activity, or even an answer to the probe
         before = await self._cpu_time()
         while True:
-            heard, until = self._heard(), loop.time() + self._window
+            received, until = self._received(), loop.time() + self._window
             answered = await self._answers()
             await asyncio.sleep(until - loop.time())
             now = await self._cpu_time()
             works = before is None or now is None or now - before > _BUSY * self._window
-            does = works or self._heard() - heard > answered
+            does = works or self._received() - received > answered
             idle = 0 if does or not self._owed else idle + 1
             silent = 0 if does or answered else silent + 1
             before = now

@@ -48,7 +48,7 @@ class ProcessConnection:
             timeout,
             probe=self._probe,
             cpu_time=self._cpu_time,
-            heard=lambda: self._peer.heard,
+            received=lambda: self._peer.received,
             at_work=lambda: self.notifications.progress.goes_on,
             free=free,
             on_stuck=self._end_stuck,

@@ -26,8 +26,8 @@ class Looked(Struct, frozen=True):
     """The files that a server has checked: the diagnostics of `covers` are for their present texts.
 
     `unread` files were not read in time. `units` are the errors of files checked with all their includes; for the
-    `parts`, which are compiled only that way, documents' diagnostics do not count. `untold` files have, or may have,
-    unknown errors: those of `hidden` because of errors elsewhere. `disturbed`: the server had other texts in the
+    `parts`, which are compiled only that way, documents' diagnostics do not count. `incomplete` files have, or may
+    have, unknown errors: those of `hidden` because of errors elsewhere. `disturbed`: the server had other texts in the
     meantime. For `undated` files the server has not named the text of its diagnostics, and those of `outdated`
     documents are for an earlier text.
     """
@@ -36,7 +36,7 @@ class Looked(Struct, frozen=True):
     unread: Collection[Path] = ()
     units: Mapping[Path, list[Any]] = field(default_factory=dict)
     parts: Collection[Path] = ()
-    untold: Collection[Path] | None = None
+    incomplete: Collection[Path] | None = None
     hidden: Collection[Path] = ()
     disturbed: bool = False
     undated: Collection[Path] = ()

@@ -196,7 +196,7 @@ class Reopening:
             unread,
             units={path: found.errors for path, found in self._units.found.items()},
             parts=frozenset(inside).difference(view.compiled),
-            untold={*await self._build.files.included_by(failing), *self._units.hidden},
+            incomplete={*await self._build.files.included_by(failing), *self._units.hidden},
             hidden=self._units.hidden,
             disturbed=bool(units),
             outdated=frozenset(path for path in self._later if not self._units.is_unit(path)),

@@ -46,7 +46,7 @@ BOARD = Joined(
     open=_open,
     tools=_tools,
     links=_links,
-    told=(
+    instructions=(
         "- The project board is shared with other agents and with people who see it live. register_agent names you; "
         "take work with claim_task, keep what you find with add_to_task, end with complete_task. get_project_info "
         "lists the standards. ask_user returns at once: go on, or get_response with wait_seconds. A call with "

@@ -26,7 +26,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, numbers_point
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
-from lsp_mcp.toolsets.passing import Passed, Passing
+from lsp_mcp.toolsets.passing import PassedThrough, PassThrough
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.uris import path_uri, uri_path
 
@@ -168,14 +168,14 @@ class NvimToolset(Toolset):
         asked: DocumentClient,
         method: str,
         params: Json | Callable[[], Awaitable[Json]] | None,
-    ) -> Passed:
-        return await Passing(asked.sessions, self._base).send(call, asked.session, method, params)
+    ) -> PassedThrough:
+        return await PassThrough(asked.sessions, self._base).send(call, asked.session, method, params)
 
     async def _answer(
         self, call: Call, asked: DocumentClient, method: str, params: Json | Callable[[], Awaitable[Json]] | None
     ) -> str:
         return self._result_text(
-            call, Passing(asked.sessions, self._base).fitted(await self._send(call, asked, method, params))
+            call, PassThrough(asked.sessions, self._base).fitted(await self._send(call, asked, method, params))
         )
 
     async def _document_of(self, sessions: Sessions, value: Json) -> Path | None:
@@ -185,11 +185,11 @@ class NvimToolset(Toolset):
             return await self._readable(sessions, path) if path.exists() else path
         return None
 
-    def _result_text(self, call: Call, passed: Passed) -> str:
+    def _result_text(self, call: Call, passed: PassedThrough) -> str:
         self._remark(call, passed)
         return as_json(passed.result)
 
-    def _remark(self, call: Call, passed: Passed) -> None:
+    def _remark(self, call: Call, passed: PassedThrough) -> None:
         """Report the gaps of an answer, and events."""
         if passed.gaps and (status := passed.status) != "complete":
             call.remark(f"status: {status}")

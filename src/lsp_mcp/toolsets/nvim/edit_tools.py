@@ -31,7 +31,7 @@ from lsp_mcp.toolsets.nvim.base import (
     Object,
     Save,
 )
-from lsp_mcp.toolsets.passing import Passed, Passing
+from lsp_mcp.toolsets.passing import PassedThrough, PassThrough
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.renaming import ask_rename
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
@@ -105,7 +105,7 @@ class EditTools(NvimToolset):
             return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
         edit = as_workspace_edit(renamed.plan, session.version, self._base)
         tell = partial(asked.sessions.reported.take, call.client.key)
-        return self._result_text(call, Passed(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
+        return self._result_text(call, PassedThrough(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
 
     @tool(title="Format a document", read_only=False, destructive=True)
     async def lsp_formatting(
@@ -164,7 +164,7 @@ class EditTools(NvimToolset):
     ) -> str:
         """Sort and organize imports; applies the edits, or returns them with apply_edits=false."""
         asked = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
-        passing = Passing(asked.sessions, self._base)
+        passing = PassThrough(asked.sessions, self._base)
 
         async def params() -> Json:
             return {

@@ -21,7 +21,7 @@ from lsp_mcp.toolsets.nvim.base import (
     NvimToolset,
     Object,
 )
-from lsp_mcp.toolsets.passing import Passing
+from lsp_mcp.toolsets.passing import PassThrough
 from lsp_mcp.toolsets.tool import Call, tool
 
 _RESOLVE = "codeActionProvider.resolveProvider"
@@ -192,7 +192,7 @@ class QueryTools(NvimToolset):
     ) -> str:
         """The answer to a request without a document, or about an item of an earlier answer."""
         sessions = await self._sessions(connection_id)
-        passing = Passing(sessions, self._base)
+        passing = PassThrough(sessions, self._base)
         checked = await passing.checked(method, params)
         path = await self._document_of(sessions, checked or {})
         session = await self._neovims.session(sessions, path, client, provider)
