@@ -109,11 +109,19 @@ def test_the_board_without_a_command_serves(run: Run, project: Path, monkeypatch
     assert run("--format", "compact", "board", "--dev", "--port", "5", "--no-open").exit_code == 0
     assert run("--workspace-root", "Y", "board", "--mcp").exit_code == 0
     assert run("board", "--link", "--port", "7").stdout == "http://.:7/False\n"
+    assert json.loads(run("board", "--link", "--port", "7", "--json").stdout) == {"link": "http://.:7/False"}
     assert served == [
         ("X", "compact", {"port": None, "dev": False, "opens": True}),
         (".", "compact", {"port": 5, "dev": True, "opens": False}),
         ("Y", "json", "stdio"),
     ]
+
+
+def test_json_of_the_board_is_refused_where_it_has_no_meaning(run: Run, project: Path) -> None:
+    for words in (["--json"], ["--mcp", "--json"], ["--json", "export", "out"]):
+        done = run("board", *words)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "--json goes with --link, or after a command" in done.stderr
 
 
 def test_the_program_itself_does_it(project: Path, tmp_path: Path) -> None:

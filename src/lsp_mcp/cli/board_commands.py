@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from lsp_mcp.cli.help import PORT, Commands, json_flag
@@ -13,22 +15,33 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 @click.option("--dev", is_flag=True, help="Use ports 21710 to 21719 instead, next to another board.")
 @click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
 @click.option("--link", is_flag=True, help="Print a new link to the running board instead.")
+@click.option("--json", "as_json", is_flag=True, help="JSON, for scripts. Only with --link.")
 @click.option("--no-open", is_flag=True, help="Don't open the browser.")
 @server_flags()
 @click.pass_context
 def board(
-    context: click.Context, flags: ServerFlags, port: int | None, dev: bool, stdio: bool, link: bool, no_open: bool
+    context: click.Context,
+    flags: ServerFlags,
+    port: int | None,
+    dev: bool,
+    stdio: bool,
+    link: bool,
+    as_json: bool,
+    no_open: bool,
 ) -> None:
     """Open the project board: tasks, questions and notes that agents and people share.
 
     Agents use it over WebSocket, Streamable HTTP or stdio, people in a browser. --backend NAME adds the code tools.
     """
+    if as_json and (context.invoked_subcommand or not link):
+        raise click.UsageError("--json goes with --link, or after a command.")
     if context.invoked_subcommand is not None:
         return
     from lsp_mcp.cli.board import new_link, run_board, run_stdio
 
     if link:
-        click.echo(new_link(flags, context.obj, port=port, dev=dev))
+        found = new_link(flags, context.obj, port=port, dev=dev)
+        click.echo(json.dumps({"link": found}) if as_json else found)
     elif stdio:
         run_stdio(flags)
     else:
