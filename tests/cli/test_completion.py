@@ -50,3 +50,5 @@ def test_each_shell_gets_a_script_of_its_own(run: Run, shell: str) -> None:
     assert "_LSP_MCP_COMPLETE" in script and f"{shell}_complete" in script
     if shell == "bash":
         assert "[[ $value == *= ]] && compopt -o nospace" in script and "-o default -F" in script
+    if shell == "fish":
+        assert 'set -l metadata (string split --max 1 "," $completion)' in script

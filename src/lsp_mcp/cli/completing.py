@@ -16,8 +16,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 def script(program: click.Command, shell: str) -> str:
     """The script that makes `shell` complete `program`.
 
-    In bash, `KEY=` is not followed by a space, and files are completed where nothing else matches. (click 8.5 does
-    neither.)
+    In bash, `KEY=` is not followed by a space, and files are completed where nothing else matches. In fish, a comma
+    does not end a description. (click 8.5 does none of them.)
     """
     found = get_completion_class(shell)
     assert found
@@ -25,6 +25,8 @@ def script(program: click.Command, shell: str) -> str:
     if shell == "bash":
         source = source.replace(_BASH_ITEM, f"{_BASH_ITEM}\n            [[ $value == *= ]] && compopt -o nospace")
         source = source.replace("complete -o nosort", "complete -o nosort -o default")
+    if shell == "fish":
+        source = source.replace('string split ","', 'string split --max 1 ","')
     return source
 
 
