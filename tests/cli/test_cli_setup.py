@@ -122,6 +122,7 @@ WRITTEN += [
     ("gemini", "project", ".gemini/settings.json", servers(PLAIN)),
     ("gemini", "user", ".gemini/settings.json", servers(PLAIN)),
     ("junie", "project", ".junie/mcp/mcp.json", servers(IN_PROJECT)),
+    ("junie", "user", ".junie/mcp/mcp.json", servers(IN_PROJECT)),
     ("kiro", "project", ".kiro/settings/mcp.json", servers(IN_PROJECT)),
     ("kiro", "user", ".kiro/settings/mcp.json", servers(IN_PROJECT)),
     ("roo", "project", ".roo/mcp.json", servers({**PLAIN, "timeout": 120})),
