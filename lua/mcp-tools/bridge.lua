@@ -84,7 +84,7 @@ local spawn
 local function crashed(this, child, how)
   local refused = not child.ready and child.port ~= this.wanted_port
   if this.again or refused then
-    -- It was told to, or the port that it had is no longer free.
+    -- It was asked to end, or its port is no longer free.
     this.port = not refused and this.port or nil
     this.again = false
     return spawn(this)
@@ -182,7 +182,7 @@ local function join(this, options)
   end
 end
 
--- VimLeavePre: nobody waits for the process, and its end could not be noticed.
+-- VimLeavePre: nothing waits for the process, and its end cannot be observed.
 local function leave()
   M.stop()
   if ending then
@@ -236,7 +236,7 @@ function M.stop()
   end
 end
 
---- Start another process; token and port stay, so that clients go on. Starts the bridge if it does not run.
+--- Start a new process; token and port stay the same for clients. Starts the bridge if it is not running.
 function M.restart()
   local this = run
   if not this then
@@ -262,7 +262,7 @@ function M.release(holder)
   end
 end
 
---- Whether it runs, or is being started.
+--- Whether it is running or starting.
 function M.is_running()
   return run ~= nil
 end

@@ -1,10 +1,10 @@
---- A child process that is read line by line and can be ended for sure.
+--- A child process that is read line by line and can be ended reliably.
 local M = {}
 
 --- Milliseconds between SIGTERM and SIGKILL, and then until its end is no longer waited for.
 M.patience = 3000
 
-local LONGEST_LINE = 65536 -- bytes; what is before them is dropped
+local LONGEST_LINE = 65536 -- bytes; earlier ones are dropped
 local WINDOWS = vim.fn.has('win32') == 1
 
 -- Gives whole lines to `on_line`, wherever the chunks are split; what has no line end goes to `on_rest`.
@@ -32,7 +32,7 @@ local function gone(child, how)
   child.on_end(how)
 end
 
--- To the whole group: the command may be a wrapper, and the child of that the one that works.
+-- To the whole group: the command may be a wrapper, whose child does the work.
 local function signal(child, name)
   if not child.reaped and (WINDOWS or not vim.uv.kill(-child.pid, name)) then
     pcall(child.handle.kill, child.handle, name)
@@ -71,7 +71,7 @@ function M.start(command, env, callbacks)
   return child
 end
 
---- Whether it has neither ended nor been told to.
+--- Whether it is running and has not been asked to end.
 function M.is_alive(child)
   return not child.told and not child.ended
 end
@@ -85,14 +85,14 @@ function M.stop(child)
   signal(child, 'sigterm')
   child.killer = vim.defer_fn(function()
     signal(child, 'sigkill')
-    -- Its end is not reported while another process has its pipes.
+    -- Its end is not reported while another process holds its pipes.
     child.killer = vim.defer_fn(function()
       gone(child, 'did not end')
     end, M.patience)
   end, M.patience)
 end
 
---- Ask it to end, and take it as ended at once.
+--- Ask it to end, and treat it as ended immediately.
 function M.abandon(child)
   if not child.ended then
     signal(child, 'sigterm')

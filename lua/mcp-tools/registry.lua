@@ -56,7 +56,7 @@ local function check_definition(tool)
   for _, hint in ipairs({ 'extra', 'read_only', 'destructive' }) do
     need(tool[hint] == nil or type(tool[hint]) == 'boolean', ('%s: `%s` must be true or false'):format(tool.name, hint))
   end
-  -- One tool that cannot be listed would hide all others.
+  -- One tool that cannot be listed would hide all the others.
   local problem = json.problem(tool.args, 'args') or schema.check(tool.args or {})
   need(not problem, problem and (tool.name .. ': ' .. problem))
 end
@@ -175,7 +175,7 @@ local function new_call(tool, callback)
   end
 
   local function give_up()
-    -- Ended before the tool is told: a later call of `done` is not an answer.
+    -- Ended before the tool is notified: a later call of `done` is not an answer.
     call.cancelled, call.ended = true, true
     for _, cleanup in ipairs(cleanups) do
       pcall(cleanup)

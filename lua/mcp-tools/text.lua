@@ -52,7 +52,7 @@ function M.loaded_buffer(number)
   return buffer
 end
 
---- The argument that all tools for one buffer take.
+--- The argument of all tools for one buffer.
 M.BUFNR = { type = 'integer', description = 'buffer number; 0 or absent: the current buffer' }
 
 --- A function(buffer, number) that gives a line's text, the first being 1: of what is loaded, else of the file. Nil if

@@ -1,4 +1,4 @@
-// What a person does on the page. Each shows at once, is sent, and is taken back with a message if it was refused.
+// A person's actions on the page. Each is shown at once, sent, and reverted with a message if the server refuses it.
 
 import { announce, toast } from "./announce.js";
 import { api, ApiError } from "./api.js";
@@ -7,7 +7,7 @@ export class Actions {
   #state;
   #activity;
   #sync;
-  #lines = new Map(); // id of a task → the last of its changes, which the next one waits for
+  #lines = new Map(); // id of a task → its latest change; the next change waits for it
 
   #undo;
 
@@ -23,7 +23,7 @@ export class Actions {
     await this.moveTogether([id], place);
   }
 
-  /** Put tasks into a stage one behind the other, before another or at its end; they are taken back together. */
+  /** Put tasks into a stage one after the other, before another or at its end; undo reverts all of them together. */
   async moveTogether(ids, { stage, before }) {
     const places = ids.map((id) => this.#placeOf(id));
     const what = ids.length === 1 ? `moved ${this.#state.tasks.get(ids[0]).title}` : `moved ${ids.length} tasks`;
@@ -31,7 +31,7 @@ export class Actions {
     this.#undo.add(what, async () => {
       for (const { id, ...place } of places.reverse()) if (this.#state.tasks.has(id)) await this.#move(id, this.#stillThere(place));
     });
-    for (const id of ids) await this.#move(id, { stage, before: target }); // one by one: they come to stand in order
+    for (const id of ids) await this.#move(id, { stage, before: target }); // one by one, to keep their order
   }
 
   async moveAll(ids, stage) {
@@ -67,19 +67,19 @@ export class Actions {
     return { id, stage, before: this.#nextOf(id, []) };
   }
 
-  /** The task behind another in its stage, but for some. */
+  /** The task after another in its stage, ignoring some. */
   #nextOf(id, without) {
     const column = this.#state.column(this.#state.tasks.get(id).stage);
     const at = column.findIndex((task) => task.id === id);
     return column.slice(at + 1).find((task) => !without.includes(task.id))?.id;
   }
 
-  /** A place, at the end of its stage if what it was before is elsewhere now. */
+  /** A place; the end of its stage if the task after it has moved elsewhere. */
   #stillThere({ stage, before }) {
     return { stage, before: this.#state.tasks.get(before)?.stage === stage ? before : undefined };
   }
 
-  /** Change a task; the answer is the task. Throws ApiError 409 if `expected_revision` is none any more. */
+  /** Change a task; returns the task. Throws ApiError 409 if `expected_revision` is outdated. */
   async changeTask(id, change, before = null) {
     const stored = this.#store(id, change);
     if (before) {
@@ -90,7 +90,7 @@ export class Actions {
     return stored;
   }
 
-  /** Change stage, status or priority, which are shown at once. */
+  /** Change stage, status or priority, shown at once. */
   async quickly(id, change) {
     const before = this.#state.tasks.get(id);
     this.#state.put([{ ...before, ...change }]);
@@ -133,7 +133,7 @@ export class Actions {
     this.#state.drop([id]);
   }
 
-  /** Make a task what it was at a revision. */
+  /** Restore a task to a revision. */
   async goBack(id, revision) {
     const { title, revision: now } = this.#state.tasks.get(id);
     const done = api.revert("task", id, revision);
@@ -141,7 +141,7 @@ export class Actions {
     await done.catch((error) => this.fail(error));
   }
 
-  /** Tick a checkbox of a task's description, by its number from 1, or take the tick away. */
+  /** Tick or untick a checkbox of a task's description, by its number from 1. */
   async tick(id, number, isTicked) {
     const [change, back] = [{ tick: [String(number)] }, { untick: [String(number)] }];
     const done = this.#change(id, () => api.changeTask(id, isTicked ? change : back));
@@ -149,7 +149,7 @@ export class Actions {
     await done;
   }
 
-  /** Say something about a task; whether it was stored. */
+  /** Comment on a task; whether it was stored. */
   async comment(id, text) {
     try {
       await api.comment(id, text);
@@ -160,7 +160,7 @@ export class Actions {
     }
   }
 
-  /** Take a completed task off the board into the archive. */
+  /** Move a completed task from the board to the archive. */
   async archive(id) {
     const { title } = this.#state.tasks.get(id);
     const done = this.#change(id, () => api.changeTask(id, { archived: true }));
@@ -178,7 +178,7 @@ export class Actions {
     await done;
   }
 
-  /** Give an agent another name; why not, if that was refused. */
+  /** Rename an agent; returns the reason if that was refused. */
   async renameAgent(agent, name) {
     const done = api.renameAgent(agent.id, name);
     this.#undo.add(`renamed ${agent.name}`, () => api.renameAgent(agent.id, agent.name), done);
@@ -191,7 +191,7 @@ export class Actions {
     }
   }
 
-  /** Answer a question; whether that was taken. */
+  /** Answer a question; whether the answer was accepted. */
   async answer(id, answer) {
     try {
       await api.answer(id, answer);
@@ -202,7 +202,7 @@ export class Actions {
     }
   }
 
-  /** Take a question off the list; its asker is told that there will be no answer. */
+  /** Dismiss a question; the agent is told that there will be no answer. */
   async dismiss(question) {
     try {
       await api.dismiss(question.id);
@@ -212,13 +212,13 @@ export class Actions {
     }
   }
 
-  /** Tell of a refusal. */
+  /** Report a refusal. */
   fail(error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status !== 401) toast(error.message, { error: true }); // that one has a notice of its own
+    if (error.status !== 401) toast(error.message, { error: true }); // 401 has its own notice
   }
 
-  /** Send a change of a task after the ones before it; the task as it is then, null if that was refused. */
+  /** Send a change of a task after its earlier ones; the resulting task, null if it was refused. */
   async #change(id, send) {
     this.#activity.expectOwn(id);
     this.#sync.hold(id);
@@ -232,7 +232,7 @@ export class Actions {
       this.fail(error);
     }
     if (this.#lines.get(id) === quiet) this.#lines.delete(id);
-    if (this.#sync.free(id) && task) this.#state.put([task]); // after a refusal it is read as it is
+    if (this.#sync.free(id) && task) this.#state.put([task]); // after a refusal, `free` has it read again
     return task;
   }
 }

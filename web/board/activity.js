@@ -1,15 +1,15 @@
-// Shows who reads and who changes what: marks on cards, columns and texts, for some seconds each.
+// Shows who reads or changes what: marks on cards, columns and texts, for some seconds each.
 //
-// Whatever has a `data-mark` is marked by the key in it: `task:ID`, `stage:NAME`, `standard:ID`, `snippet:ID`,
-// `project`. The look is the style sheet's: `data-glow` is `read` or `write`; a `.actor` inside names the agent.
+// Elements with `data-mark` are marked by the key in it: `task:ID`, `stage:NAME`, `standard:ID`, `snippet:ID`,
+// `project`. The style sheet defines the look: `data-glow` is `read` or `write`; a `.actor` inside names the agent.
 
 const LASTS = 4000; // milliseconds
 
 export class Activity {
   #marks = new Map(); // key → {glow, who, timer}
-  #own = new Map(); // ids that this page changes → how many events of that are still to come
+  #own = new Map(); // ids changed by this page → number of events still expected
 
-  /** A change of this page's own is under way: nobody needs to be told of it here. */
+  /** This page's own change is under way: it needs no mark here. */
   expectOwn(id) {
     this.#own.set(id, (this.#own.get(id) ?? 0) + 1);
     setTimeout(() => this.#takeOwn(id), 10_000);
@@ -26,7 +26,7 @@ export class Activity {
     for (const key of keysOf(change.kind, [change.ref])) this.#mark(key, "write", who);
   }
 
-  /** Show on a node that was just drawn what is still to be shown. */
+  /** Show current marks on a newly drawn node. */
   dress(node) {
     show(node, this.#marks.get(node.dataset.mark));
   }

@@ -1,15 +1,15 @@
-// What the page says: to screen readers, and in toasts.
+// Messages of the page: to screen readers, and in toasts.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
 
 const SHOWN = 6000; // milliseconds
 
-/** Tell those who don't see it. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   const announcer = document.getElementById("announcer");
   announcer.textContent = "";
-  // Only what changes is read out: the same text twice must change twice.
+  // Screen readers read only changes: the same text twice must change twice.
   setTimeout(() => (announcer.textContent = text), 20);
 }
 
@@ -19,7 +19,7 @@ export function toast(text, { error = false } = {}) {
   const shown = element("div", { class: `toast${error ? " toast--error" : ""}`, role: error ? "alert" : "status" },
     icon(error ? "warning" : "success"), element("p", { dir: "auto" }, text), close);
   close.addEventListener("click", () => shown.remove());
-  // In front of an open dialog, where the rest of the page can't be reached.
+  // In front of an open dialog, which blocks the rest of the page.
   const dialogs = document.querySelectorAll("dialog[open]");
   const host = dialogs.length ? dialogs[dialogs.length - 1] : document.getElementById("toasts");
   host.append(shown);

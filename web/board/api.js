@@ -1,6 +1,6 @@
-// Asking the board's server, with JSON both ways.
+// Requests to the board's server, with JSON both ways.
 
-/** The server said no: `status` is HTTP's, 0 if it could not be reached; the message is for people. */
+/** A failed request: `status` is HTTP's, 0 if the server could not be reached; the message is for people. */
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -10,14 +10,14 @@ export class ApiError extends Error {
 
 const signedOut = new EventTarget();
 
-/** Call `listener` whenever the server does not know this page any more. */
+/** Call `listener` whenever the server no longer accepts this page's session. */
 export function onSignedOut(listener) {
   signedOut.addEventListener("out", listener);
 }
 
 const PATIENCE = 20_000; // milliseconds for an answer
 
-/** What the server answers. Throws ApiError; after a change it may then be unknown whether it was stored. */
+/** The server's answer. Throws ApiError; it may then be unknown whether a change was stored. */
 export async function ask(method, path, body) {
   const request = { method, headers: {}, signal: AbortSignal.timeout(PATIENCE) };
   if (body !== undefined) {
@@ -41,7 +41,7 @@ export async function ask(method, path, body) {
   return answer;
 }
 
-const AT_FIRST = 24; // tasks of each stage, which fill a column on a large screen; index.html asks for the same
+const AT_FIRST = 24; // tasks of each stage, enough for a column on a large screen; index.html requests the same number
 
 const part = encodeURIComponent;
 

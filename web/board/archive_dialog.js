@@ -1,4 +1,4 @@
-// The archive: completed tasks that were taken off the board, and the way back.
+// The archive: completed tasks that are no longer on the board, and restoring them.
 
 import { announce } from "./announce.js";
 import { ApiError, api } from "./api.js";
@@ -6,7 +6,7 @@ import { element } from "./dom.js";
 import { openModal } from "./modal.js";
 import { time } from "./time.js";
 
-/** Show it; `fail` is told of a refusal. */
+/** Show it; `fail` gets the error of a refusal. */
 export async function openArchive({ fail }) {
   try {
     const { tasks } = await api.archive();

@@ -1,19 +1,19 @@
-// Nobody waits unseen: a question that comes is told by a desktop notification, a quiet sound, and a count in the title
-// and on the page's icon. The person is asked once whether that is wanted, when the first question comes.
+// Signals for waiting questions: a desktop notification, a quiet sound, and a count in the title and on the page's
+// icon. The first question asks the person, once, whether to turn them on.
 
 import { keep, kept } from "./kept.js";
 
-const SETTINGS = "attention"; // {desktop, sound}; nothing is kept before the person was asked
+const SETTINGS = "attention"; // {desktop, sound}; nothing is stored before the person was asked
 const ONE_RINGS = 5000; // milliseconds in which other tabs don't ring for the same question
-const TONES = [[523.25, 0], [659.25, 0.14]]; // hertz, and when it begins in seconds
+const TONES = [[523.25, 0], [659.25, 0.14]]; // hertz, and the start in seconds
 const LOUDNESS = 0.05;
 
 export class Attention extends EventTarget {
   #state;
   #open;
-  #known = null; // ids of the questions that were there before
+  #known = null; // ids of earlier questions
 
-  /** `open(question)` shows it. An event `change` tells that settings are others now. */
+  /** `open(question)` shows it. An event `change` reports changed settings. */
   constructor(state, open) {
     super();
     this.#state = state;
@@ -21,19 +21,19 @@ export class Attention extends EventTarget {
     state.addEventListener("workspace", () => this.#look());
   }
 
-  /** Whether the person was never asked, and there is a reason to now. */
+  /** Whether to ask the person now: there is a reason, and they were never asked. */
   get shouldAsk() {
     return kept(SETTINGS) === undefined && this.#state.questions.length > 0;
   }
 
-  /** What is wanted: `desktop` and `sound`; and whether the browser forbids the first. */
+  /** The settings: `desktop` and `sound`, and whether the browser forbids the first. */
   get settings() {
     const { desktop = false, sound = false } = kept(SETTINGS, {});
     const permission = "Notification" in window ? Notification.permission : "denied";
     return { desktop: desktop && permission === "granted", sound, isForbidden: permission === "denied" };
   }
 
-  /** Turn something on or off; call it when a person has just clicked, or the browser refuses. */
+  /** Turn a signal on or off; call it right after a click, otherwise the browser refuses. */
   async set(change) {
     keep(SETTINGS, { ...kept(SETTINGS, {}), ...change });
     if (change.desktop && "Notification" in window && Notification.permission === "default") {
@@ -56,7 +56,7 @@ export class Attention extends EventTarget {
     const { desktop, sound } = this.settings;
     const isSeen = !document.hidden && document.hasFocus();
     if (desktop && !isSeen) {
-      // One for all tabs, since they have one tag.
+      // All tabs use the same tag, so there is one notification.
       const shown = new Notification(`${question.who} asks`, { body: question.question, tag: question.id, silent: true, icon: new URL("./icon.svg", import.meta.url).href });
       shown.addEventListener("click", () => {
         window.focus();
@@ -68,7 +68,7 @@ export class Attention extends EventTarget {
   }
 }
 
-/** Run something in one of all tabs. */
+/** Run a function in only one of all tabs. */
 function alone(name, run) {
   if (!navigator.locks) return run();
   return navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
@@ -78,7 +78,7 @@ function alone(name, run) {
   });
 }
 
-/** Two soft tones. A browser that nobody has clicked in yet plays none. */
+/** Two soft tones. Browsers play none before the first click on a page. */
 function ring() {
   const sound = new AudioContext();
   for (const [pitch, begin] of TONES) {
@@ -98,7 +98,7 @@ function ring() {
 
 function showCount(count, name) {
   document.title = `${count ? `(${count}) ` : ""}${name} · Board`;
-  if (count) navigator.setAppBadge?.(count)?.catch(() => {}); // only pages that were installed have one
+  if (count) navigator.setAppBadge?.(count)?.catch(() => {}); // only installed pages have one
   else navigator.clearAppBadge?.()?.catch(() => {});
   const badge = count ? `<circle cx="22" cy="10" r="10" fill="#e08600"/><text x="22" y="15" font-size="15" font-weight="700" font-family="sans-serif" text-anchor="middle" fill="#1c1100">${count > 9 ? "9+" : count}</text>` : "";
   const drawn = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect y="0" width="32" height="32" rx="8" fill="#3b4fd8"/><path d="M8 9v14M16 9v8M24 9v11" stroke="#fff" stroke-width="4" stroke-linecap="round"/>${badge}</svg>`;

@@ -10,7 +10,7 @@ export class BoardView {
   #filter;
   #activity;
   #on;
-  #cards = new Map(); // id → its card, of those that are drawn
+  #cards = new Map(); // id → its card, if drawn
   #columns = new Map(); // id of a stage → Column
   #lane = element("div", { class: "lane" });
   #addStage;
@@ -26,7 +26,7 @@ export class BoardView {
       on: { click: () => on.editStage(null) } }, icon("add"));
   }
 
-  /** Draw what is not drawn yet, or not as it is now. */
+  /** Draw what is new or has changed. */
   draw() {
     if (!this.#lane.isConnected) this.host.replaceChildren(this.#lane);
     const stages = new Set(this.#state.stages.map((stage) => stage.id));
@@ -36,14 +36,14 @@ export class BoardView {
       reconcile(this.#lane, [...this.#state.stages, null], (stage) => stage?.id ?? "+",
         (stage) => stage ? this.#makeColumn(stage) : this.#addStage,
         (_, stage) => stage && this.#columns.get(stage.id).draw(stage, this.visible(stage.name)));
-      // All is written before anything is measured: the browser makes one layout of it.
+      // Write everything before measuring, so that the browser computes the layout once.
       for (const column of this.columns()) column.measure();
       for (const column of this.columns()) column.settle();
       if (focused && !focused.card.isConnected) focused.column.focusAt(focused.index);
     });
   }
 
-  /** The tasks of a stage that the filter lets through, in order. */
+  /** The tasks of a stage that match the filter, in order. */
   visible(stageName) {
     const all = this.#state.column(stageName);
     return this.#filter.isOn ? all.filter((task) => this.#filter.passes(task, this.#state.waiting(task.id))) : [...all];
@@ -60,7 +60,7 @@ export class BoardView {
     return this.#state.stages.map((stage) => this.#columns.get(stage.id));
   }
 
-  /** Give a task's card the focus, scrolled to if need be; whether it is on the board. */
+  /** Focus a task's card, scrolling if needed; whether it is on the board. */
   focus(id) {
     const { stage } = this.#state.tasks.get(id) ?? {};
     const column = this.columns().find((one) => one.stage.name === stage);

@@ -4,14 +4,14 @@ import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { hueOf } from "./tag_colors.js";
 
-/** An empty card; `updateCard` fills it. `on` has what can be done: open(id), filterTag(tag), select(id). */
+/** An empty card; `updateCard` fills it. `on` has the actions open(id), filterTag(tag), select(id). */
 export function makeCard(id, on) {
   const title = element("a", {
     class: "card__title", href: `#task=${id}`, draggable: "false", dir: "auto", tabIndex: -1,
     "aria-describedby": `about-${id}`,
     on: {
       click: (event) => {
-        if (event.ctrlKey || event.metaKey) return; // the browser's own: in another tab
+        if (event.ctrlKey || event.metaKey) return; // the browser opens it in another tab
         event.preventDefault();
         if (event.shiftKey) return on.select(id);
         return on.open(id);
@@ -31,7 +31,7 @@ export function makeCard(id, on) {
 
 const drawn = new WeakMap(); // card → what it shows
 
-/** Make a card show a task: `asks` is how many of its questions wait. What is the same already is not touched. */
+/** Make a card show a task: `asks` is the number of its waiting questions. Unchanged parts are not touched. */
 export function updateCard(card, task, { asks, isSelected }) {
   const before = drawn.get(card);
   if (before?.task === task && before.asks === asks && before.isSelected === isSelected) return;
@@ -68,7 +68,7 @@ function factsOf(task, asks) {
   ].filter(Boolean);
 }
 
-/** What a task waits for, and how many tasks that are in all: those wait for others. */
+/** The tasks that a task waits for, and their number, including indirect ones. */
 function waitOf(task, blockers) {
   const all = task.waits > blockers.length ? `; ${countOf(task.waits, "task")} in all, with those that they wait for` : "";
   return `Waits for ${blockers.join(", ")}${all}`;

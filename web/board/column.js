@@ -1,4 +1,4 @@
-// One stage as a column: its head, its cards, and what is said where there are none. It can be folded to a strip.
+// One stage as a column: its head, its cards, or a text if there are none. It can be folded to a strip.
 
 import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
@@ -71,7 +71,7 @@ export class Column {
     return this.node.classList.contains("is-folded");
   }
 
-  /** Fold it to a strip, or open it again; the browser keeps that. */
+  /** Fold it to a strip, or open it again; the browser remembers the choice. */
   fold(isFolded) {
     const others = kept(FOLDED, []).filter((id) => id !== this.stage.id);
     keep(FOLDED, isFolded ? [...others, this.stage.id] : others);
@@ -83,17 +83,17 @@ export class Column {
     return this.#cards.nodes();
   }
 
-  /** The tasks that are shown, also those that are not drawn. */
+  /** The shown tasks, including those not drawn. */
   get tasks() {
     return this.#cards.items;
   }
 
-  /** Where a card's task is among all that are shown. */
+  /** The index of a card's task among the shown tasks. */
   indexOf(card) {
     return this.tasks.findIndex((task) => task.id === card.dataset.id);
   }
 
-  /** Give the focus to the card at a place, the last if there are less, or to a button if there is none. */
+  /** Focus the card at an index, the last card if there are fewer, or a button if there are none. */
   focusAt(index) {
     if (this.isFolded) return this.#fold.focus();
     const card = this.#cards.reveal(index);

@@ -1,10 +1,10 @@
-// The sign of the connection: whether what is shown is what is true, and since when it is not.
+// The connection indicator: whether the page is up to date, and if not, since when.
 
 import { element, setText } from "./dom.js";
 
 const STATES = { connecting: "Connecting…", live: "Live", reconnecting: "Not connected", "signed-out": "Signed out" };
 
-/** The sign; `showConnection` sets it. */
+/** The indicator; `showConnection` sets it. */
 export function makeConnection() {
   return element("p", { class: "connection", data: { connection: "connecting" } }, element("span", { class: "connection__dot" }),
     element("span", { class: "unseen" }, "Connection: "), element("span", { class: "connection__text" }, STATES.connecting));

@@ -1,4 +1,4 @@
-// Making and updating DOM nodes. Text becomes text nodes, always: nothing here reads HTML.
+// Creating and updating DOM nodes. Text always becomes text nodes: nothing here parses HTML.
 
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "selected", "tabIndex", "open", "textContent"]);
 
@@ -20,7 +20,7 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Set the text of a node, if it is another: what has not changed is not drawn again. */
+/** Set the text of a node if it differs: unchanged text is not drawn again. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -28,8 +28,8 @@ export function setText(node, text) {
 const held = new WeakMap(); // parent → its children by key
 
 /**
- * Make the children of `parent` those of `items`, in order. A child lives as long as its key: what has the focus, or
- * was typed into, stays.
+ * Make the children of `parent` those of `items`, in order. A child is kept as long as its key exists, with its focus
+ * and typed text.
  *
  * @param {(child: any, item: any) => void} update
  */
@@ -48,7 +48,7 @@ export function reconcile(parent, items, keyOf, create, update = () => {}) {
   let place = parent.firstElementChild;
   for (const child of after.values()) {
     if (child !== place && place?.nextElementSibling === child) {
-      parent.append(place); // that one has gone elsewhere: moving it is less than moving all behind it
+      parent.append(place); // it has moved: moving one is cheaper than moving all after it
       place = child;
     }
     if (child === place) place = place.nextElementSibling;
@@ -56,7 +56,7 @@ export function reconcile(parent, items, keyOf, create, update = () => {}) {
   }
 }
 
-/** Run `change`, which may move what has the focus, and give it back the focus. */
+/** Run `change`, which may move the focused element, and restore the focus. */
 export function keepingFocus(change) {
   const focused = /** @type {HTMLElement} */ (document.activeElement);
   change();

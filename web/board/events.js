@@ -1,5 +1,5 @@
-// What happens on the board, as the page hears of it. Events: `state` (connecting, live, reconnecting, signed-out),
-// `change`, `activity`, `lost` (read everything again), `caught-up` (what was missed has been told).
+// The board's events for the page. Events: `state` (connecting, live, reconnecting, signed-out),
+// `change`, `activity`, `lost` (read everything again), `caught-up` (all missed events have been sent).
 
 import { Stream } from "./stream.js";
 
@@ -18,7 +18,7 @@ export class Events extends EventTarget {
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.#link?.join());
   }
 
-  /** Begin to listen, from what the page knows on. */
+  /** Start listening, from the last change that the page knows. */
   start() {
     const since = () => this.#state.seq;
     const hear = (type, detail) => this.#hear(type, detail);
@@ -31,7 +31,7 @@ export class Events extends EventTarget {
     this.#link.join();
   }
 
-  /** The server does not know this page, as it says to another question: see what it says to the stream. */
+  /** Another request was refused as signed out: try the stream again to find out. */
   signOut() {
     this.#link?.check();
   }
@@ -52,7 +52,7 @@ export class Events extends EventTarget {
 
   #ready({ root, seq }) {
     if (root !== this.#state.root || seq < this.#state.seq) {
-      this.#state.seq = 0; // another board answers at this address now
+      this.#state.seq = 0; // another board is at this address now
       this.#tell("lost");
     }
     this.#become("live");
@@ -111,7 +111,7 @@ class Shared {
   }
 }
 
-/** A stream of this tab's own, only while it is looked at: so many tabs of a browser without shared workers work too. */
+/** A separate stream for this tab, only while it is visible, so that many tabs work without shared workers too. */
 class Own {
   #since;
   #stream;

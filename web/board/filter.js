@@ -1,19 +1,19 @@
-// Which tasks are shown: by text (see query.js), tags and agent. It is in the address, behind `#`, so that a reload keeps it.
+// Which tasks are shown: by text (see query.js), tags and agent. It is after `#` in the address, so that a reload keeps it.
 
 import { api } from "./api.js";
 import { debounced } from "./dom.js";
 import { hasWord } from "./fuzzy.js";
 import { fulfills, parseQuery } from "./query.js";
 
-export const NOBODY = "-"; // an agent's name is longer or has no such meaning: tasks that nobody works on
+export const NOBODY = "-"; // tasks that nobody works on
 
 export class Filter extends EventTarget {
   text = "";
   tags = [];
   agent = "";
   #query = { words: [], conditions: [] };
-  #found = new Map(); // word → the tasks that have it in their description; the server knows those
-  #texts = new WeakMap(); // task → what of it words are looked for in
+  #found = new Map(); // word → tasks with it in their description, from the server
+  #texts = new WeakMap(); // task → its searched text
   #search = debounced(() => this.#ask(), 150);
 
   constructor() {
@@ -27,7 +27,7 @@ export class Filter extends EventTarget {
     return Boolean(this.text || this.tags.length || this.agent);
   }
 
-  /** Whether a task is shown; `asks` is how many questions about it wait. */
+  /** Whether a task is shown; `asks` is the number of waiting questions about it. */
   passes(task, asks = 0) {
     if (this.agent && (task.claimed_by ?? NOBODY) !== this.agent) return false;
     if (this.tags.length && !this.tags.every((tag) => task.tags.some((own) => same(own, tag)))) return false;
@@ -50,13 +50,13 @@ export class Filter extends EventTarget {
     this.set({ text: "", tags: [], agent: "" });
   }
 
-  /** Show only tasks with this tag too, or again those without. */
+  /** Add this tag to the filter, or remove it. */
   toggleTag(tag) {
     const rest = this.tags.filter((other) => !same(other, tag));
     this.set({ tags: rest.length < this.tags.length ? rest : [...this.tags, tag] });
   }
 
-  /** Tasks have changed: those that have the text may be others. */
+  /** Tasks have changed, and so may the matches of the text. */
   renew() {
     if (this.#query.words.length) this.#search();
   }
@@ -91,7 +91,7 @@ export class Filter extends EventTarget {
     if (isOther) this.#tell();
   }
 
-  /** Take the address over; whether that changed anything. */
+  /** Read the filter from the address; whether that changed anything. */
   #read() {
     const before = JSON.stringify([this.text, this.tags, this.agent]);
     const hash = readHash();
@@ -114,7 +114,7 @@ export function readHash() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** Set some names behind `#`, each to several values; none takes the name out. */
+/** Set some names after `#`, each to several values; without values a name is removed. */
 export function writeHash(values) {
   const hash = readHash();
   for (const [name, all] of Object.entries(values)) {

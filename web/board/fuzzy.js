@@ -1,11 +1,11 @@
-// Whether a word is meant in a text, also if it is only begun, shortened or has one wrong letter. Pure.
+// Whether a word matches a text, even if it is incomplete, abbreviated or has one wrong letter. Pure.
 
-const LONG_ENOUGH = 4; // letters of a word in which one may be wrong
+const LONG_ENOUGH = 4; // letters that a word needs for one wrong letter to be allowed
 
 /** Both in lower case. `flt` and `filetr` are found in `filter tasks`, `tasks fil` is not a word. */
 export function hasWord(text, word) {
   if (text.includes(word)) return true;
-  if (word.length < 3 || /\d/.test(word)) return false; // another number is another thing
+  if (word.length < 3 || /\d/.test(word)) return false; // a different number is a different thing
   return text.split(/[^\p{L}\p{N}]+/u).some((other) => isShortFor(other, word) || (word.length >= LONG_ENOUGH && isAlmost(other, word)));
 }
 

@@ -1,6 +1,6 @@
-// What this browser keeps of how a person likes the page. A browser that keeps nothing forgets it, no more.
+// The person's settings of the page, kept in this browser. Without storage they are forgotten, nothing else fails.
 
-/** What is kept under a name, or `otherwise`. */
+/** The value stored under a name, or `otherwise`. */
 export function kept(name, otherwise) {
   try {
     return JSON.parse(localStorage.getItem(name)) ?? otherwise;
@@ -9,11 +9,11 @@ export function kept(name, otherwise) {
   }
 }
 
-/** Keep a value under a name. */
+/** Store a value under a name. */
 export function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // It is full or forbidden: the page works without.
+    // Storage is full or forbidden: the page works without it.
   }
 }

@@ -1,4 +1,4 @@
-// What a task depends on and the code that it is about: shown, added and taken away.
+// The dependencies and code anchors of a task: showing, adding and removing them.
 
 import { ApiError, api } from "./api.js";
 import { toast } from "./announce.js";
@@ -61,7 +61,7 @@ export function anchorsOf(task, { undo }) {
     event.preventDefault();
     const typed = field.value.trim();
     if (!typed) return;
-    field.value = ""; // what is in it stays while others change the task
+    field.value = ""; // its text is kept while others change the task
     set([...all, typed], error).then((isSet) => (field.value ||= isSet ? "" : typed));
   } } }, field, element("button", { type: "submit" }, "Add"));
   return [element("section", {}, element("h3", {}, "Code"),

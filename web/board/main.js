@@ -1,4 +1,4 @@
-// Puts the page together: what is known (state), what comes in (events, sync), what is shown, and what a person does.
+// Assembles the page: state, incoming events and sync, views, and the person's actions.
 
 import { Actions } from "./actions.js";
 import { Activity } from "./activity.js";
@@ -101,7 +101,7 @@ async function begin() {
 // --- what comes in -----------------------------------------------------------------------------------------------
 
 function follow() {
-  let missed = null; // what changed while the page was away, until it has caught up
+  let missed = null; // changes during a lost connection, until the page has caught up
   let lost = false;
   onSignedOut(() => events.state !== "signed-out" && events.signOut());
   events.addEventListener("state", ({ detail }) => {
@@ -165,7 +165,7 @@ function editStage(stage) {
   openStage({ state, stage, returnTo: () => board.host.focus() });
 }
 
-// The sidebar stands beside the board where there is room, and over it elsewhere.
+// The sidebar is next to the board if there is room, otherwise in front of it.
 const HAS_ROOM = window.matchMedia("(min-width: 1000px)");
 
 function toggleSidebar(open = !byId("app").classList.contains("has-sidebar"), byPerson = true) {

@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, which keep the focus inside. On closing it goes back to where it was.
+// Dialogs of the browser, which keep the focus inside. Closing one restores the focus.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -46,7 +46,7 @@ export function openModal({ heading, content = [], kind = "", mayClose = async (
   return { dialog, title, body, close };
 }
 
-/** Ask before something that can't be taken back. */
+/** Ask for confirmation of something that can't be undone. */
 export function confirmed({ heading, text, yes, no = "Cancel", dangerous = true }) {
   return new Promise((resolve) => {
     let answer = false;

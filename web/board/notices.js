@@ -1,4 +1,4 @@
-// Notices above the board: that the page is signed out, what happened while it was away, and who waits for an answer.
+// Notices above the board: signed out, changes during a lost connection, waiting questions.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -17,7 +17,7 @@ export class Notices {
     this.#host = host;
   }
 
-  /** Say how to come in again, or that this is over. */
+  /** Explain how to sign in again, or remove that notice. */
   signedOut(isOut, retry) {
     this.#signedOut?.remove();
     this.#signedOut = null;
@@ -29,7 +29,7 @@ export class Notices {
     this.#host.append(this.#signedOut);
   }
 
-  /** Tell what changed while the page had no connection; null if the server has forgotten that. */
+  /** Show what changed while the page had no connection; null if the server no longer knows. */
   missed(changes, open) {
     this.#missed?.remove();
     const dismiss = element("button", { type: "button", class: "plain", "aria-label": "Dismiss" }, icon("close"));

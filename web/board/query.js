@@ -1,4 +1,4 @@
-// What is written into the filter, taken apart. Pure.
+// Parses the text of the filter. Pure.
 //
 // `status:pending tag:"two words" is:blocked cach` → conditions that must all hold, and words that must all be found.
 
@@ -17,7 +17,7 @@ export function parseQuery(text) {
   return { words, conditions };
 }
 
-/** Whether a task fulfills a condition; `asks` is how many questions about it wait. */
+/** Whether a task meets a condition; `asks` is the number of waiting questions about it. */
 export function fulfills(task, { key, value, isNot }, asks) {
   return CHECKS[key](task, value, asks) !== isNot;
 }

@@ -1,4 +1,4 @@
-// A question that an agent asks, with what it takes to answer it.
+// A question of an agent, with the form to answer it.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -39,7 +39,7 @@ export function makeQuestion(question, on, { showsTask = true } = {}) {
     showsTask && question.task ? taskLink(question.task, on.openTask) : null);
 }
 
-/** Show whether the one who asked is still here. */
+/** Show whether the agent that asked is still connected. */
 export function updateQuestion(node, question, on) {
   node.querySelector(".badge--left").hidden = on.isHere(question);
 }

@@ -1,4 +1,4 @@
-// Cards that are selected, and the bar with what can be done to all of them.
+// Selected cards, and the bar with actions for all of them.
 
 import { countOf } from "./card.js";
 import { element, setText } from "./dom.js";

@@ -1,4 +1,4 @@
-// Keys that work wherever nobody writes, and the list of all keys, which `?` shows.
+// Keys that work outside text fields, and the list of all keys, which `?` shows.
 
 import { element } from "./dom.js";
 import { openModal } from "./modal.js";

@@ -1,4 +1,4 @@
-// What the page knows of the board. It tells with events what has changed: `board` (everything), `tasks` (the ids),
+// The page's copy of the board. Events report changes: `board` (everything), `tasks` (the ids),
 // `workspace` (agents, questions, notifications, texts).
 
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",

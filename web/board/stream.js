@@ -1,10 +1,10 @@
-// The server's stream of events, and whether it flows. It is read with fetch, not with EventSource: so it is seen why it
-// ended, and that nothing comes any more, since the server says every ten seconds that it is there.
+// The server's stream of events, and its state. It is read with fetch, not with EventSource, to know why it ended, and
+// to notice a dead connection: the server sends a sign of life every ten seconds.
 
 const FIRST_WAIT = 250; // milliseconds before the next try; each is twice the last
 const LONGEST_WAIT = 4000;
 const SIGNED_OUT_WAIT = 2000; // a link may be opened in another tab
-const SILENCE = 25_000; // from here on nobody is there
+const SILENCE = 25_000; // after that the connection counts as dead
 
 export class Stream {
   #tell;
@@ -31,7 +31,7 @@ export class Stream {
     this.#open();
   }
 
-  /** Listen no more. */
+  /** Stop listening. */
   stop() {
     this.#runs = false;
     clearTimeout(this.#timer);
@@ -57,7 +57,7 @@ export class Stream {
     try {
       wait = await this.#read(reading);
     } catch {
-      // It was cut off or silent, or the server is not there: what matters is that it is over.
+      // It was cut off or silent, or the server is down: in any case it has ended.
     }
     if (reading !== this.#reading || !this.#runs) return; // another one reads now
     this.#become(wait ? "signed-out" : "reconnecting");

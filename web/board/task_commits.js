@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { openModal } from "./modal.js";
 import { time } from "./time.js";
 
-/** The commits of a task, as git knows them now. */
+/** The current commits of a task in git. */
 export function commitsOf(commits) {
   if (!commits.length) return [];
   return [element("section", {}, element("h3", {}, `Commits (${commits.length.toLocaleString("en")})`),

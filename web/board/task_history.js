@@ -1,4 +1,4 @@
-// The history of a task: who did what, what the texts were, and the way back to a revision.
+// The history of a task: who did what, earlier texts, and restoring a revision.
 
 import { element } from "./dom.js";
 import { time } from "./time.js";

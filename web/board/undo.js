@@ -1,4 +1,4 @@
-// What a person did on this page and can take back, the last first.
+// A person's actions on this page that can be undone, the latest first.
 
 import { announce, toast } from "./announce.js";
 import { ApiError } from "./api.js";

@@ -1,11 +1,11 @@
-// A list of which only what is in sight is in the document, however long it is. Its children have any heights: what was
-// drawn once is known, the rest is taken to be as high as those are on average.
+// A list with only its visible items in the document, however long it is. Items may have any height: heights of items
+// drawn once are known, the others are assumed to be the average of those.
 
 import { reconcile } from "./dom.js";
 
 const GAP = 8; // pixels between two
 const GUESS = 92; // pixels, before any was drawn
-const ALL_OF = 60; // so many are drawn all: they can be searched with the browser's own search
+const ALL_OF = 60; // up to that many are all drawn, so that the browser's search finds them
 const BEYOND = 500; // pixels above and below what is in sight
 
 export class VirtualList {
@@ -167,7 +167,7 @@ export class VirtualList {
     this.#tops = tops;
   }
 
-  /** What is at the top of the view, and how far above it begins. */
+  /** The item at the top of the view, and how far above the view it begins. */
   #anchor() {
     if (this.#view.top <= 0 || !this.#items.length) return null;
     const at = this.#itemAt(this.#view.top);

@@ -1,4 +1,4 @@
-// The Agent Workspace: who is connected, what they ask, what they have told, and what was answered.
+// The Agent Workspace: connected agents, their questions and notifications, and the answers.
 
 import { announce } from "./announce.js";
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
@@ -132,7 +132,7 @@ function updateAgent(node, agent) {
   setText(node.querySelector(".agent__client"), agent.client === agent.name ? "" : agent.client);
 }
 
-/** The switches of how a person is told of questions. */
+/** The switches for the signals of new questions. */
 function makeSwitches(attention) {
   const make = (name, text) => {
     const box = element("input", { type: "checkbox", id: `tell-${name}`, on: { change: () => attention.set({ [name]: box.checked }) } });

@@ -1,4 +1,4 @@
---- What is true of one debugger, as data. The code names none.
+--- Facts about each debugger, as data. No code names a debugger.
 ---
 --- By name of the debugger:
 ---   types     what configurations call it

@@ -1,4 +1,4 @@
---- Questions to a debug adapter, and waiting for what it tells: for tools that are tasks. All waits end: at the answer,
+--- Requests to a debug adapter, and waiting for its events: for tools that are tasks. All waits end: at the answer,
 --- at the end of the session, at a deadline, or when the caller gives up.
 local sessions = require('mcp-tools.dap.sessions')
 local shown = require('mcp-tools.dap.shown')
@@ -53,7 +53,7 @@ function M.outside(start)
   return ok, problem
 end
 
--- What else can end a request than its answer.
+-- What ends a request without an answer.
 local function session_is_gone(record)
   return sessions.is_over(record) or not record.session or record.session.closed
 end

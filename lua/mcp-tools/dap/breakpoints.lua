@@ -27,14 +27,14 @@ local function in_buffer(buffer)
   return found
 end
 
--- Those that can be told of breakpoints; one that is still starting is told all of them by nvim-dap.
+-- Sessions that are ready for breakpoints; nvim-dap sends all of them to a session that is still starting.
 local function told()
   return vim.tbl_filter(function(record)
     return record.state == 'running' or record.state == 'stopped'
   end, sessions.live())
 end
 
--- Tell all debug sessions the breakpoints of these buffers, and wait for what becomes of them.
+-- Send the breakpoints of these buffers to all debug sessions, and wait for the results.
 local function send(list, call)
   local waiting = {} -- by record, by path: what was bound before
   for _, record in ipairs(told()) do
@@ -80,7 +80,7 @@ local function bound_by(records, path, line)
   return found
 end
 
--- What became of a breakpoint, in a sentence and in numbers.
+-- The result for a breakpoint, as a sentence and in numbers.
 local function binding(path, line)
   local records = told()
   if #records == 0 then
@@ -136,7 +136,7 @@ local function warning(options)
   end
 end
 
---- Set a breakpoint, in the place of one that is there. Ends the tool if the line does not have the text `expect`.
+--- Set a breakpoint, replacing an existing one. Ends the tool if the line does not have the text `expect`.
 function M.set(place, options, call)
   local expected = given(options.expect)
   if expected and not place.text:find(expected, 1, true) then
@@ -271,7 +271,7 @@ function M.clear(path, call)
   return { removed = removed }
 end
 
--- The breakpoints of a buffer as a request has them, with one more that knows no conditions.
+-- The breakpoints of a buffer in the form of a request, with an additional one without conditions.
 local function with_one_more(buffer, line)
   local path = vim.api.nvim_buf_get_name(buffer)
   local list = {}

@@ -1,4 +1,4 @@
---- The debug session that a caller means: the one that it names, else nvim-dap's own choice.
+--- The debug session for a call: the named one, else nvim-dap's choice.
 local sessions = require('mcp-tools.dap.sessions')
 local task = require('mcp-tools.task')
 

@@ -1,4 +1,4 @@
---- Which debugger an adapter is, so that what `adapters` says of it can be used.
+--- Identifies the debugger of an adapter, to find its entry in `adapters`.
 local adapters = require('mcp-tools.dap.adapters')
 
 local M = {}
@@ -15,7 +15,7 @@ local function command_of(adapter)
   return table.concat(vim.tbl_map(tostring, words), ' ')
 end
 
---- What is known of the debugger that configurations of this type use; empty if nothing is.
+--- The entry of the debugger that configurations of this type use; empty if there is none.
 function M.known(type_name, adapter)
   local command = command_of(adapter)
   for _, one in pairs(adapters) do

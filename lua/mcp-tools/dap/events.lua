@@ -1,4 +1,4 @@
---- What nvim-dap's listeners tell, written into the records of `sessions`.
+--- Updates the records of `sessions` from the events of nvim-dap's listeners.
 local debuggers = require('mcp-tools.dap.debuggers')
 local functions = require('mcp-tools.dap.functions')
 local program_output = require('mcp-tools.dap.program_output')
@@ -9,10 +9,10 @@ local shown = require('mcp-tools.dap.shown')
 local M = {}
 
 local KEY = 'mcp-tools'
-local FRAMES = 20 -- that are asked for at a stop: enough to find the program's own behind a runtime's
-local FRAME_WITHIN = 5000 -- milliseconds; a stop whose frame does not come is told without
+local FRAMES = 20 -- requested at a stop: enough to find the program's own frame below those of a runtime
+local FRAME_WITHIN = 5000 -- milliseconds; after that a stop is reported without its frame
 
--- The requests of ours that resume a program, as keys: others are the user's.
+-- Our own requests that resume a program, as keys; all others come from the user.
 local own = setmetatable({}, { __mode = 'k' })
 
 --- `arguments` are of a request of ours.
@@ -21,7 +21,7 @@ function M.is_ours(arguments)
   return arguments
 end
 
---- nvim-dap, too, must know that the thread is no longer stopped, or it passes over the next stop.
+--- nvim-dap must also know that the thread is no longer stopped, or it ignores the next stop.
 function M.forget_stop(session, thread_id)
   pcall(vim.fn.sign_unplace, session.sign_group)
   session.stopped_thread_id = nil
@@ -53,7 +53,7 @@ local function is_own_code(record, frame)
   return vim.uv.fs_stat(path) ~= nil
 end
 
--- The frame to show: the top one, but an exception is shown where the program's own code raised it.
+-- The frame to show: the top one, or for an exception, the program's own frame that raised it.
 local function shown_frame(record, stop, frames)
   if stop.reason ~= 'breakpoint' and stop.reason ~= 'step' then
     for _, frame in ipairs(frames) do
@@ -65,7 +65,7 @@ local function shown_frame(record, stop, frames)
   return frames[1]
 end
 
--- Let a program go on that only ends, where a tool has asked for uncaught exceptions; else call `show`.
+-- Continue a program that is only exiting, if a tool asked for uncaught exceptions; else call `show`.
 local function unless_it_ends(session, record, stop, show)
   local plain = debuggers.known(record.type, record.adapter).plain_end
   local wanted = (record.family.members[1].args or {}).break_on_exceptions or {}
@@ -83,8 +83,8 @@ local function unless_it_ends(session, record, stop, show)
   end)
 end
 
--- Asks for thread and frame. Asked after nvim-dap has asked for the same, so that it has its answers when we have ours:
--- who resumes the program then does not overtake it.
+-- Requests thread and frame, after nvim-dap has requested the same: it then has its answers before we have ours, and
+-- a caller that resumes the program cannot overtake it.
 local function complete(session, record, stop)
   local function ready()
     if not stop.ready then
@@ -186,7 +186,7 @@ end
 local function on_resume(session, problem, _, arguments)
   local record = sessions.of(session)
   if not problem and not (arguments and own[arguments]) then
-    -- The user resumed it, and expects to be shown the next stop. A stop that has already come since is not undone.
+    -- The user resumed it, and expects to see the next stop. A stop that has arrived since remains.
     record.quiet = false
     if record.stop and record.stop.ready then
       sessions.resumed(record)
@@ -204,7 +204,7 @@ local function on_set_breakpoints(session, problem, response, arguments)
   for index, asked in ipairs(arguments.breakpoints or {}) do
     local got = response and response.breakpoints and response.breakpoints[index]
     local known = before[asked.line]
-    -- Told the same again, js-debug 1.105 answers with none.
+    -- If the same breakpoints are sent again, js-debug 1.105 answers with none.
     bound[asked.line] = got or not problem and known or { verified = false, message = problem and shown.words(problem) }
     -- The event that says so may have come before the answer.
     local told = record.told_bound[bound[asked.line].id or -1]
@@ -231,8 +231,8 @@ local function on_breakpoint(session, body)
   sessions.changed()
 end
 
--- By listener: what is called before nvim-dap has dealt with it. No listener may return anything: nvim-dap removes
--- those that return true.
+-- By listener: called before nvim-dap handles the event. No listener may return anything: nvim-dap removes those that
+-- return true.
 local BEFORE = {
   event_stopped = on_stopped,
   event_output = on_output,
@@ -266,7 +266,7 @@ local BEFORE = {
   end,
   disconnect = function(session, _, _, arguments)
     if arguments and arguments.terminateDebuggee == false then
-      sessions.of(session).pid = nil -- it is meant to run on
+      sessions.of(session).pid = nil -- it should keep running
     end
   end,
   event_terminated = function(session)
@@ -301,13 +301,13 @@ end
 
 local AFTER = {
   event_stopped = after_stopped,
-  -- js-debug 1.105 says it twice of a child. If it is told its breakpoints again then, it never says that they are bound.
+  -- js-debug 1.105 sends it twice for a child. If it then gets its breakpoints again, it never reports them as bound.
   event_initialized = function(session)
     session.event_initialized = function() end
   end,
 }
 
--- What runs already when the tools are turned on.
+-- Sessions that already run when the tools are turned on.
 local function adopt(session)
   local record = sessions.of(session)
   record.launched = record.launched or session.initialized

@@ -7,7 +7,7 @@ local function text_of(lines)
   return table.concat(lines, '\n') .. '\n'
 end
 
--- The line in the new text that the line `number` of the old one has become; nil if it is gone.
+-- The line in the new text for line `number` of the old one; nil if it is gone.
 local function moved(number, changes)
   local shift = 0
   for _, change in ipairs(changes) do
@@ -23,7 +23,7 @@ local function moved(number, changes)
   return number + shift
 end
 
--- Read the file of a buffer again if it is another, and move the breakpoints along.
+-- Reload the file of a buffer if it has changed, and move the breakpoints with it.
 local function follow(kept, buffer, list)
   local path = vim.api.nvim_buf_get_name(buffer)
   if not vim.api.nvim_buf_is_loaded(buffer) or not vim.uv.fs_stat(path) then
@@ -55,7 +55,7 @@ local function follow(kept, buffer, list)
   return true
 end
 
---- Take all breakpoints along with edits of their files. The buffers whose breakpoints may stand elsewhere now.
+--- Move all breakpoints with edits of their files. Returns the buffers whose breakpoints may have moved.
 function M.follow()
   local kept = require('dap.breakpoints')
   local changed = {}

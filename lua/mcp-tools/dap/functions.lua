@@ -15,7 +15,7 @@ local function given(text)
   return text ~= nil and text ~= '' and text or nil
 end
 
--- Tell one session all of them; `record.functions` has what became of each, by name.
+-- Send all of them to one session; `record.functions` has the result of each, by name.
 local function send(record)
   local names = vim.tbl_map(function(one)
     return one.name
@@ -38,7 +38,7 @@ local function send(record)
   end)
 end
 
---- A session takes breakpoints now.
+--- A session is ready for breakpoints.
 function M.on_initialized(record)
   if #kept > 0 then
     send(record)
@@ -83,7 +83,7 @@ local function take_out(name)
   end
 end
 
---- Set a breakpoint on a function, in the place of one that is there.
+--- Set a breakpoint on a function, replacing an existing one.
 function M.set(name, options, call)
   if given(options.log_message) then
     task.fail('a function breakpoint cannot log: set `log_message` at a line')
@@ -102,7 +102,7 @@ function M.all()
   return vim.tbl_map(described, kept)
 end
 
---- Remove the breakpoint on a function. Ends the tool if it has none.
+--- Remove the breakpoint on a function. Ends the tool if there is none.
 function M.remove(name, call)
   if not take_out(name) then
     local names = vim.tbl_map(function(one)
@@ -127,7 +127,7 @@ function M.clear(call)
   return names
 end
 
---- The names of those that were bound in a family's programs, and not reached by any of its stops.
+--- The names of those that were bound in a family's programs but never reached.
 function M.never_hit(family)
   local found = {}
   for _, one in ipairs(kept) do

@@ -1,8 +1,8 @@
---- What would interrupt the user while a tool starts a program: messages are kept for the caller, who must act on them,
---- and questions end the call, for there is nobody to answer them.
+--- Interruptions of the user while a tool starts a program: messages are collected for the caller, who must act on
+--- them, and questions end the call, since nobody would answer them.
 local M = {}
 
--- Ask the user, each in its way: table, name.
+-- The functions that ask the user: table, name.
 local QUESTIONS = {
   { vim.ui, 'select' },
   { vim.ui, 'input' },
@@ -19,7 +19,7 @@ local function question_of(given)
   return tostring(given[1] or 'a question')
 end
 
---- Run `start` with all questions refused. Returns whether it ended, its error, and the question that it had.
+--- Run `start` with all questions refused. Returns whether it ended, its error, and the refused question.
 function M.without_questions(start)
   local asked
   local users = {}
@@ -53,7 +53,7 @@ function M.messages(on_message)
   vim.notify = keep
   function messages.stop()
     over = true
-    if vim.notify == keep then -- else somebody has wrapped it since, and it only passes on
+    if vim.notify == keep then -- otherwise it has been wrapped since, and only forwards
       vim.notify = users
     end
   end

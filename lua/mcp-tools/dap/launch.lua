@@ -1,4 +1,4 @@
---- Starting a program under its debugger, and telling why it did not start.
+--- Starts a program under its debugger, and reports why it did not start.
 local asking = require('mcp-tools.dap.asking')
 local chosen = require('mcp-tools.dap.chosen')
 local configuration = require('mcp-tools.dap.configuration')
@@ -22,7 +22,7 @@ local LONGEST_LINE = 500
 
 local TRIES = 60 -- to connect to an adapter that was just started, each 250 ms: some are slow the first time
 
-local starting = false -- one at a time, or they could not be told apart
+local starting = false -- one at a time, otherwise they cannot be distinguished
 
 local function refuse_second(args)
   if starting then
@@ -48,7 +48,7 @@ local function started_since(known)
   end
 end
 
--- What an adapter printed on stderr before it died; nvim-dap keeps it in a file, and removes that if all went well.
+-- The stderr of an adapter that died; nvim-dap keeps it in a file, and removes the file if all went well.
 local function last_words(type_name, since)
   local path = ('%s/dap-%s-stderr.log'):format(vim.fn.stdpath('log'), type_name)
   local stat = vim.uv.fs_stat(path)
@@ -69,7 +69,7 @@ local function add(parts, text)
   parts[#parts + 1] = text
 end
 
--- Ends the tool with all that adapter and nvim-dap say.
+-- Ends the tool with all messages of the adapter and nvim-dap.
 local function fail(config, record, messages)
   local parts = {}
   add(parts, record and record.error or '')
@@ -91,7 +91,7 @@ local function fail(config, record, messages)
   task.fail('the program did not start: %s', reasons)
 end
 
--- `adapter` with more patience, if nvim-dap starts it and then connects to it; users may have said how much.
+-- `adapter` with more attempts to connect, if nvim-dap starts it first; the user's own setting has priority.
 local function patient(adapter)
   if type(adapter) ~= 'table' or type(adapter.executable) ~= 'table' or (adapter.options or {}).max_retries then
     return adapter
@@ -129,7 +129,7 @@ local function await_session(config, known, messages, milliseconds, call)
         return true
       end
     end
-    return false -- adapters that are functions, and what users hang on to configurations, may take their time
+    return false -- adapters that are functions, and users' hooks in configurations, may take long
   end
   asking.wait(function()
     return started_since(known) or has_failed()
@@ -168,7 +168,7 @@ local function run(args, call, messages)
   return running.answer(record, 0, args, call)
 end
 
--- Have nvim-dap ask the adapter for the exceptions that the caller wants, instead of the user's; returns what undoes it.
+-- Make nvim-dap request the caller's exception filters instead of the user's; returns a function that restores them.
 local function choose_exceptions(args, adapter)
   local wanted = args.break_on_exceptions
   if not wanted then
@@ -182,10 +182,10 @@ local function choose_exceptions(args, adapter)
   end
 end
 
--- Call `show` when no program that a tool starts can ask for its terminal any more: some ask after the deadline.
+-- Call `show` once no started program can still ask for its terminal: some ask after the deadline.
 local function when_started(show)
   local unwatch
-  local over = false -- a check may be on its way when another one has ended this
+  local over = false -- a check may be pending when another one has ended this
   local function check()
     if over then
       return
@@ -249,12 +249,12 @@ local function started_with(record)
   return vim.deepcopy(first.args or first.config)
 end
 
---- Start the program once more as it was started, with the breakpoints of now; end it before if it has not ended.
+--- Start the program again in the same way, with the current breakpoints; end it first if it is running.
 function M.restart(args, call)
   local record = chosen.record(args.session) or task.fail('no debug session; start one with dap_run')
   local whole = started_with(record)
   whole.wait_until_paused, whole.wait_timeout_ms = args.wait_until_paused, args.wait_timeout_ms
-  whole.alongside = true -- to others that are under way
+  whole.alongside = true -- with other running programs
   refuse_second(whole) -- before anything is ended
   if not sessions.is_over(record) then
     ending.terminate(record, call)

@@ -1,5 +1,4 @@
---- The configurations that the user has written down: `dap.configurations`, and `.vscode/launch.json` of the working
---- directory.
+--- The user's configurations: `dap.configurations`, and `.vscode/launch.json` in the working directory.
 local task = require('mcp-tools.task')
 
 local M = {}
@@ -57,7 +56,7 @@ local function find(name, type_name)
   return found[1]
 end
 
---- What a caller of `dap_run` wants: the keys of the configuration that it names, under those that it gives itself.
+--- The configuration for a call of `dap_run`: the keys of the named one, overridden by those in the call.
 function M.completed(args)
   local whole = {}
   if args.configuration then

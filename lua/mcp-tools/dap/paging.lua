@@ -1,4 +1,4 @@
---- The elements that a caller asks for of a value that has many, where the adapter does not choose them itself.
+--- The requested elements of a value with many, if the adapter cannot select them itself.
 local asking = require('mcp-tools.dap.asking')
 local shown = require('mcp-tools.dap.shown')
 local task = require('mcp-tools.task')
@@ -13,7 +13,7 @@ function M.remember(stop, reference, expression, frame)
   end
 end
 
---- The frame of what a reference of this stop stands for; nil if it is not known.
+--- The frame of a reference of this stop; nil if it is not known.
 function M.frame(stop, reference)
   local value = (stop.values or {})[reference]
   return value and value.frame or nil
@@ -24,7 +24,7 @@ local function is_element(variable)
   return variable.name:find('^%[?%d+%]?$') ~= nil
 end
 
--- The variables that are the program's, and whether the adapter has said that it does not list all.
+-- The program's own variables, and whether the adapter reported that it does not list all.
 local function of_the_program(variables, debugger)
   local has_more = false
   local found = vim.tbl_filter(function(variable)
@@ -36,8 +36,8 @@ local function of_the_program(variables, debugger)
   return found, has_more
 end
 
---- What the caller has asked for of `all`, which is everything that the adapter gives, and whether there is more than
---- that. A value without numbered elements has named ones.
+--- The requested part of `all`, the complete answer of the adapter, and whether there is more. A value without
+--- numbered elements has named ones.
 function M.fitting(all, args, debugger)
   local own, has_more = of_the_program(all, debugger)
   local is_numbered = vim.iter(all):any(is_element)
@@ -55,8 +55,8 @@ function M.fitting(all, args, debugger)
   return vim.list_slice(found, (args.start or 0) + 1), has_more
 end
 
---- The elements from `args.start`, made by an expression, and whether there are more; nil if the debugger has no such
---- expression, or the value none.
+--- The elements from `args.start`, from an expression, and whether there are more; nil if the debugger has no such
+--- expression, or the value no elements.
 function M.by_expression(record, args, debugger, call)
   local value = (record.stop.values or {})[args.variables_reference]
   if not (debugger.page and value and value.expression) then

@@ -1,4 +1,4 @@
---- The place that a caller means: a file and a line, an anchor, or a statement of a file.
+--- The place named in a call: a file and a line, an anchor, or a statement of a file.
 local buffers = require('mcp-tools.dap.buffers')
 local shown = require('mcp-tools.dap.shown')
 local statements = require('mcp-tools.dap.statements')
@@ -18,7 +18,7 @@ M.ARGS = {
   line = { type = 'integer', description = 'line, from 1' },
   anchor = {
     type = 'string',
-    format = 'anchor', -- language servers find where it is by now
+    format = 'anchor', -- language servers find its current place
     description = "instead of filename and line: SCHEME://FILE#LINE:CHAR, or a symbol's name (Type.Method)",
   },
   statement = {
@@ -27,7 +27,7 @@ M.ARGS = {
   },
 }
 
--- Raises the message for an anchor that is none.
+-- Raises the message for an invalid anchor.
 local function from_anchor(anchor)
   local file, line, char = anchor:match('^%s*%a[%w+.-]*://(.+)#(%d+):(%d+)%s*$')
   if not file then
@@ -38,7 +38,7 @@ local function from_anchor(anchor)
   return vim.uri_decode(file), tonumber(line)
 end
 
--- The name in an open buffer's path, for callers with a wrong directory.
+-- An open buffer's path with that file name, for callers with a wrong directory.
 local function open_namesake(path)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     local name = vim.api.nvim_buf_get_name(buffer)
@@ -48,7 +48,7 @@ local function open_namesake(path)
   end
 end
 
---- The absolute path of a file that is there. Ends the tool if it is not.
+--- The absolute path of an existing file. Ends the tool if there is none.
 function M.path(filename)
   local path = vim.fs.normalize(filename, { expand_env = false })
   if not vim.startswith(path, '/') and not path:match('^%a:/') then

@@ -1,12 +1,12 @@
---- What a program and its debugger print: the last lines, by category, within bounds. Adapters send chunks that end
---- anywhere; here they are lines again.
+--- The output of a program and its debugger: the last lines, by category, within bounds. Adapters send arbitrary
+--- chunks; this module makes lines of them.
 local shown = require('mcp-tools.dap.shown')
 
 local M = {}
 
 local MOST_LINES = 2000
 local MOST_BYTES = 256 * 1024
-local LONGEST_LINE = 4096 -- bytes; what follows is left out, so that one line cannot push out all others
+local LONGEST_LINE = 4096 -- bytes; the rest is dropped, so that one line cannot displace all others
 
 --- A ring for one debug session.
 function M.new()
@@ -41,7 +41,7 @@ local function new_line(ring, category)
   return line
 end
 
---- Take in a chunk. A line stands where its first chunk came.
+--- Add a chunk. The position of a line is that of its first chunk.
 function M.add(ring, category, chunk)
   local position = 1
   while position <= #chunk do

@@ -15,7 +15,7 @@ local program_output = require('mcp-tools.dap.program_output')
 local M = {}
 
 local KEPT = 5 -- records of sessions that have ended
-local PROGRAM_END = 3000 -- milliseconds for a program to end whose session has
+local PROGRAM_END = 3000 -- milliseconds for a program to end after its session
 
 local records = {} -- all, oldest first
 local by_id = {} -- by nvim-dap's session id
@@ -28,7 +28,7 @@ function M.is_over(record)
   return record.state == 'terminated' or record.state == 'failed'
 end
 
---- Tell all who wait that something has changed.
+--- Notify all watchers of a change.
 function M.changed()
   for _, watcher in ipairs(vim.tbl_keys(watchers)) do
     watcher()
@@ -82,7 +82,7 @@ function settle(record)
   M.changed()
 end
 
---- The program of a record is over. What comes right behind (exit code, last output) is waited for shortly.
+--- The program of a record has ended. Waits briefly for what follows (exit code, last output).
 function M.finish(record, state)
   if M.is_over(record) then
     return
@@ -119,7 +119,7 @@ function M.of(session)
     config = session.config,
     state = 'initializing',
     family = parent and parent.family or { stops = 0, members = {}, hits = {}, stopped_in = {} },
-    output = parent and parent.output or program_output.new(), -- a family speaks with one voice
+    output = parent and parent.output or program_output.new(), -- a family shares its output
     bound = {}, -- by path, by requested line: what the adapter made of the breakpoint
     told_bound = {}, -- by the adapter's id of a breakpoint: true if it was bound at some time
     quiet = parent and parent.quiet or false, -- whether its stops leave the user's windows alone
@@ -140,7 +140,7 @@ function M.of(session)
   return record
 end
 
---- How the program of a record ended. Of a family any member may tell it.
+--- How the program of a record ended. Any member of a family may report it.
 function M.exited(record, code)
   for _, member in ipairs(record.family.members) do
     member.exit_code = code
@@ -152,7 +152,7 @@ function M.all()
   return records
 end
 
---- Those whose program is not over.
+--- The records whose program has not ended.
 function M.live()
   return vim.tbl_filter(function(record)
     return not M.is_over(record)
@@ -194,7 +194,7 @@ function M.stopped_in(family, base)
   end
 end
 
---- Whether all programs of a family are over and their last words are in.
+--- Whether all programs of a family have ended and their last output has arrived.
 function M.is_settled(family)
   for _, member in ipairs(family.members) do
     if not (M.is_over(member) and member.settled) then
@@ -204,7 +204,7 @@ function M.is_settled(family)
   return true
 end
 
---- A session runs on: no stop holds any longer.
+--- A session continues: it is no longer at a stop.
 function M.resumed(record)
   if record.state == 'stopped' then
     record.state = 'running'

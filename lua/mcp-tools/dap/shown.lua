@@ -6,7 +6,7 @@ local LARGEST_FILE = 10 * 1024 * 1024 -- bytes of a file whose lines are shown
 
 --- `text` with at most `most` characters, and an ellipsis if some are missing.
 function M.cut(text, most)
-  -- No character is longer than 4 bytes, so what is cut here first is not shown either way.
+  -- No character is longer than 4 bytes, so this first cut removes nothing that would be shown.
   local short = #text > most * 4 + 4 and text:sub(1, most * 4 + 4) or text
   if vim.fn.strchars(short) <= most then
     return text
@@ -14,7 +14,7 @@ function M.cut(text, most)
   return vim.fn.strcharpart(short, 0, most) .. '…'
 end
 
---- Whether a variable is none of the program's, by patterns of names.
+--- Whether a variable is not the program's own, by patterns of names.
 function M.is_hidden(variable, patterns)
   for _, pattern in ipairs(patterns) do
     if variable.name:find(pattern) then
@@ -24,7 +24,7 @@ function M.is_hidden(variable, patterns)
   return false
 end
 
---- What an adapter says of a failed request. The longer of its two messages is the one with the reason.
+--- An adapter's message for a failed request. The longer of its two messages has the reason.
 function M.words(problem)
   if type(problem) ~= 'table' then
     return tostring(problem)
@@ -74,7 +74,7 @@ function M.at(frame)
   return ('%s:%d'):format(source.path and M.path(source.path) or source.name or '?', frame.line or 0)
 end
 
--- The lines of a file as the debugger knows it: the disk's, and only without it the buffer's.
+-- The lines of a file as the debugger knows it: from disk, or from the buffer if there is no file.
 local function lines_of(path)
   local stat = vim.uv.fs_stat(path)
   if stat and stat.type == 'file' and stat.size <= LARGEST_FILE then

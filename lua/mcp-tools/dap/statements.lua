@@ -17,7 +17,7 @@ local function pairs_of(text)
   return found, count
 end
 
--- How alike two texts are, from 0 to 1: the pairs of letters that they share.
+-- The similarity of two texts, from 0 to 1: the pairs of letters that they share.
 local function likeness(one, other)
   local ours, count = pairs_of(one)
   local theirs, others = pairs_of(other)
@@ -28,7 +28,7 @@ local function likeness(one, other)
   return count + others > 0 and 2 * shared / (count + others) or 0
 end
 
---- The numbers of the lines that are `statement`, whatever the space around and in it; without one, of those that
+--- The numbers of the lines that equal `statement`, ignoring whitespace; if there are none, of the lines that
 --- contain it.
 function M.matching(lines, statement)
   local wanted = squeezed(statement)
@@ -44,7 +44,7 @@ function M.matching(lines, statement)
   return #same > 0 and same or containing
 end
 
---- The numbers of the lines that are most like it.
+--- The numbers of the most similar lines.
 function M.nearest(lines, statement)
   local wanted = squeezed(statement)
   local scored = {}

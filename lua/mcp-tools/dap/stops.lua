@@ -1,4 +1,4 @@
---- What the tools say of a stop, of the end, and of a program that still runs.
+--- Answers of the tools at a stop, at the end, and for a running program.
 local asking = require('mcp-tools.dap.asking')
 local breakpoints = require('mcp-tools.dap.breakpoints')
 local debuggers = require('mcp-tools.dap.debuggers')
@@ -15,9 +15,9 @@ local MOST_VARIABLES = 30
 local LONGEST_VALUE = 200 -- characters
 local LONGEST_TEXT = 2000 -- of an exception's description
 local LAST_LINES = 20 -- of output, at the end
-local FEW_LINES = 5 -- of output, on the way
+local FEW_LINES = 5 -- of output, before the end
 
--- What to do about a program that has not stopped at a deadline.
+-- Advice for a program that has not stopped before the deadline.
 local HINTS = {
   launch = 'the debugger is still starting the program (it may be building it): call dap_wait_until_paused; '
     .. 'do not start it again',
@@ -77,7 +77,7 @@ function M.variables(record, frame, call, names)
   return values, left_out or 0
 end
 
--- What is raised, in the adapter's words.
+-- The exception, as described by the adapter.
 local function exception(record, stop, call)
   local session = record.session
   if not (session and session.capabilities.supportsExceptionInfoRequest) then
@@ -95,7 +95,7 @@ local function exception(record, stop, call)
   return shown.cut(table.concat(parts, ': '), LONGEST_TEXT)
 end
 
--- What the exception says already need not be said twice.
+-- Leave out what the exception already contains.
 local function drop_repeated(answer)
   for _, key in ipairs({ 'description', 'text' }) do
     if answer.exception and answer[key] and answer.exception:find(answer[key], 1, true) then
@@ -124,7 +124,7 @@ local function note_on(record, answer)
   end
 end
 
--- What is wrong with the condition of the breakpoint where a program stands: adapters stop there without saying why.
+-- What is wrong with the condition of the breakpoint at a stop: adapters stop there without a reason.
 local function broken_condition(record, call)
   local top = record.stop.top
   local path = top and top.source and top.source.path
@@ -161,7 +161,7 @@ function M.place(record, frame)
   }
 end
 
--- The frame that a caller asks for, by its index in the stack from 0; the one of the stop without one.
+-- The requested frame, by its index in the stack from 0; by default that of the stop.
 local function frame_of(stop, index)
   if not index then
     return stop.frame
@@ -223,7 +223,7 @@ function M.ended(record)
   }
 end
 
---- Still under way at a deadline: no error, and nothing to repeat.
+--- Still running at the deadline: not an error, and nothing to repeat.
 function M.pending(record, milliseconds)
   local hint = HINTS[record.state == 'initializing' and record.request or 'running']
   return {

@@ -1,5 +1,5 @@
---- The terminal of Neovim that nvim-dap runs a program in, if the adapter asks for one: the program's standard input,
---- and what it prints where the adapter sends no output events.
+--- The Neovim terminal in which nvim-dap runs a program, if the adapter asks for one: the program's standard input,
+--- and its output if the adapter sends no output events.
 local debuggers = require('mcp-tools.dap.debuggers')
 local program_output = require('mcp-tools.dap.program_output')
 local sessions = require('mcp-tools.dap.sessions')
@@ -7,7 +7,7 @@ local task = require('mcp-tools.task')
 
 local M = {}
 
---- The buffer of the terminal of a record's family; nil if there is none any longer.
+--- The buffer of the terminal of a record's family; nil if there is none.
 function M.buffer(record)
   sessions.note_terminal(record)
   local buffer = record.family.terminal
@@ -17,14 +17,14 @@ function M.buffer(record)
   return buffer
 end
 
---- The last `count` lines that the terminal shows, if the adapter sends nothing of what the program prints; else nil.
+--- The last `count` lines of the terminal, if the adapter does not send the program's output; else nil.
 function M.lines(record, count)
   local buffer = M.buffer(record)
   if not buffer or #program_output.texts(record.output, 1, 'stdout') > 0 then
     return nil
   end
   for _, other in ipairs(sessions.all()) do
-    -- nvim-dap uses a terminal again for the next program.
+    -- nvim-dap reuses a terminal for the next program.
     if other.family ~= record.family and other.id > record.id and M.buffer(other) == buffer then
       return nil
     end

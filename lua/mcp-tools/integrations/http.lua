@@ -1,4 +1,4 @@
---- HTTP by curl. All that is said goes through its stdin, so that no token is seen in a list of processes.
+--- HTTP with curl. Everything goes through its stdin, so that no token appears in a list of processes.
 local M = {}
 
 --- Milliseconds before the first retry, each further pause being twice as long; seconds that curl takes at most to
@@ -44,7 +44,7 @@ local function shown(text)
   return #text > MOST_SHOWN and text:sub(1, MOST_SHOWN) .. '…' or text
 end
 
--- Why the answer is none that is wanted; or nil and its body.
+-- Why the answer is not usable; or nil and its body.
 local function outcome(result)
   local body, status = (result.stdout or ''):match('^(.*)\n(%d%d%d)%s*$')
   if result.code ~= 0 then

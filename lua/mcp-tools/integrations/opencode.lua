@@ -40,7 +40,7 @@ local function user()
   end
 end
 
--- OpenCode answers 200 also if it cannot reach the bridge; what it thinks of it is in the answer.
+-- OpenCode answers 200 even if it cannot reach the bridge; the answer contains the real state.
 local function refusal(body)
   local ok, answer = pcall(vim.json.decode, body)
   local about = ok and type(answer) == 'table' and answer[NAME]
@@ -87,7 +87,7 @@ local function serve(url)
   url = url:gsub('/+$', '')
   if url ~= target then
     target = url
-    -- If it is ready now, nothing will tell.
+    -- If it is ready already, no event follows.
     local ready = bridge.get_port()
     bridge.start({ holder = HOLDER })
     if ready then

@@ -1,4 +1,4 @@
---- What language servers and linters complain about, and what of it is not known yet.
+--- Problems reported by language servers and linters, and what is not known yet.
 local task = require('mcp-tools.task')
 local text = require('mcp-tools.text')
 
@@ -29,7 +29,7 @@ local function hear(client, name, version)
   heard[client][name] = { version = version or now, said = version ~= nil, first = before and before.first or now }
 end
 
--- Look at what comes in, and leave it as it is.
+-- Observe incoming diagnostics without changing them.
 local function listen()
   if listening then
     return
@@ -46,7 +46,7 @@ local function listen()
     end
   end
   watch('textDocument/publishDiagnostics', function(result, context)
-    -- A null is what a server may send for a version that it does not know.
+    -- Servers may send null for an unknown version.
     local version = type(result.version) == 'number' and result.version or nil
     hear(context.client_id, vim.uri_to_fname(result.uri), version)
   end)

@@ -1,4 +1,4 @@
---- Tools that try whether calls get through: one that answers at once, one when the person at the editor has answered.
+--- Tools to test a connection: one answers immediately, one after the person at the editor has answered.
 local text = require('mcp-tools.text')
 
 local M = {}
