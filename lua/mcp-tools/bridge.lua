@@ -84,7 +84,7 @@ local spawn
 local function crashed(this, child, how)
   local refused = not child.ready and child.port ~= this.wanted_port
   if this.again or refused then
-    -- It was asked to end, or its port is no longer free.
+    -- A restart was requested, or its port is no longer free.
     this.port = not refused and this.port or nil
     this.again = false
     return spawn(this)

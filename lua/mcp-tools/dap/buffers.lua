@@ -12,7 +12,7 @@ local function without_attention(work)
   end
 end
 
--- If the file changed on disk, take that over, unless the user has changed the buffer, too.
+-- If the file changed on disk, reload it, unless the user has changed the buffer too.
 local function refresh(buffer)
   if vim.bo[buffer].modified or vim.bo[buffer].buftype ~= '' then
     return

@@ -1,11 +1,11 @@
---- The configuration that `dap_run` gives nvim-dap: what the caller said, completed by what the debugger needs so that
---- its output comes, and refused where nvim-dap would ask the user.
+--- The configuration that `dap_run` gives nvim-dap: the caller's, plus what the debugger needs to send output, and
+--- refused if nvim-dap would ask the user.
 local debuggers = require('mcp-tools.dap.debuggers')
 local task = require('mcp-tools.task')
 
 local M = {}
 
--- Arguments of the tool that are none of the configuration.
+-- Arguments of the tool that are not part of the configuration.
 local OWN = { wait_until_paused = true, wait_timeout_ms = true, alongside = true, break_on_exceptions = true }
 
 -- Ends the tool at what would open a picker or a prompt: functions, and variables that are commands or questions.
@@ -97,7 +97,7 @@ function M.from(args, adapter)
   local program_dir = type(config.program) == 'string'
     and vim.startswith(config.program, '/')
     and directory_of(config.program)
-  -- A Go test runs in its package's directory, as `go test` has it; so does what says `mode = 'test'` to any debugger.
+  -- A Go test runs in its package's directory, as with `go test`; so does any configuration with `mode = 'test'`.
   local runs_in = config.mode == 'test' and program_dir or cwd
   add_defaults(config, debugger.defaults[config.request] or {}, { cwd = runs_in, program_dir = program_dir or cwd })
   if debugger.executable and type(adapter) == 'table' and adapter.type == 'executable' then
@@ -105,7 +105,7 @@ function M.from(args, adapter)
   end
   if debugger.address and config.request == 'attach' and config.port and config[debugger.address] == nil then
     config[debugger.address] = { host = config.host or '127.0.0.1', port = config.port }
-    config.host, config.port = nil, nil -- debuggers refuse an address that is said twice
+    config.host, config.port = nil, nil -- debuggers refuse a repeated address
   end
   if type(config.env) == 'table' and next(config.env) == nil then
     config.env = nil -- an empty table would become a list
@@ -119,8 +119,8 @@ function M.from(args, adapter)
   return config, is_started
 end
 
---- The filters of an adapter for what a caller says of exceptions: `none`, what `adapters` has for it, or filters of the
---- adapter's own.
+--- An adapter's exception filters for a caller's choice: `none`, a name defined in `adapters`, or the adapter's own
+--- filters.
 function M.exception_filters(wanted, type_name, adapter)
   local known = debuggers.known(type_name, adapter).exceptions or {}
   local filters = {}

@@ -10,7 +10,7 @@ local M = {}
 local ENDS_WITHIN = 8000 -- milliseconds; nvim-dap itself closes after 3 s without an answer
 local QUIET_FOR = 1000 -- milliseconds after the end in which adapters die
 
--- The process that a record's name says, if the program of that name still has it.
+-- The process in a record's name, if it still belongs to the program of that name.
 local function named_pid(record)
   local file = record.named_pid and io.open(('/proc/%d/cmdline'):format(record.named_pid), 'rb')
   if not file then
@@ -22,8 +22,8 @@ local function named_pid(record)
   return command:find(program, 1, true) and record.named_pid
 end
 
---- Kill the programs that were launched for a tool and whose debugger went without a word: when Neovim quits, nvim-dap
---- gives it 0.1 s and then kills it, and a program that was running would run on for ever.
+--- Kill the programs that were launched for a tool and whose debugger ended without notice: when Neovim quits, nvim-dap
+--- kills the debugger after 0.1 s, and a running program would never end.
 function M.kill_left(records)
   for _, record in ipairs(records) do
     local pid = record.family.members[1].ours and (record.pid or named_pid(record))
@@ -41,7 +41,7 @@ local function end_it(record, call, how)
   if sessions.is_over(record) then
     return vim.tbl_extend('force', stops.ended(record), { message = 'the program had ended already' })
   end
-  -- nvim-dap tells the user of the end, and of an adapter that was killed: two messages make a prompt of Neovim's.
+  -- nvim-dap reports the end and a killed adapter to the user: two messages cause a prompt in Neovim.
   local messages = interruptions.messages(function() end)
   vim.defer_fn(messages.stop, ENDS_WITHIN + QUIET_FOR)
   record.family.ended_by_tool = true
@@ -84,12 +84,12 @@ function M.terminate(record, call)
   end)
 end
 
---- End the session, and the program only if so wanted.
+--- End the session, and the program only if requested.
 function M.disconnect(record, args, call)
   local answer = end_it(record, call, function(session)
     if not args.terminate_debuggee then
       for _, member in ipairs(record.family.members) do
-        member.pid, member.named_pid = nil, nil -- it is meant to run on
+        member.pid, member.named_pid = nil, nil -- it should keep running
       end
       record.family.let_go = true
     end

@@ -1,17 +1,17 @@
---- Stops that a tool brought about leave the user's windows, cursor and current buffer where they are.
+--- Stops caused by a tool do not change the user's windows, cursor and current buffer.
 ---
---- nvim-dap shows a stop while it handles the response to its `stackTrace` request, and asks `switchbuf` then. So that
---- option is ours from right before to right after this one response, and the user's at all other times: what the user
---- resumes jumps as ever. The sign of the stop is placed either way. The list of buffers stays as it is, too: nvim-dap
---- puts each buffer there that it shows a stop in.
+--- nvim-dap shows a stop while it handles the response to its `stackTrace` request, and reads `switchbuf` then. So this
+--- module sets that option only while this one response is handled; otherwise the user's value applies, and programs
+--- that the user resumes jump as usual. The sign of the stop is placed either way. The list of buffers does not change
+--- either: nvim-dap adds each buffer in which it shows a stop.
 local sessions = require('mcp-tools.dap.sessions')
 
 local M = {}
 
 local function nowhere() end
 
--- Load a file's buffer without a word: nvim-dap would do it at the stop, and a swap file that someone else has would
--- raise E325 in the midst of it (or, with a screen, ask).
+-- Load a file's buffer silently: nvim-dap would do it at the stop, and another process's swap file would then raise E325
+-- (or, with a screen, ask).
 local function load(frames)
   for _, frame in ipairs(frames) do
     if frame.source then -- the one that nvim-dap shows
@@ -24,7 +24,7 @@ local function load(frames)
   end
 end
 
--- Remember which buffers are listed; returns what takes all others off the list again.
+-- Remember which buffers are listed; returns a function that removes all others from the list.
 local function keep_list()
   local listed = {}
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
@@ -45,8 +45,8 @@ end
 
 local hiding = {} -- by type: how many have asked for it, and what the user has set
 
---- Have the terminals of programs that want one made out of sight, until the function that this returns is called: the
---- user finds them in the list of buffers.
+--- Create terminals for programs in the background, until the returned function is called: the user finds them in the
+--- list of buffers.
 function M.hide_terminals(type_name)
   local defaults = require('dap').defaults[type_name]
   local one = hiding[type_name] or { count = 0, users = rawget(defaults, 'terminal_win_cmd') }
@@ -68,7 +68,7 @@ end
 --- Begin to guard the windows.
 function M.listen(key)
   local dap = require('dap')
-  local restore -- what ends the guarding of the response that is being handled
+  local restore -- ends the guarding of the current response
 
   dap.listeners.before.stackTrace[key] = function(session, _, response)
     local record = sessions.of(session)
@@ -92,7 +92,7 @@ function M.listen(key)
       end
     end
     restore = end_it
-    vim.schedule(end_it) -- nobody calls `after` if nvim-dap's handler raises an error
+    vim.schedule(end_it) -- `after` is not called if nvim-dap's handler raises an error
   end
 
   dap.listeners.after.stackTrace[key] = function()

@@ -12,12 +12,12 @@ local terminal = require('mcp-tools.dap.terminal')
 
 local M = {}
 
-local LONGEST_VALUE = 2000 -- characters: who asks for one value wants to see it
-local MOST_VARIABLES = 200 -- if the caller does not say how many
+local LONGEST_VALUE = 2000 -- characters, for a single value
+local MOST_VARIABLES = 200 -- by default
 local MOST_CHARACTERS = 8000 -- of names and values in one answer
 local FORM = 40 -- characters that JSON adds to each variable
 
--- A reference of 0 means that there is nothing behind it.
+-- A reference of 0 means that the value has no children.
 local function reference(number)
   return number and number > 0 and number or nil
 end
@@ -26,7 +26,7 @@ local function must(answer, problem)
   return answer or task.fail('%s', problem)
 end
 
---- The frame that a caller means: the one of the stop if none is said.
+--- The frame for a call: by default that of the stop.
 function M.frame_id(record, frame_id)
   local frame = record.stop.frame
   return frame_id or (frame and frame.id) or task.fail('the debug adapter did not report a frame; see dap_stacktrace')
@@ -40,7 +40,7 @@ function M.stack(record, args, call)
   local frames = {}
   for index, frame in ipairs(answer.stackFrames or {}) do
     if args.levels > 0 and index > args.levels then
-      break -- some adapters give more than they are asked for
+      break -- some adapters return more than requested
     end
     frames[index] = {
       id = frame.id,
@@ -114,7 +114,7 @@ function M.variables(record, args, call)
   end
   local left_out = #all > #found and #all - #found or nil
   local hint = left_out and 'start and count tell which ones' or nil
-  if rest and args.filter ~= 'named' then -- nobody knows how many
+  if rest and args.filter ~= 'named' then -- their number is unknown
     left_out, hint = nil, ('there are more: pass start=%d'):format((args.start or 0) + #found)
   end
   return { variables = found, left_out = left_out, hint = hint }
@@ -165,7 +165,7 @@ local function variable_of(record, frame, name, call)
   end
 end
 
---- Give a variable another value: as the adapter can, by its scope or as an expression.
+--- Set a variable, by its scope or as an expression, depending on the adapter.
 function M.set_variable(record, args, call)
   local frame = M.frame_id(record, args.frame_id)
   local can = record.session.capabilities
@@ -212,7 +212,7 @@ local function summary(record)
   return { state = record.state, name = record.name, type = record.type }
 end
 
--- The names of what the adapter can do.
+-- The names of the adapter's capabilities.
 local function abilities(session)
   local names = {}
   for name, value in pairs(session and session.capabilities or {}) do

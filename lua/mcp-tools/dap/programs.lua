@@ -1,5 +1,5 @@
---- Programs that an adapter asks to have started, and that no terminal is wanted for: here their output, their process
---- and their exit code are known, which some adapters tell too little of.
+--- Programs that an adapter asks us to start, without a terminal: this gives us their output, process and exit code,
+--- which some adapters report incompletely.
 local program_output = require('mcp-tools.dap.program_output')
 local sessions = require('mcp-tools.dap.sessions')
 
@@ -16,7 +16,7 @@ local function environment(asked)
   return next(env) and env or nil
 end
 
--- Neovim ends its jobs when it quits. Killed, it cannot: the kernel ends the program then, where it can be asked to.
+-- Neovim ends its jobs when it quits, but not when it is killed: the kernel then ends the program, if it supports that.
 local function command_of(words)
   if vim.fn.executable('setpriv') == 0 then
     return words

@@ -1,4 +1,4 @@
---- Running to a place: a breakpoint that only this run has.
+--- Running to a place, by a temporary breakpoint.
 local breakpoints = require('mcp-tools.dap.breakpoints')
 local running = require('mcp-tools.dap.running')
 local sessions = require('mcp-tools.dap.sessions')
@@ -11,7 +11,7 @@ local function is_at(frame, place, line)
   return path ~= nil and frame.line == line and vim.fs.basename(path) == vim.fs.basename(place.path)
 end
 
---- Let a stopped program run to a place. Other breakpoints stop it before; whether it got there is said.
+--- Resume a stopped program up to a place. Other breakpoints may stop it first; the answer says whether it got there.
 function M.run(place, args, call)
   local record = running.stopped(call, args.session)
   local release, line = breakpoints.hold_at(record, place, call)

@@ -8,14 +8,14 @@ local task = require('mcp-tools.task')
 
 local M = {}
 
-local ACKNOWLEDGED_WITHIN = 5000 -- milliseconds until a request to resume is taken for granted
+local ACKNOWLEDGED_WITHIN = 5000 -- milliseconds until a request to resume is assumed to be accepted
 
 local function how_it_ended(record)
   local code = record.exit_code and (' with exit code %d'):format(record.exit_code) or ''
   return record.state == 'failed' and ('failed: %s'):format(record.error or 'no reason given') or 'ended' .. code
 end
 
---- The record of a program that has not ended, of the session `name` if one is said. Ends the tool if there is none.
+--- The record of a program that has not ended, of the session `name` if given. Ends the tool if there is none.
 function M.live(name)
   local record = chosen.record(name)
   if not record then
@@ -67,8 +67,8 @@ function M.await_stop(record, base, milliseconds, call, promised)
   return stops.pending(record, promised or milliseconds)
 end
 
---- Resume a stopped record by a request. Ends the tool with the adapter's words if it refuses. Returns the number of
---- the stop that it leaves: read before the request, so that no later stop can be missed.
+--- Resume a stopped record by a request. Ends the tool with the adapter's message if it refuses. Returns the number of
+--- its current stop: read before the request, so that no later stop can be missed.
 function M.resume(record, command, call)
   local session, stop = record.session, record.stop
   local base = record.family.stops
@@ -93,7 +93,7 @@ function M.resume(record, command, call)
   return base
 end
 
--- The session of a family whose program runs: the one that was started last, for the first may only start others.
+-- The running session of a family: the one started last, since the first may only start others.
 local function running_one(family)
   for index = #family.members, 1, -1 do
     if family.members[index].state == 'running' then
@@ -102,7 +102,7 @@ local function running_one(family)
   end
 end
 
---- Stop a running program where it is, and tell the stop. Ends the tool with the adapter's words if it refuses.
+--- Pause a running program, and return the stop. Ends the tool with the adapter's message if it refuses.
 function M.pause(args, call)
   local record = M.live(args.session)
   local base = record.family.stops
@@ -113,7 +113,7 @@ function M.pause(args, call)
   end
   local answer = asking.ask(running, 'threads', nil, call, ACKNOWLEDGED_WITHIN)
   local thread = answer and answer.threads and answer.threads[1]
-  -- Without a thread: debuggers that tell none while a program runs stop all of them.
+  -- Without a thread: debuggers that list none while a program runs stop all of them.
   local arguments = { threadId = thread and thread.id or 0 }
   local _, problem, late = asking.ask(running, 'pause', arguments, call, ACKNOWLEDGED_WITHIN)
   if problem and not late and not sessions.is_over(running) then
