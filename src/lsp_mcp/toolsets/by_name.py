@@ -182,7 +182,8 @@ class Names:
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}."
-        used_at = await self._used_at(name) if elsewhere is None else ""
+        loads = all(gap.files for gap in gaps)  # a gap without files is about the workspace, and a use of no help
+        used_at = await self._used_at(name) if elsewhere is None and loads else ""
         if used_at:  # of what a library or a function declares
             said += f" Pass a use of it, such as {used_at}."
             near = near if not _QUALIFIED.search(name) else []  # what is called alike is something else
