@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.toolsets.addresses import Address, bare_name, parse_address
+from lsp_mcp.toolsets.addresses import Address, bare_name, name_under_test, parse_address
 
 
 def is_source(name: str) -> bool:
@@ -43,6 +43,18 @@ def is_source(name: str) -> bool:
         ("src/a.ts(3,5): error TS1: no", Address("src/a.ts", 3, column=5)),
         (" --> src/a.cc:3:5", Address("src/a.cc", 3, column=5)),
         ("x.go", Address("x.go")),
+        ("command.go-12-\treturn nil", Address("command.go", 12)),
+        ("a b/command.go-12-see x.go:3", Address("a b/command.go", 12)),
+        ("command.go=12=func f() {", Address("command.go", 12)),
+        ("a-1-b.go:3", Address("a-1-b.go", 3)),
+        ("a.cc: In member function 'int A::f()':", Address("a.cc", name="A::f()")),
+        ("a.cc: In member function ‘virtual int ns::A::f(int) const’:", Address("a.cc", name="ns::A::f(int)")),
+        ("a.cc: In constructor 'A::A(const X&)':", Address("a.cc", name="A::A(const X&)")),
+        ("a.cc: In destructor 'A::~A()':", Address("a.cc", name="A::~A()")),
+        ("a.cc: In function 'int main()':\na.cc:3:5: error: no", Address("a.cc", name="main()")),
+        ("a.cc: In function 'f':", Address("a.cc", name="f")),
+        ("a.cc: In member function 'bool A::operator==(const A&)':", Address("a.cc", name="A::operator==(const A&)")),
+        ("a.cc: In instantiation of 'void A<T>::f(T) [with T = int]':", Address("a.cc", name="A<T>::f(T)")),
         ("my.go/x.go:3", Address("my.go/x.go", 3)),
     ],
 )
@@ -102,3 +114,18 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
 )
 def test_a_name_is_freed_of_what_stands_around_it(spelled: str, name: str) -> None:
     assert bare_name(spelled, {"func", "type", "struct", "class"}) == name
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        ("--- FAIL: TestX (0.00s)", "TestX"),
+        ("    --- PASS: TestX/a_case (1.25s)", "TestX"),
+        ("=== RUN   TestX", "TestX"),
+        ("=== NAME  TestX/a", "TestX"),
+        ("TestX", "TestX"),
+        ("--- FAIL: ", "--- FAIL: "),
+    ],
+)
+def test_a_line_of_go_test_names_its_test(spelled: str, name: str) -> None:
+    assert name_under_test(spelled) == name

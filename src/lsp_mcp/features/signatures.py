@@ -54,7 +54,25 @@ def _types(parameters: str) -> list[list[str]]:
             types.append([])
         else:
             types[-1].append(part)
-    return [one for one in types if one and one != ["void"]]
+    return [_qualifiers_first(one) for one in types if one and one != ["void"]]
+
+
+def _qualifiers_first(words: list[str]) -> list[str]:
+    """`X const &` as `const X &`, which means the same; `X * const` stays."""
+    ordered: list[str] = []
+    starts = [0]  # where the type begins, and those around it
+    for word in words:
+        if word in ("const", "volatile"):
+            ordered.insert(starts[-1], word)
+            continue
+        ordered.append(word)
+        if word in ("<", "("):
+            starts.append(len(ordered))
+        elif word in (">", ")") and len(starts) > 1:
+            starts.pop()
+        elif word in ("*", "&", ","):
+            starts[-1] = len(ordered)
+    return ordered
 
 
 def _is_same(wanted: list[str], there: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 An anchor is one form. People and programs use others: `FILE:LINE`, `FILE:LINE:COL`, `FILE:LINE:WORD`, `FILE:Symbol`,
 `FILE#LINE`, `FILE#LINE:CHAR`, a URI, and the output lines of compilers, grep and stack traces. Anything else is a
-name, which `bare_name` strips of the text around it.
+name, which `bare_name` strips of the text around it, and `name_under_test` of a test's result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.errors import PointError
+from lsp_mcp.features.signatures import fits, split_signature
 from lsp_mcp.features.symbols import MEMBERS, Symbol
 from lsp_mcp.features.workspace_symbol import is_named
 from lsp_mcp.prose import count
@@ -59,6 +60,11 @@ _PLACES = [  # what may follow a file, the longer before the shorter
 _PLACE = [re.compile(place, re.S) for place in _PLACES]
 _TOKEN = re.compile(r"""[^\s"'`()<>|:#,;=]+""")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_CONTEXT = re.compile(r"(?P<file>.+?\.\w+)(?P<sign>[-=])(?P<line>\d+)(?P=sign)")  # grep -A, git grep --show-function
+_INSIDE = re.compile(r"(?P<file>.+?): In [^'‘]*['‘](?P<signature>.+)['’]:")  # GCC, before the messages themselves
+_TEMPLATE = re.compile(r"\s*\[with .*\]$")  # GCC: the arguments of an instance
+_QUALIFIED = re.compile(r"(?:[\w:~]|<[^()<>\s]*>)*(?:\boperator.*)?$")  # after the type that a function returns
+_TESTED = re.compile(r"(?:--- (?:FAIL|PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME)\s+)(?P<name>\w+)\S*(?: \([\d.]+s\))?")
 
 
 def parse_address(spelled: str, is_source: IsSource) -> list[Address]:
@@ -66,10 +72,29 @@ def parse_address(spelled: str, is_source: IsSource) -> list[Address]:
 
     A file name may contain spaces, or words may precede it: the caller means the file that exists.
     """
-    for line in spelled.strip().splitlines():
-        if found := _readings(line.strip().strip("`"), is_source):
+    for line in (one.strip().strip("`") for one in spelled.strip().splitlines()):
+        if found := [*_of_context(line, is_source), *_of_function(line, is_source), *_readings(line, is_source)]:
             return found
     return []
+
+
+def _of_context(line: str, is_source: IsSource) -> list[Address]:
+    """A line that grep printed around a match: `FILE-LINE-TEXT`."""
+    found = _CONTEXT.match(line)
+    return [Address(found["file"], int(found["line"]))] if found and is_source(found["file"]) else []
+
+
+def _of_function(line: str, is_source: IsSource) -> list[Address]:
+    """GCC's line above messages about a function: `FILE: In member function 'int A::f()':`."""
+    found = _INSIDE.fullmatch(line)
+    if not found or not is_source(found["file"]):
+        return []
+    signature = _TEMPLATE.sub("", found["signature"])
+    name, parameters = split_signature(signature)
+    own = _QUALIFIED.search(name)
+    called = own[0].strip(":") if own else ""
+    wanted = called if parameters is None else f"{called}({parameters})"
+    return [Address(found["file"], name=wanted)] if called else []
 
 
 def _readings(line: str, is_source: IsSource) -> list[Address]:
@@ -103,6 +128,12 @@ def _address(file: str, found: re.Match[str]) -> Address:
 
 _RECEIVER = re.compile(rf"^\(\s*(?:{_WORD}\s+)?[*&]?\s*(?P<type>{_WORD})[^)]*\)\s*(?P<method>{_WORD})")
 _ARGUMENTS = re.compile(r"^((?:(?:^|(?<=\.))\([^()]*\)|[^\s<(])+)(?<!\.)\s*\(.*$", re.S)  # not a receiver
+
+
+def name_under_test(spelled: str) -> str:
+    """The test that a line of `go test` is about, such as `--- FAIL: TestX (0.00s)`; any other text as it is."""
+    found = _TESTED.fullmatch(spelled.strip())
+    return found["name"] if found else spelled
 
 
 def bare_name(spelled: str, keywords: Collection[str]) -> str:
@@ -176,7 +207,10 @@ def _has(outer: Symbol, inner: Symbol) -> bool:
 def _declared(name: str, text: Text, outline: Sequence[Symbol]) -> Point | Unclear:
     """The declaration of `name`."""
     paths = _paths(outline)
+    name, parameters = split_signature(name)
     named = [symbol for symbol, whole in paths if is_named(whole, name) or is_named(symbol.name, name)]
+    if len(named) > 1 and parameters is not None:
+        named = [symbol for symbol in named if fits(parameters, symbol.detail)] or named
     top = [symbol for symbol in named if symbol.kind not in MEMBERS]
     named = top if len(top) == 1 else named
     if len(named) == 1:

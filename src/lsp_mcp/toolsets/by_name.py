@@ -25,7 +25,7 @@ from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
-from lsp_mcp.toolsets.addresses import bare_name
+from lsp_mcp.toolsets.addresses import bare_name, name_under_test
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.visible import quoted
 
@@ -44,6 +44,7 @@ _LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
 
 _QUALIFIED = re.compile(r"\w\W+\w")
+_PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?:\s|const|noexcept|override|final|&)*$")
 
 ToAnchor = Callable[[Path, Point], str]
 HandOut = Callable[[Iterable[Place]], None]
@@ -77,6 +78,7 @@ class Names:
         check_name(spelled)
         if not spelled.strip():
             raise AnchorError("symbol_anchor is empty; pass Type.Method, FILE:LINE or go://FILE#LINE:CHAR.")
+        spelled = name_under_test(spelled)
         found: list[tuple[Backend, Symbol]] = []
         similar: list[Symbol] = []
         capped = False
@@ -216,12 +218,13 @@ def name_for(backend: Backend, spelled: str) -> str:
     """The name in a caller's text, without preceding keywords of the languages of `backend`."""
     keywords = {word for language in backend.adapter.languages for word in language.keywords}
     overloads = backend.adapter.symbols.scope_separator
+    spelled = name_under_test(spelled)
     return bare_name(split_signature(spelled)[0] if overloads else spelled, keywords)
 
 
 def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
     """The symbols with names similar to `name`, most similar first."""
-    wanted = re.findall(r"\w+", re.sub(r"(?<=\w)\([^()]*\)$", "", name.casefold()))  # without the parameters
+    wanted = re.findall(r"\w+", _PARAMETERS.sub("", name.casefold()))
     ranked: dict[tuple[Path, Point], tuple[float, int, Symbol]] = {}
     for symbol in symbols:
         own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]
