@@ -163,6 +163,7 @@ class RefactorTools(ChangingToolset):
             said = backend.diagnostics(path)
         wanted = _normal(action or "")
         actions: list[tuple[Action, Span]] = []
+        fixed: dict[str, Sequence[Json]] = {}  # by the name of a quick fix: the diagnostics that it was offered for
         for span in target.spans:
             diagnostics = [one for one in said if _touches(backend, text, one, span)]
             fixes = (
@@ -170,6 +171,7 @@ class RefactorTools(ChangingToolset):
                 if diagnostics
                 else []
             )
+            fixed = {**{one.name: diagnostics for one in fixes}, **fixed}
             for one in [*fixes, *await code_actions(backend, path, text, span, diagnostics=diagnostics)]:
                 if one.name not in {other.name for other, _ in actions}:
                     actions.append((one, span))
@@ -180,7 +182,8 @@ class RefactorTools(ChangingToolset):
         listed = [one for one, _ in actions if not one.disabled]
         if not wanted:
             return _Found(target, listed, before)
-        chosen = self._chosen(wanted, [one for one, _ in actions], backend)
+        chosen = self._chosen(wanted, action or "", [one for one, _ in actions], backend)
+        chosen = await self._at_its_diagnostic(target, chosen, fixed.get(chosen.name, ()))
         if chosen.kind == "format":
             edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
         else:
@@ -199,7 +202,20 @@ class RefactorTools(ChangingToolset):
             await code_actions(target.backend, target.path, target.text, target.spans[0], only=kinds) if kinds else []
         )
 
-    def _chosen(self, wanted: str, actions: Sequence[Action], backend: Backend) -> Action:
+    async def _at_its_diagnostic(self, target: _Target, fix: Action, diagnostics: Sequence[Json]) -> Action:
+        """`fix` as offered at the one of `diagnostics` that it is for.
+
+        gopls 0.24 applies a fix at the range of the request, and fails there if that is a whole line.
+        """
+        backend, path, text = target.backend, target.path, target.text
+        for one in diagnostics if not fix.raw.get("edit") else ():
+            span = text.range_span(one["range"], backend.encoding)
+            for again in await code_actions(backend, path, text, span, only=["quickfix"], diagnostics=[one]):
+                if again.name == fix.name:
+                    return again
+        return fix
+
+    def _chosen(self, wanted: str, spelled: str, actions: Sequence[Action], backend: Backend) -> Action:
         matching = _matching(wanted, actions)
         if len(matching) == 1:
             return matching[0]
@@ -207,8 +223,8 @@ class RefactorTools(ChangingToolset):
             raise RefusedError("the imports are organized: there is nothing to change.")
         offered = "; ".join(one.name for one in matching or actions if not one.disabled) or "nothing"
         if matching:
-            raise CallerError(f"the action {quoted(wanted)} means several of these: {offered}.")
-        raise CallerError(f"{backend.name} does not offer the action {quoted(wanted)} there; it offers: {offered}.")
+            raise CallerError(f"the action {quoted(spelled)} means several of these: {offered}.")
+        raise CallerError(f"{backend.name} does not offer the action {quoted(spelled)} there; it offers: {offered}.")
 
 
 def _matching(wanted: str, actions: Sequence[Action]) -> list[Action]:
