@@ -184,6 +184,19 @@ open_to_load = true
 """
 
 
+JOIN = """
+[projects.join]
+variable = "JOIN"
+file = "join"
+text = "{entries}"
+entry = "{folder}\\n"
+version_pattern = "version (.*)"
+version_default = "1"
+check_command = ["true"]
+decided_by = { JOIN = "^$" }
+"""
+
+
 def rules(check: str = "[]") -> str:
     return RULES.format(check=check)
 
@@ -345,6 +358,27 @@ async def test_uses_in_a_project_that_is_not_looked_into_are_said_to_be_missing(
         fake.write("join", "with a\nwith b\n")
         await session.sync()
         assert await missing(session, path, Use("Word")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "way"),
+    [("off", "join ./a ./b (without JOIN=off)"), ("{elsewhere}", "join more ./a ./b"), ("", "join ./a ./b")],
+)
+@bounded
+async def test_the_way_to_join_projects_considers_the_users_own_variable(
+    fake: FakeWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, way: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text(f"{fake.root / 'a'}\n")
+    monkeypatch.setenv("JOIN", value.format(elsewhere=elsewhere))
+    fake.write("a/project", "name a\n")
+    fake.write("b/project", "name b\nneeds a\n")
+    path = fake.write("a/a.txt", "Word")
+    fake.write("b/b.txt", "a Word here")
+    async with fake.session(rules() + JOIN) as session:
+        await session.sync()
+        (said,) = await missing(session, path, Use("Word"))
+    assert said.rpartition("only after: ")[2] == way
 
 
 @bounded

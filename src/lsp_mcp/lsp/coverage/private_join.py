@@ -58,6 +58,11 @@ class PrivateJoin:
         # It counts for any program started in the root, wherever the file is.
         return {self._root: frozenset(Path(os.path.realpath(folder)) for folder in folders)}
 
+    def setting_against(self) -> str:
+        """The user's setting that keeps any file from joining projects, `GOWORK=off`; empty if there is none."""
+        value = self._environment.get(self._rules.variable, "")
+        return f"{self._rules.variable}={value}" if value and self.by_user() == {} else ""
+
     async def update(self, projects: ProjectMap) -> bool:
         """Join related ones of `projects` as they are now; returns whether that changed."""
         before = self.env, self.folders

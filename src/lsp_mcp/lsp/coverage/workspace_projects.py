@@ -352,6 +352,8 @@ class WorkspaceProjects:
             ]
             command = rules.join_more_hint if rules.join_more_hint and self._has_join() else rules.join_hint
             hint = command.format(folders=" ".join(f if f == "." else f"./{f}" for f in folders))
+            if setting := self._join.setting_against() if self._join else "":
+                hint = f"{hint} (without {setting})"
             why = f" ({self._join.problem})" if self._join and self._join.problem else ""
             text = (
                 f"not searched: {names}, which uses {project.name} and has the word {use.identifier}; "
@@ -371,6 +373,8 @@ class WorkspaceProjects:
     def _has_join(self) -> bool:
         """Whether projects are joined here, other than those asked about."""
         assert self._rules
+        if self._join and (by_user := self._join.by_user()) is not None:
+            return bool(by_user)
         files = (*self._feed.files_named({self._rules.joined_by}), *above(self._root, self._rules))
         made = self._join.made if self._join else ()
         theirs = (file for file in files if file.name == self._rules.joined_by and file not in made)
