@@ -141,6 +141,24 @@ async def test_a_syntax_error_that_neovim_knew_before_may_hide_uses(tmp_path: Pa
             assert ("use.go", 5) in found and HIDES not in status
 
 
+@bounded
+async def test_check_has_errors_that_a_server_published_before_any_session_came(tmp_path: Path) -> None:
+    GO.write(tmp_path)
+    wrong = 'package a\n\nvar number int = "text"\n'
+    write(tmp_path / "shown.go", wrong)
+    write(tmp_path / "hidden.go", wrong.replace("number", "other"))
+    async with neovim(tmp_path, "shown.go", servers=["gopls"]) as nv:
+        await nv.until("return #vim.diagnostic.get(nil, { severity = 1 }) == 2", "DiagnosticChanged")
+        async with beside(tmp_path, nv, ["gopls"]) as first, beside(tmp_path, nv, ["gopls"]) as at:
+            await first.call("list_symbols_in_file", file_path="hidden.go")
+            for one in (first, at):
+                said = (await one.call("check")).text
+                assert "shown.go" in said and "hidden.go" in said, said
+            write(tmp_path / "hidden.go", "package a\n")
+            said = (await at.call("check")).text
+            assert "No new errors, 1 fixed, 1 remaining." in said, said
+
+
 # --- a person's own settings of a server -----------------------------------------------------------
 
 ADD = "package m\n\n// Add is also what packages of GOROOT declare.\nfunc Add(a, b int) int { return a + b }\n"

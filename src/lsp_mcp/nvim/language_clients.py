@@ -37,7 +37,7 @@ class NvimClient(Struct, frozen=True):
     done: tuple[str, ...]  # titles of what it has finished since we connected
     known_from_start: bool  # it was started after we connected
     tells_inactive: bool
-    errors: tuple[tuple[Path, str, str], ...]  # file, source and message: what its server had reported until `follow`
+    published: tuple[tuple[Path, list[Any]], ...]  # files with the diagnostics that its server published until `follow`
 
 
 @dataclass
@@ -199,5 +199,5 @@ def _client(entry: dict[str, Any]) -> NvimClient:
         done=tuple(map(str, entry["ended"])),
         known_from_start=not entry["before_us"],
         tells_inactive=bool(entry.get("offers")),
-        errors=tuple((buffer_path(name), source, message) for name, source, message in entry.get("errors", ())),
+        published=tuple((buffer_path(name), sent) for name, sent in entry.get("published", ())),
     )

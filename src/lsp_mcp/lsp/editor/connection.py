@@ -88,8 +88,8 @@ class HostedConnection:
         self.tells_inactive = found.tells_inactive
         self.has_seen_all = found.known_from_start
         await self._host.buffers.sync()  # which buffers are this client's
-        for file, source, message in found.errors:
-            self.notifications.diagnostics.reported(file, source, message)
+        for file, sent in found.published:
+            self.notifications.diagnostics.published_before(file, sent)
         progress = self.notifications.progress
         for token, title in found.work:
             progress.update(token, {"kind": "begin", "title": title})

@@ -65,8 +65,8 @@ class Client(Protocol):
         """See `Connection`; known after `Host.follow`."""
 
     @property
-    def errors(self) -> Sequence[tuple[Path, str, str]]:
-        """File, source and message of each error that its server had reported when `Clients.follow` began."""
+    def published(self) -> Sequence[tuple[Path, list[Any]]]:
+        """The files with the LSP diagnostics that its server had published when `Clients.follow` began."""
 
 
 class Clients(Protocol):

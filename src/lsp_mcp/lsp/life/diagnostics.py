@@ -78,10 +78,10 @@ class Diagnostics:
         error = diagnostic.get("severity", _ERROR) == _ERROR
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
-    def reported(self, path: Path, source: str, message: str) -> None:
-        """An error published before we were connected."""
-        if self._syntax and source == self._syntax and path not in self.raw:
-            self.unparsed.setdefault(path, _first_line(message))
+    def published_before(self, path: Path, said: list[Any]) -> None:
+        """The diagnostics of `path` when we connected, of a version unknown to us; a server may not send them again."""
+        if path not in self.raw:
+            self._take(path, said, -1)
 
     def incomplete(self, path: Path, reason: str) -> None:
         """The server reports otherwise that it could not read all of `path`."""

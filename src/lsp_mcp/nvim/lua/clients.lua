@@ -186,12 +186,18 @@ local function died(id, crashed)
   end
 end
 
---- What a client's server has said to be errors, until now: { name of the file, source, message }.
-local function errors_of(id)
-  local found = {}
-  local wanted = { namespace = vim.lsp.diagnostic.get_namespace(id), severity = vim.diagnostic.severity.ERROR }
-  for _, one in ipairs(vim.diagnostic.get(nil, wanted)) do
-    found[#found + 1] = { vim.api.nvim_buf_get_name(one.bufnr), one.source or '', one.message }
+--- The LSP diagnostics that a client's server has published until now: { name of the file, diagnostics }.
+local function diagnostics_of(id)
+  local found, place = {}, {}
+  for _, one in ipairs(vim.diagnostic.get(nil, { namespace = vim.lsp.diagnostic.get_namespace(id) })) do
+    local sent = (one.user_data or {}).lsp
+    if sent then
+      if not place[one.bufnr] then
+        found[#found + 1] = { vim.api.nvim_buf_get_name(one.bufnr), {} }
+        place[one.bufnr] = found[#found][2]
+      end
+      table.insert(place[one.bufnr], sent)
+    end
   end
   return found
 end
@@ -211,7 +217,7 @@ function M.follows_filetype(filetype)
   return false
 end
 
---- Hear what a client hears from now on; its summary with `errors`, or nil if there is none of that id.
+--- Hear what a client hears from now on; its summary with the diagnostics `published`, or nil if there is none of that id.
 --- `extension` is what its server has of its own: `methods` of notifications, the `capability` that asks for them (the
 --- summary says whether the client `offers` it), and `reread_fields`.
 function M.follow(id, extension)
@@ -236,7 +242,7 @@ function M.follow(id, extension)
       end)
     end
   end
-  return vim.tbl_extend('error', summary(client), { errors = errors_of(id), offers = offers(client, extension.capability) })
+  return vim.tbl_extend('error', summary(client), { published = diagnostics_of(id), offers = offers(client, extension.capability) })
 end
 
 M.on('LspDetach', function(event)
