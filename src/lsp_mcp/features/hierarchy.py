@@ -20,7 +20,7 @@ from lsp_mcp.features.places import Locator, Place, location_key, position_param
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.subtypes import Subtypes
-from lsp_mcp.features.supertypes import Supertypes
+from lsp_mcp.features.supertypes import Supertypes, symbol_id
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
@@ -325,10 +325,9 @@ class _Walk(Struct, dict=True):
 
     def key(self, item: Json) -> object:
         """The identity of a symbol: the server's own id if it has one, which is the same everywhere."""
-        rules, data = self.backend.adapter.hierarchy, item.get("data")
-        if rules and isinstance(data, dict) and rules.id_field in data:
-            return data[rules.id_field]
-        if data:
+        if (known := symbol_id(self.backend.adapter.hierarchy, item)) is not None:
+            return known
+        if data := item.get("data"):
             return json.dumps(data, sort_keys=True)
         start = item["selectionRange"]["start"]
         return item["uri"], start["line"], start["character"], item["name"]

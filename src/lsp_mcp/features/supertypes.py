@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lsp_mcp.adapters import Hierarchy
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.class_heads import ClassHeads
@@ -42,8 +43,8 @@ class Supertypes:
 
     def identity(self, item: Json) -> object:
         """The identity of the symbol of `item`: the same at each of its declarations."""
-        field, data = self._rules.id_field if self._rules else "", item.get("data")
-        return data[field] if field and isinstance(data, dict) and field in data else item_place(item)
+        known = symbol_id(self._rules, item)
+        return item_place(item) if known is None else known
 
     def gaps(self) -> list[Gap]:
         """The gaps of the supertypes found."""
@@ -78,6 +79,12 @@ class Supertypes:
         except (PathError, RefusedError) as error:
             note(path, error)
         return list(found.values())
+
+
+def symbol_id(rules: Hierarchy | None, item: Json) -> object | None:
+    """The server's own identifier for the symbol of a hierarchy's `item`, the same in every file; None if unknown."""
+    data = item.get("data")
+    return data.get(rules.id_field) if rules and isinstance(data, dict) else None
 
 
 def item_place(item: Json) -> tuple[Path, int, int]:
