@@ -156,35 +156,35 @@ def _run_through_neovim(backend: str, *, quick: bool) -> Shown:
 def _run(backend: str, *, quick: bool) -> Shown:
     adapter = load_adapter(backend)
     command = find_command(adapter)
-    asked = workload.load(backend)
+    work = workload.load(backend)
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as cache:
         progress("fetching the code to ask about")
-        root = workload.code(asked)
-        sides = Sides(adapter, command, root, Path(cache) / "warm", waits=bool(asked.opened_first))
-        results = asyncio.run(_measure(sides, asked, quick=quick, progress=progress))
-    tables = [*_tables(results), *(_peer_tables(asked.peers) if asked.peers else ())]
+        root = workload.code(work)
+        sides = Sides(adapter, command, root, Path(cache) / "warm", waits=bool(work.opened_first))
+        results = asyncio.run(_measure(sides, work, quick=quick, progress=progress))
+    tables = [*_tables(results), *(_peer_tables(work.peers) if work.peers else ())]
     return Shown(results.setting, tables, _figures(results))
 
 
-async def _measure(sides: Sides, asked: Workload, *, quick: bool, progress: Progress) -> Results:
+async def _measure(sides: Sides, work: Workload, *, quick: bool, progress: Progress) -> Results:
     runs, pairs = (2, 5) if quick else (7, 31)
     with sides.raw() as raw:
         progress("loading the workspace")
         raw.initialize()
-        if asked.opened_first:
-            raw.open(sides.root / asked.opened_first)
+        if work.opened_first:
+            raw.open(sides.root / work.opened_first)
             raw.wait_until_loaded()
-        first, questions = Questions(raw).references(asked.first), Questions(raw).of(asked)
+        first, questions = Questions(raw).references(work.first), Questions(raw).of(work)
         cold = await _cold(sides, first, runs, progress)
         async with sides.ours() as ours:
             warm = await _warm(questions, raw, ours, pairs, progress)
             nothing = await measures.nothing(ours, 10 * pairs)
             sizes = [await measures.sizes(one, raw, ours) for one in questions if one.is_references]
             own = await measures.own(ours)
-    trees = [OnTree(asked.name, asked.code.title, warm, own)]
-    trees += [await _on_tree(sides, tree, pairs, progress) for tree in asked.trees]
-    setting = _setting(sides.adapter, sides.command, asked)
-    return Results(setting, asked.cold_target, cold, warm, nothing, sizes, own, trees)
+    trees = [OnTree(work.name, work.code.title, warm, own)]
+    trees += [await _on_tree(sides, tree, pairs, progress) for tree in work.trees]
+    setting = _setting(sides.adapter, sides.command, work)
+    return Results(setting, work.cold_target, cold, warm, nothing, sizes, own, trees)
 
 
 async def _on_tree(sides: Sides, tree: Tree, pairs: int, progress: Progress) -> OnTree:
@@ -226,9 +226,9 @@ async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) ->
     ]
 
 
-def _setting(adapter: Adapter, command: Sequence[str], asked: Workload) -> str:
+def _setting(adapter: Adapter, command: Sequence[str], work: Workload) -> str:
     """The subject and conditions of the measurements."""
-    return _on(f"{_version(adapter, command)} on {asked.code.title}")
+    return _on(f"{_version(adapter, command)} on {work.code.title}")
 
 
 def _on(what: str) -> str:

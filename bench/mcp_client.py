@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from typing import Any
 from mcp import Client, MCPError, StdioServerParameters
 
 _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
+logging.getLogger("client").setLevel(logging.ERROR)  # the SDK warns at each call of a tool that is not listed
 
 
 @dataclass

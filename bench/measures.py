@@ -7,6 +7,7 @@ every pair are compared.
 from __future__ import annotations
 
 import json
+from asyncio import timeout
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -141,11 +142,16 @@ async def _our_start(sides: Sides, question: Question) -> tuple[tuple[float, flo
 
 
 async def _whole(question: Question, ours: McpClient) -> Any:
-    """The first answer that was compared with all files: earlier ones say that files are still being read."""
-    while True:
-        answer = await ours.answer(question.tool, question.arguments)
-        if not any(gap["kind"] == "unverified" and gap["hides"] for gap in answer["gaps"]):
-            return answer
+    """The first answer that was compared with all files: earlier ones say that another one will have more.
+
+    Raises:
+        TimeoutError: after two minutes there is none.
+    """
+    async with timeout(120):
+        while True:
+            answer = await ours.answer(question.tool, question.arguments)
+            if "ask again" not in answer["status"]:
+                return answer
 
 
 async def warm(question: Question, raw: RawClient, ours: McpClient, pairs: int) -> Warm:

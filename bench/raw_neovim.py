@@ -41,7 +41,7 @@ return { vim.uv.hrtime() - begun, lines }
 
 
 @dataclass(frozen=True)
-class Asked:
+class Answer:
     """A result, and how many milliseconds it took: in Neovim itself, and for a client of the socket."""
 
     result: Any
@@ -127,7 +127,7 @@ class RawNeovim:
         """The result of one request to the server."""
         return self.ask(method, params).result
 
-    def ask(self, method: str, params: Any) -> Asked:
+    def ask(self, method: str, params: Any) -> Answer:
         """One request to the server."""
         start = time.perf_counter()
         self._send("nvim_exec_lua", _ASK, [self._channel, self.adapter.name, method, params])
@@ -138,13 +138,13 @@ class RawNeovim:
                 case [2, "answered", [nanoseconds, error, result]]:
                     if error:
                         raise RuntimeError(f"{method} was refused: {error}")
-                    return Asked(result, nanoseconds / 1e6, (time.perf_counter() - start) * 1000)
+                    return Answer(result, nanoseconds / 1e6, (time.perf_counter() - start) * 1000)
 
-    def read(self, path: Path) -> Asked:
+    def read(self, path: Path) -> Answer:
         """The lines of a loaded file."""
         start = time.perf_counter()
         nanoseconds, lines = self._lua(_READ, str(path))
-        return Asked(lines, nanoseconds / 1e6, (time.perf_counter() - start) * 1000)
+        return Answer(lines, nanoseconds / 1e6, (time.perf_counter() - start) * 1000)
 
     # --- inside ------------------------------------------------------------------------------------
 

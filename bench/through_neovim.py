@@ -15,7 +15,7 @@ import workload
 from mcp_client import McpClient, started
 from measures import Progress
 from questions import Facts, Question, Questions, named, place_in
-from raw_neovim import Asked, RawNeovim
+from raw_neovim import Answer, RawNeovim
 from report import Table
 
 from lsp_mcp.adapters import load_adapter
@@ -33,7 +33,7 @@ class Task:
     """The same asked in Neovim and of lsp-mcp; `check` counts what both say, and raises if they differ."""
 
     name: str
-    ask: Callable[[RawNeovim], Asked]
+    ask: Callable[[RawNeovim], Answer]
     tool: str
     arguments: dict[str, Any]
     check: Callable[[Any, str], int]
@@ -75,15 +75,15 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
     Neovim and lsp-mcp are asked in turn, pair by pair, so that a busy machine is as busy for both.
     """
     pairs = 7 if quick else 31
-    asked, adapter = workload.load(SERVER), load_adapter(SERVER)
+    work, adapter = workload.load(SERVER), load_adapter(SERVER)
     progress("fetching the code to ask about")
-    root = workload.code(asked)
+    root = workload.code(work)
     with RawNeovim(adapter, find_command(adapter), root, folder) as nvim:
         progress("loading the workspace")
         nvim.enable()
-        for outline in asked.outlines:
+        for outline in work.outlines:
             nvim.open(root / outline)
-        tasks = list(_tasks(nvim, asked))
+        tasks = list(_tasks(nvim, work))
         async with started(BACKEND, root, folder / "lsp-mcp", "--socket", nvim.socket) as ours:
             few = [await _through(task, nvim, ours, pairs, progress) for task in tasks]
             progress(f"opening {_MORE_BUFFERS} files")
@@ -92,7 +92,7 @@ async def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
             _wait_until_quiet(nvim, tasks[0])
             many = [await _through(task, nvim, ours, pairs, progress) for task in tasks]
             times = [await _milliseconds(ours) for _ in range(10 * pairs)]
-        return Results(nvim.version, asked.code.title, [few, many], median(times))
+        return Results(nvim.version, work.code.title, [few, many], median(times))
 
 
 def tables(results: Results) -> Iterator[Table]:
@@ -125,7 +125,7 @@ async def _through(task: Task, nvim: RawNeovim, ours: McpClient, pairs: int, pro
     progress(task.name)
     # Both load what they need.
     facts = task.check(task.ask(nvim).result, await ours.text(task.tool, task.arguments))
-    raw: list[Asked] = []
+    raw: list[Answer] = []
     times, cpu = [], []
     for pair in range(pairs):
         if pair % 2:
@@ -170,16 +170,16 @@ async def _milliseconds(ours: McpClient) -> float:
     return (perf_counter() - start) * 1000
 
 
-def _tasks(nvim: RawNeovim, asked: workload.Workload) -> Iterator[Task]:
+def _tasks(nvim: RawNeovim, work: workload.Workload) -> Iterator[Task]:
     questions = Questions(nvim)
-    files = [nvim.root / file for file in asked.outlines]
-    few_and_many = [questions.references(symbol) for symbol in asked.references[:2]]
+    files = [nvim.root / file for file in work.outlines]
+    few_and_many = [questions.references(symbol) for symbol in work.references[:2]]
     for question in few_and_many:
         if question.file:
             nvim.open(question.file)
         yield _of(_published_references(question, nvim.root), "lsp_references")
     yield from (_of(question, "anchor tool") for question in few_and_many)
-    for path, outline in zip(files, map(questions.outline, asked.outlines), strict=True):
+    for path, outline in zip(files, map(questions.outline, work.outlines), strict=True):
         yield _of(_published_outline(outline, path), "lsp_document_symbols")
     for path in files:
         yield Task(f"read of {path.name}", partial(RawNeovim.read, path=path), "read", _document(path), _same_lines)

@@ -91,7 +91,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 def main(backend: str, project: Path | None) -> None:
     """Call each of lsp-mcp's tools, and show what a model would get.
 
-    The exit status is 1 if an answer is an error or incomplete.
+    The exit status is 1 if an answer is an error. An incomplete answer says what it lacks.
     """
     screen = Screen()
     try:
@@ -102,7 +102,7 @@ def main(backend: str, project: Path | None) -> None:
     except (DemoError, LspMcpError, MCPError) as error:
         screen.console.print(Text(f"demo: {error}", "red"), soft_wrap=True)
         sys.exit(1)
-    sys.exit(1 if screen.failures else 0)
+    sys.exit(1 if screen.errors else 0)
 
 
 async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
@@ -123,8 +123,7 @@ async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
         else:
             screen.wrapped(f"There is no {example.large.folder} to show more on; `make demo` says why.", "yellow")
     _set_up(screen)
-    good = screen.answers - screen.failures
-    screen.title(f"{good} of {screen.answers} answers are complete.")
+    screen.sum_up()
 
 
 async def _through_neovim(screen: Screen) -> None:

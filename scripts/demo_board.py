@@ -50,7 +50,7 @@ async def _work(screen: Screen, person: httpx.AsyncClient, one: Asker, two: Aske
         section="Findings",
         content="`Find` returns its argument: no shelf is looked at.",
     )
-    asked = json.loads(
+    question = json.loads(
         await one.ask(
             "ask_user",
             question="What should Find return for an unknown id?",
@@ -67,8 +67,8 @@ async def _work(screen: Screen, person: httpx.AsyncClient, one: Asker, two: Aske
     await two.ask("claim_task")
 
     screen.title("The person answers on the page, while ada waits")
-    waiting = asyncio.create_task(one.ask("get_response", questionId=asked["questionId"], wait_seconds=30))
-    await _post(person, f"/api/questions/{asked['questionId']}/answer", option="error", text="and say which id")
+    waiting = asyncio.create_task(one.ask("get_response", questionId=question["questionId"], wait_seconds=30))
+    await _post(person, f"/api/questions/{question['questionId']}/answer", option="error", text="and say which id")
     await waiting
 
     screen.title("Done")

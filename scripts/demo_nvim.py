@@ -60,8 +60,7 @@ async def demo(screen: Screen) -> None:
                 await _debugged(screen, asker, found)
         except NeovimError as error:
             raise UnavailableError(str(error)) from None
-    good = screen.answers - screen.failures
-    screen.title(f"{good} of {screen.answers} answers are complete.")
+    screen.sum_up()
 
 
 async def _registered_live(screen: Screen, nv: Neovim, asker: Asker) -> None:
@@ -132,7 +131,7 @@ class Debugger(Asker):
 
     def show(self, text: str) -> None:
         """Print an answer: what the model gets, in other signs."""
-        for line, style in _told(json.loads(text)):
+        for line, style in _summary(json.loads(text)):
             self.screen.say(f"    {line}", style)
         self.screen.say(f"    {len(text.encode()):,} bytes of JSON", "dim")
 
@@ -142,7 +141,7 @@ class Debugger(Asker):
         self.screen.say("")
 
 
-def _told(answer: dict[str, Any]) -> list[tuple[str, str]]:
+def _summary(answer: dict[str, Any]) -> list[tuple[str, str]]:
     """The lines of an answer, each with its style."""
     if answer.get("state") == "stopped":
         source = answer.get("source") or []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from rich.text import Text
 
 SHOWN = 8  # lines of an answer that are printed
 _QUIET = 1.0  # seconds before a wait is shown
+# The SDK warns about each call of a tool that is offered without being listed.
+logging.getLogger("client").setLevel(logging.ERROR)
 
 
 @dataclass
@@ -25,7 +28,8 @@ class Screen:
 
     console: Console = field(default_factory=lambda: Console(highlight=False))
     answers: int = 0
-    failures: int = 0
+    incomplete: int = 0
+    errors: int = 0
 
     def say(self, text: str, style: str = "") -> None:
         """Print `text`, cut at the edge of the screen."""
@@ -50,22 +54,28 @@ class Screen:
         if more := len(every) - len(first):
             self.say(f"    … {more:,} more lines", "dim")
 
+    def sum_up(self) -> None:
+        """Print how many answers are complete."""
+        complete = self.answers - self.incomplete - self.errors
+        rest = "; the status of the others says what may be missing" if self.incomplete else ""
+        self.title(f"{complete} of {self.answers} answers are complete{rest}.")
+
     @contextmanager
     def waiting(self, text: str) -> Iterator[Any]:
         """Show a wait that lasts over a second; yields an MCP progress callback."""
         status = self.console.status(f"{text} …")
         start = perf_counter()
-        told = text
+        current = text
 
         async def progress(_done: float, _total: float | None, message: str | None) -> None:
-            nonlocal told
-            told = message or told
+            nonlocal current
+            current = message or current
 
         async def tick() -> None:
             await asyncio.sleep(_QUIET)
             status.start()
             while True:
-                status.update(f"{told} … {perf_counter() - start:.0f} s")
+                status.update(f"{current} … {perf_counter() - start:.0f} s")
                 await asyncio.sleep(_QUIET)
 
         ticking = asyncio.create_task(tick()) if self.console.is_terminal else None
@@ -100,7 +110,7 @@ class Asker:
         text = "\n".join(block.text for block in result.content if block.type == "text")
         self.screen.answers += 1
         if result.is_error:
-            self.screen.failures += 1
+            self.screen.errors += 1
             self.screen.wrapped(f"ERROR: {text}", "red")
         else:
             self.show(text)
@@ -109,12 +119,12 @@ class Asker:
 
     def show(self, text: str) -> None:
         """Print an answer, and count it if it is incomplete."""
-        if text.startswith(("{", "[")):  # it has no status: all there is, or an error
+        if text.startswith(("{", "[")):  # it has no status
             self.screen.lines(textwrap.wrap(text, self.screen.console.width - 4, break_on_hyphens=False), SHOWN)
             return
         message, *body, status = text.split("\n")
         complete = status.startswith("status: complete")
-        self.screen.failures += not complete
+        self.screen.incomplete += not complete
         self.screen.lines(body, SHOWN)
         for line in (message, status):
             self.screen.wrapped(line, "green" if complete else "yellow")

@@ -190,7 +190,7 @@ def _cli() -> str:
         "| 0 | done |\n"
         "| 1 | it failed, or something needed is missing or broken (`doctor`), or could not be built whole (`warm`) |\n"
         "| 2 | the arguments were wrong |\n"
-        "| 130 | interrupted |\n",
+        "| 130 | interrupted; `board watch` and a server on stdio, which run until then, end with 0 |\n",
         "## Environment\n",
         "| variable | meaning |\n|---|---|\n"
         "| `LSP_MCP_TOKEN` | the token for HTTP, WebSocket and the bridge; default: that of `lsp-mcp token` |\n"

@@ -153,7 +153,7 @@ def test_an_empty_anchor(server: Connected, anchor: str) -> None:
 
 def test_an_anchor_past_the_end_of_the_file(server: Connected) -> None:
     says(
-        server.error(USES, symbol_anchor="go://a.go#7:1"), "line 7 is not in the document, which has 6 lines", "from 1"
+        server.error(USES, symbol_anchor="go://a.go#7:1"), "line 7 is not in the document, which has 5 lines", "from 1"
     )
 
 
@@ -306,7 +306,9 @@ def test_a_file_that_cannot_be_read(server: Connected, file: str, parts: list[st
         (LIST, {"file_path": "a.go", "include_hover": "perhaps"}, "include_hover: input should be a valid boolean"),
         (LIST, {"file_path": "a.go", "include_code": 7}, "include_code: input should be a valid boolean"),
         (LIST, {"file_path": "a.go", "format": "xml"}, "format: input should be 'json' or 'compact' (got 'xml')"),
-        (LIST, {"path": "a.go"}, "unknown argument 'path' (did you mean 'file_path'?)"),
+        (LIST, {"file_name": "a.go"}, "unknown argument 'file_name' (did you mean 'file_path'?)"),
+        (LIST, {"file_path": "a.go", "path": "b.go"}, "unknown argument 'path' (did you mean 'file_path'?)"),
+        (USES, {"symbol": "A", "target": "B"}, "unknown argument 'symbol' (did you mean 'symbol_anchor'?)"),
         (FIND, {"symbol_name": {"name": "x"}}, "symbol_name: input should be a valid string"),
         (FIND, {"name": "x", "limit": 0}, "unknown argument 'name' (did you mean 'symbol_name'?)"),
         (USES, {"symbol_anchor": True}, "symbol_anchor: input should be a valid string (got True)"),
@@ -321,6 +323,25 @@ def test_arguments_of_the_wrong_type_or_name(
     server: Connected, tool: str, arguments: dict[str, Any], problem: str
 ) -> None:
     says(server.error(tool, **arguments), problem)
+
+
+@pytest.mark.parametrize(
+    ("tool", "named", "others"),
+    [
+        (LIST, {"path": "a.go"}, {"file_path": "a.go"}),
+        (FIND, {"symbol": "Greet"}, {"symbol_name": "Greet"}),
+        (USES, {"symbol": "Greet"}, {"symbol_anchor": "Greet"}),
+        ("read_symbol", {"symbol_anchor": "Greet"}, {"symbols": "Greet"}),
+        ("find_calls", {"symbol_name": "Greet"}, {"symbol": "Greet"}),
+        ("find_impact", {"anchor": "Greet"}, {"symbols": "Greet"}),
+        ("refactor", {"symbol": "Greet"}, {"target": "Greet"}),
+        ("check", {"file": "a.go"}, {"path": "a.go"}),
+    ],
+)
+def test_a_parameter_has_the_names_of_other_tools_for_it(
+    server: Connected, tool: str, named: dict[str, Any], others: dict[str, Any]
+) -> None:
+    assert server.answer(tool, **named) == server.answer(tool, **others)
 
 
 def test_uses_in_a_file_that_cannot_be_shown_are_said_to_be_missing(tmp_path: Path) -> None:
@@ -418,7 +439,7 @@ def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
     line = refused(tmp_path)
-    says(line, f"nothing in {tmp_path} tells which language server it needs", "--backend", "gopls")
+    says(line, f"cannot tell which language server {tmp_path} needs", "--backend", "gopls")
 
 
 def test_a_root_that_cannot_be_served_lists_the_tools_of_every_language_server_and_all_tell_the_reason(
@@ -429,7 +450,7 @@ def test_a_root_that_cannot_be_served_lists_the_tools_of_every_language_server_a
         reason = CallerError("only looked at")
         assert listed == {tool.name for tool in tools_without_sessions(reason, ["code", "lsp"]) if tool.listed()}
         for tool, arguments in ((FIND, {"symbol_name": "Found"}), ("create_task", {"title": "Found"})):
-            says(server.error(tool, **arguments), f"nothing in {tmp_path} tells which language server it needs")
+            says(server.error(tool, **arguments), f"cannot tell which language server {tmp_path} needs")
 
 
 @pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])

@@ -171,7 +171,9 @@ def _asked(
                 requests.failing = None
                 status = answer.get("status", "error")
                 is_told = status != whole["status"] and not status.startswith("complete")
-                assert is_told or (status, _places(answer)) == (whole["status"], _places(whole)), (
+                # On a busy machine the first of the two may have less time.
+                has_more = not whole["status"].startswith("complete") and set(_places(whole)) <= set(_places(answer))
+                assert is_told or has_more or (status, _places(answer)) == (whole["status"], _places(whole)), (
                     f"{name} {arguments} without {method} {number}: {answer}"
                 )
 

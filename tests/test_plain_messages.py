@@ -21,6 +21,7 @@ from lsp_mcp.server.plain_messages import VERSIONS, PlainMessages
 from lsp_mcp.server.prompts import Prompts
 from lsp_mcp.server.serving import MessageLines, server_of
 from lsp_mcp.server.tool_calls import ToolCalls
+from lsp_mcp.server.turns import Turns
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.offered import tools_without_sessions
@@ -274,10 +275,10 @@ def test_a_flood_of_one_client_is_read_and_answered_beside_the_calls_of_another(
             await asyncio.sleep(0)  # a server is asked
             return "done"
 
-        wires, sessions = (Wire(), Wire()), []
+        wires, sessions, turns = (Wire(), Wire()), [], Turns()
         for wire in wires:
             offered = offer(method=method)
-            calls = ToolCalls(offered.tools, format="json", response_format="text", at_once=8)
+            calls = ToolCalls(offered.tools, format="json", response_format="text", turn=turns.of_client().turn)
             session = ClientSession(replace(offered, calls=calls), sdk)
             sessions.append(asyncio.create_task(session.run(wire.input.get, wire.write)))
             # What the SDK has once answered of a session it goes on to answer.

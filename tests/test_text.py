@@ -116,6 +116,14 @@ def test_a_byte_order_mark_is_a_unit_for_the_server_and_no_character_for_people(
     assert text.position_point({"line": 0, "character": 0}, PositionEncoding("utf-16")) == Point(1, 1)
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"), [("", 1), ("a", 1), ("a\n", 1), ("a\r\nb\r", 2), ("a\n\n", 2), ("\n", 1)]
+)
+def test_an_error_about_a_line_counts_lines_as_editors_do(content: str, shown: int) -> None:
+    with pytest.raises(PointError, match=f"has {shown} line"):
+        Text(content).line(9)
+
+
 def test_an_error_about_a_point_has_both_numbers() -> None:
     with pytest.raises(PointError, match=r"line 7 .* 2 lines"):
         Text("a\nb").point_offset(Point(7, 1))

@@ -9,7 +9,7 @@ import pytest
 from fakes.bounded import bounded as bounded_test
 from lsp_mcp import waiting
 from lsp_mcp.errors import SilentError
-from lsp_mcp.waiting import allow, bounded, phase, uncounted, within
+from lsp_mcp.waiting import allow, bounded, dispensable, phase, uncounted, within
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:
@@ -56,6 +56,17 @@ async def test_one_thing_that_is_waited_for_gets_no_more_than_what_the_call_has_
     async with bounded(1, "find", _unheard):
         assert within(60) < 1
         assert within(0.01) == 0.01
+
+
+@bounded_test
+async def test_what_a_call_can_do_without_leaves_it_half_of_the_time() -> None:
+    with dispensable():
+        assert within(60) == 60
+        async with bounded(60, "find", _unheard):
+            assert within(60) <= 30
+            assert within(1) == 1
+    async with bounded(60, "find", _unheard):
+        assert within(60) > 30
 
 
 @bounded_test

@@ -69,7 +69,7 @@ def examine(
                     for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
                         record.add(_TITLES[part], tree.name, seed, answer, outcome, *steps)
                     say(f"{tree.name}, seed {seed}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
-            record.calls += asking.asked
+            record.calls += asking.calls
             record.again += asking.again
 
         if reading := [(seed, part) for seed in seeds for part in parts if part not in _EDITING]:

@@ -16,14 +16,14 @@ from session import Answer, Session
 from sources import commit, git
 from verdicts import Outcome
 
-Asked = tuple[Answer, Outcome, list[str]]
+Judged = tuple[Answer, Outcome, list[str]]
 _COMMITS = 5
 _QUESTIONS = 2  # after each edit
 
 
 def random_freshness(
     session: Session, language: Language, live: Path, shadow: Path, rng: random.Random
-) -> Iterator[Asked]:
+) -> Iterator[Judged]:
     """Change the tree `live` endlessly, and ask about each change immediately.
 
     Each edit is made first to the copy `shadow`, which the oracle reads: so nothing separates the edit of `live` from
@@ -37,10 +37,10 @@ def random_freshness(
     changes = _Changes(language, rng)
     while True:
         edit, graph = changes.next(shadow, before)
-        asked = _changed(before, graph, rng)
+        symbols = _changed(before, graph, rng)
         edit.make(live)
         steps.append(edit.description)
-        for symbol in asked:
+        for symbol in symbols:
             # The second question is also asked after the first has made the server read the changes.
             answer, outcome = references(session, graph, spelled_at(symbol, rng))
             yield answer, outcome, steps[-12:]

@@ -62,16 +62,27 @@ class Go:
         Every fifth time, unless quick, everything is also built, and the tests of changed packages are linked and
         started (`go test -run XXX`), which takes longer than all the rest. Errors in the published code do not count.
         """
-        # Without its messages about the style of literals: they contain the type's name, so they change with a rename.
-        said = _said_by(folder, "go", "vet", "-composites=false", "./...")
-        if not self._quick and self._times % _LINKED == 0:
-            said |= _said_by(folder, "go", "build", "./...")
-            packages = sorted({f"./{Path(file).parent.as_posix()}" for file in changed if file.endswith(".go")})
-            if packages:
-                said |= _said_by(folder, "go", "test", "-vet=off", "-run", "XXX", *packages)
+        links = not self._quick and self._times % _LINKED == 0
+        said = set().union(*(_errors(module, changed, folder, links=links) for module in _modules(folder)))
         self._times += 1
         known = self._said.setdefault(folder.name, said)
         return "; ".join(sorted(said - known)[:5])
+
+
+def _modules(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.rglob("go.mod"))
+
+
+def _errors(module: Path, changed: Sequence[str], folder: Path, *, links: bool) -> set[str]:
+    # Without its messages about the style of literals: they contain the type's name, so they change with a rename.
+    said = _said_by(module, "go", "vet", "-composites=false", "./...")
+    if links:
+        said |= _said_by(module, "go", "build", "./...")
+        within = {(folder / file).parent for file in changed if file.endswith(".go")}
+        own = {one for one in within if max(m for m in _modules(folder) if one.is_relative_to(m)) == module}
+        if packages := sorted(f"./{one.relative_to(module).as_posix()}" for one in own):
+            said |= _said_by(module, "go", "test", "-vet=off", "-run", "XXX", *packages)
+    return said
 
 
 def _said_by(folder: Path, *command: str) -> set[str]:

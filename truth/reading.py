@@ -62,14 +62,14 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
 
 
 def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
-    """The types below random types.
+    """The types below random types; not those whose base is a parameter of a template, below which there is no type.
 
     Right: all types on package level, of the tree and not generic, that the oracle says implement the interface or
     derive from the class. Others (of dependencies, in functions, generic, interfaces themselves) may be there or not.
     """
     required_types = {one for symbol in graph.symbols.values() for one in symbol.subtypes}
     types = {where for id_ in required_types if id_ in graph.symbols for where in graph.symbols[id_].where}
-    for symbol in symbols(graph, rng, lambda one: bool(one.subtypes)):
+    for symbol in symbols(graph, rng, lambda one: bool(one.subtypes) and one.kind != "typeparam"):
         at = rng.choice(sorted(symbol.where & symbol.uses))
         answer = session.ask("find_implementations", symbol=session.anchor(at), direction="down", limit=ALL)
         got = set(_all(answer.json.get("implementations", [])))

@@ -69,7 +69,7 @@ class Session:
         self._portal = portal
         self._client = client
         self._scheme = scheme
-        self.asked = self.again = 0
+        self.calls = self.again = 0
 
     def anchor(self, place: Place) -> str:
         """The anchor of `place`, as a caller writes it."""
@@ -79,7 +79,7 @@ class Session:
         """One call; repeated, as a reader would, while the status says that the answer is still being verified."""
         for _ in range(_TIMES):
             answer = self._called(tool, arguments)
-            self.asked += 1
+            self.calls += 1
             if not any(gap["kind"] == "unverified" for gap in answer.hiding):
                 break
             self.again += 1

@@ -23,6 +23,7 @@ _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "com
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
+    Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
     Files that match `drop` are left out of the copy. `variants` are flags of other configurations, each added to
     `flags`: the tested program does not know them, the oracle does.
     """
@@ -31,6 +32,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     backend: str
     size: int
     module: str = ""
+    inside: dict[str, str] = {}
     standard: list[str] = []
     systems: list[str] = []
     debian: str = ""
@@ -81,11 +83,14 @@ def fetched(tree: Tree) -> Path:
         if tree.standard:
             _copy_standard(tree.standard, unfinished)
         elif tree.module:
-            source = json.loads(run(["go", "mod", "download", "-json", tree.module], CACHE))["Dir"]
-            shutil.copytree(source, unfinished)
-            for path in (unfinished, *unfinished.rglob("*")):
-                path.chmod(path.stat().st_mode | 0o200)  # Go's module cache is read-only
-            run(["go", "mod", "download"], unfinished)
+            folders = {"": tree.module, **tree.inside}
+            for inside, module in folders.items():
+                source = json.loads(run(["go", "mod", "download", "-json", module], CACHE))["Dir"]
+                shutil.copytree(source, unfinished / inside)
+                for path in (unfinished / inside, *(unfinished / inside).rglob("*")):
+                    path.chmod(path.stat().st_mode | 0o200)  # Go's module cache is read-only
+            for inside in folders:  # when all are there: they may replace each other
+                run(["go", "mod", "download"], unfinished / inside)
         else:
             run([_HERE.parent / "scripts" / "debian_source.sh", tree.debian, unfinished], _HERE.parent)
         unfinished.rename(folder)

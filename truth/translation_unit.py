@@ -139,9 +139,10 @@ class _Reader:
                 )  # where the name of a variable stands, of which it makes the value
             children = list(one.get_children())
             marks: set[int] = called
-            if kind == CursorKind.CALL_EXPR and children:
-                callee = _callee(children[0])
+            if kind == CursorKind.CALL_EXPR:
+                callee = _callee(children[0]) if children else None
                 marks = {callee.hash} if callee is not None else set()
+                self._forwarded(one, callee)
             if kind in (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE):
                 self._bases(one, children)
             waiting += [(child, marks) for child in children]
@@ -194,16 +195,31 @@ class _Reader:
         if cursor.kind == CursorKind.OVERLOADED_DECL_REF:
             targets = [_overloaded(cursor, number) for number in range(conf.lib.clang_getNumOverloadedDecls(cursor))]
         for target in targets:
-            if target is None:
-                continue
-            at = self._target(target)
-            if not at:
-                continue
-            name = target.spelling.partition("<")[0]
-            places = self._spelled(cursor.location) if optional else self._places(cursor.location, name)
-            if places:
-                place, in_macro = places
-                self.unit.uses.add(Use(place, at, is_call, optional or in_macro or len(targets) > 1))
+            if target is not None:
+                self._means(cursor, target, is_call, optional=optional, only=len(targets) == 1)
+
+    def _forwarded(self, call: Cursor, callee: Cursor | None) -> None:
+        """Constructors that an instance of a template may pass the arguments of `call` to: of its type arguments."""
+        types = [call.type.get_template_argument_type(at) for at in range(call.type.get_num_template_arguments())]
+        if (function := call.referenced) is not None:
+            given = range(function.get_num_template_arguments())
+            types += [function.get_template_argument_type(at) for at in given]
+        for type_ in types:
+            for made in type_.get_declaration().get_children():
+                if made.kind == CursorKind.CONSTRUCTOR:
+                    for cursor in (call, callee):
+                        if cursor is not None:
+                            self._means(cursor, made, is_call=False, optional=True)
+
+    def _means(self, cursor: Cursor, target: Cursor, is_call: bool, *, optional: bool, only: bool = True) -> None:
+        at = self._target(target)
+        if not at:
+            return
+        name = target.spelling.partition("<")[0]
+        places = self._spelled(cursor.location) if optional else self._places(cursor.location, name)
+        if places:
+            place, in_macro = places
+            self.unit.uses.add(Use(place, at, is_call, optional or in_macro or not only))
 
     def _target(self, cursor: Cursor) -> Place | None:
         """The declaration that a cursor refers to; members of instances are declared in their template."""

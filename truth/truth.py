@@ -34,8 +34,8 @@ def main(
     as_json: bool, as_markdown: bool, log: Path | None, keep: Path | None,
 ) -> None:  # fmt: skip
     """Exit status 1: an answer was wrong without a flag."""
-    told = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    record = Record(told.print, log)
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    record = Record(console.print, log)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
     try:
         with ExitStack() as stack:
@@ -43,7 +43,7 @@ def main(
             for tree in trees(backend, names)[: 1 if quick and not names else None]:
                 examine(
                     tree, record, seeds=seeds, parts=parts or list(NUMBERS), scale=scale, quick=quick,
-                    folder=folder.absolute(), say=lambda text: told.print(text, style="dim"),
+                    folder=folder.absolute(), say=lambda text: console.print(text, style="dim"),
                 )  # fmt: skip
     finally:  # questions until then count, however the run ended
         if as_json:

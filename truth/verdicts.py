@@ -62,11 +62,11 @@ class Judgement:
 class Record:
     """All verdicts of a run, by part.
 
-    `told` is called for each answer that was not right. `log`, if there is one, gets a line of JSON for each question
+    `report` is called for each answer that was not right. `log`, if there is one, gets a line of JSON for each question
     as soon as it is judged (`Judgement`), so that it counts however the run ends.
     """
 
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     log: Path | None = None
     counts: dict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
     failures: list[Judgement] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Record:
         one = Judgement(kind, part, tree, seed, question, outcome.why, answer.status[:1500], list(steps))
         if outcome.verdict not in (Verdict.RIGHT, Verdict.LARGER):
             self.failures.append(one)
-            self.told(one.text)
+            self.report(one.text)
         if self.log:
             with self.log.open("a", encoding="utf-8") as log:
                 log.write(json.dumps(asdict(one)) + "\n")

@@ -93,10 +93,10 @@ class Bare:
                 self._reply(message, {})
                 self.child.set_result(message["arguments"])
             case "request", "runInTerminal":
-                asked = message["arguments"]
-                env = {**os.environ, **{key: value for key, value in (asked.get("env") or {}).items() if value}}
+                run = message["arguments"]
+                env = {**os.environ, **{key: value for key, value in (run.get("env") or {}).items() if value}}
                 process = await asyncio.create_subprocess_exec(
-                    *asked["args"], cwd=asked["cwd"], env=env, stdin=-3, stdout=-3, stderr=-3, start_new_session=True
+                    *run["args"], cwd=run["cwd"], env=env, stdin=-3, stdout=-3, stderr=-3, start_new_session=True
                 )
                 self._terminals.append(process)
                 self._reply(message, {"processId": process.pid})

@@ -46,7 +46,13 @@ local function new_token()
   end))
 end
 
---- The words that start the bridge, or nil and why there are none.
+--- The shell command that installs lsp-mcp: from the plugin's checkout, if it is one.
+function M.install_command()
+  local is_checkout = vim.uv.fs_stat(ROOT .. '/pyproject.toml') ~= nil
+  return 'pipx install ' .. (is_checkout and vim.fn.shellescape(ROOT) or 'lsp-mcp')
+end
+
+--- The command that starts the bridge, or nil and the reason.
 function M.command()
   local set = config.get().bridge
   if set.command then
@@ -57,7 +63,7 @@ function M.command()
     program = ROOT .. EXECUTABLE
   end
   if program == '' then
-    return nil, 'cannot start: there is no lsp-mcp on PATH. Get it: pipx install lsp-mcp'
+    return nil, 'cannot start: there is no lsp-mcp on PATH. Get it: ' .. M.install_command()
   end
   return { program, 'bridge', '--log-level', set.log_level }
 end
@@ -190,8 +196,8 @@ local function leave()
   end
 end
 
---- Start the bridge; if there is one, only be told of it. `options`: nvim_socket, port, on_ready(port), which is called
---- whenever a process is ready (after a crash again), on_stop(), and holder: the name of who needs it, for `release`.
+--- Start the bridge, or use the one that runs. `options`: nvim_socket, port, on_ready(port), which is called
+--- whenever a process is ready (after a crash again), on_stop(), and holder: the name of its user, for `release`.
 function M.start(options)
   options = options or {}
   if run then
@@ -272,12 +278,12 @@ function M.get_port()
   return run and run.state == 'ready' and run.port or nil
 end
 
---- What clients must send as `Authorization: Bearer …`; nil if it does not run.
+--- The token that clients must send as `Authorization: Bearer …`; nil if it does not run.
 function M.get_token()
   return run and run.token
 end
 
---- All that is known of it, but for the token: state (stopped, starting, ready, waiting, failed), port, url, pid, uptime
+--- Its status without the token: state (stopped, starting, ready, waiting, failed), port, url, pid, uptime
 --- in seconds, restarts, socket, command, problem (why it failed), stderr (its last lines).
 function M.status()
   local this, port = run or {}, M.get_port()

@@ -1,14 +1,14 @@
---- What the user has set.
+--- The user's options.
 local M = {}
 
 local DEFAULTS = {
   tools = { dap = false, diagnostics = false, lsp = false, undo = false, test = false },
   integrations = { opencode = false },
   bridge = {
-    command = nil, -- a list of words; nil: `lsp-mcp bridge`, found on PATH
-    port = 0, -- 0: one that the system chooses
+    command = nil, -- a list of words; nil: `lsp-mcp bridge` on PATH
+    port = 0, -- 0: chosen by the system
     log_level = 'info', -- debug, info, warn, error
-    restarts = 3, -- how often a bridge that crashes is started again, until it has run for a minute
+    restarts = 3, -- limit on restarts after crashes; a minute without a crash resets the count
   },
   on_ready = nil, -- function(port)
   on_stop = nil, -- function()
@@ -42,7 +42,7 @@ local function is_whole(number, most)
   return number == nil or (number % 1 == 0 and number >= 0 and number <= most)
 end
 
--- What is wrong with options of the bridge that have the right types.
+-- The problem of bridge options whose types are valid.
 local function bridge_problem(bridge)
   if bridge.log_level and not vim.list_contains(LEVELS, bridge.log_level) then
     return ('bridge.log_level must be one of %s'):format(table.concat(LEVELS, ', '))
@@ -92,7 +92,7 @@ local function problem(options)
   return bridge_problem(options.bridge or {})
 end
 
---- Take over what the user wants; the rest is the default. Raises an error that names what is wrong.
+--- Set the user's options; all others get their defaults. Raises an error that names the invalid option.
 function M.set(options)
   options = options or {}
   local wrong = type(options) ~= 'table' and 'the options must be a table' or problem(options)

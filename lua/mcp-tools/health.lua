@@ -1,7 +1,6 @@
---- `:checkhealth mcp-tools`: what is there, what is missing, and the command that gets it.
+--- `:checkhealth mcp-tools`: what is installed, what is missing, and the command that installs it.
 local M = {}
 
-local GET_PROGRAM = { 'pipx install lsp-mcp', 'or set the option bridge.command' }
 local PLUGINS = vim.fn.stdpath('data') .. '/site/pack/plugins/start/'
 local GET_DAP = 'git clone https://github.com/mfussenegger/nvim-dap ' .. PLUGINS .. 'nvim-dap'
 local GET_OPENCODE = 'git clone https://github.com/sudo-tee/opencode.nvim ' .. PLUGINS .. 'opencode.nvim'
@@ -26,7 +25,7 @@ local function check_neovim()
   end
 end
 
--- What `program --version` says, or nil and why it says nothing.
+-- The output of `program --version`, or nil and the reason.
 local function version_of(program)
   local ok, result = pcall(function()
     return vim.system({ program, '--version' }, { text = true, timeout = VERSION_WITHIN }):wait()
@@ -41,13 +40,15 @@ end
 
 local function check_program()
   health.start('mcp-tools: the program of the bridge')
-  local command, why = require('mcp-tools.bridge').command()
+  local bridge = require('mcp-tools.bridge')
+  local get_program = { bridge.install_command(), 'or set the option bridge.command' }
+  local command, why = bridge.command()
   if not command then
-    return health.error('the bridge ' .. why, GET_PROGRAM)
+    return health.error('the bridge ' .. why, get_program)
   end
   local program = vim.fn.exepath(command[1])
   if program == '' then
-    return health.error(('%s cannot be run'):format(command[1]), GET_PROGRAM)
+    return health.error(('%s cannot be run'):format(command[1]), get_program)
   elseif require('mcp-tools.config').get().bridge.command then
     return health.ok('bridge.command: ' .. table.concat(command, ' '))
   end
@@ -156,7 +157,7 @@ local function check_integrations()
   end
 end
 
---- What `:checkhealth mcp-tools` runs.
+--- The entry point of `:checkhealth mcp-tools`.
 function M.check()
   health = vim.health
   check_neovim()

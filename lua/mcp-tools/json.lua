@@ -1,7 +1,7 @@
---- What JSON can hold.
+--- Checks that values can be written as JSON.
 local M = {}
 
-local DEEPEST = 400 -- tables in one another; encoders and parsers end with an error at about a thousand
+local DEEPEST = 400 -- levels of nesting; encoders and parsers fail at about a thousand
 
 local function at(path, key)
   if type(key) == 'number' then
@@ -10,10 +10,10 @@ local function at(path, key)
   return ('%s.%s'):format(path, key)
 end
 
--- Whether a table is a list: its keys are 1 … n. Nil and what is wrong if it is neither list nor object.
+-- Whether a table is a list, with the keys 1 … n. Nil and the problem if it is neither a list nor an object.
 local function kind(value)
   local numbers, names, highest = 0, 0, 0
-  for key in next, value do -- not `pairs`, which a metatable may answer
+  for key in next, value do -- `pairs` may call a metatable
     if type(key) == 'number' and key >= 1 and key % 1 == 0 then
       numbers, highest = numbers + 1, math.max(highest, key)
     elseif type(key) == 'string' then
@@ -61,7 +61,7 @@ local function problem(value, path, parents, depth)
   return nil
 end
 
---- Why JSON cannot hold `value`, naming the key below `name`; nil if it can.
+--- The reason why `value` cannot be JSON, with the key below `name`; nil if it can.
 function M.problem(value, name)
   return problem(value, name or 'result', {}, 1)
 end

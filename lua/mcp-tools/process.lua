@@ -7,7 +7,7 @@ M.patience = 3000
 local LONGEST_LINE = 65536 -- bytes; earlier ones are dropped
 local WINDOWS = vim.fn.has('win32') == 1
 
--- Gives whole lines to `on_line`, wherever the chunks are split; what has no line end goes to `on_rest`.
+-- Calls `on_line` with whole lines, regardless of chunks, and `on_rest` with an unfinished one.
 local function line_reader(on_line, on_rest)
   local rest = ''
   return function(_, chunk)

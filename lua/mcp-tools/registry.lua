@@ -7,8 +7,7 @@
 ---   execute      function(args) that returns the result, or
 ---                function(args, done, call) that calls `done(result)` or `done(nil, message)` later
 ---   timeout      milliseconds until a call that has not called `done` fails; 0: never. Default: 5 minutes
----   extra        what becomes of arguments that are not in `args`: true: passed on; nil: passed on, and the caller is
----                told; false: refused
+---   extra        undeclared arguments: true: passed on; nil: passed on, with a remark for the caller; false: refused
 ---   read_only, destructive, title   hints for the client
 local json = require('mcp-tools.json')
 local schema = require('mcp-tools.schema')
@@ -105,7 +104,7 @@ function M.count()
   return vim.tbl_count(tools)
 end
 
---- All tools by name, without their functions, so that JSON can hold them.
+--- All tools by name, without their functions, for JSON.
 ---@return table<string, mcp-tools.ListedTool>
 function M.list()
   local listed = {}
@@ -132,7 +131,7 @@ local function is_later(tool)
   return type(tool.execute) == 'function' and debug.getinfo(tool.execute, 'u').nparams >= 2
 end
 
--- What was thrown or given as an error, in words.
+-- The text of an error.
 local function words(problem)
   local speaks = type(problem) == 'string' or (getmetatable(problem) or {}).__tostring
   return speaks and tostring(problem) or vim.inspect(problem)
@@ -144,7 +143,7 @@ local function new_call(tool, callback)
   local cleanups = {}
   local timer
 
-  --- Have `cleanup` called if the caller gives up, or time is up.
+  --- Have `cleanup` called if the caller cancels or time is up.
   function call.on_cancel(cleanup)
     if call.cancelled then
       pcall(cleanup)
@@ -152,7 +151,7 @@ local function new_call(tool, callback)
     table.insert(cleanups, cleanup)
   end
 
-  --- Tell the caller how far it is.
+  --- Report progress to the caller.
   function call.progress(message)
     if vim.in_fast_event() then
       return vim.schedule(function()
@@ -206,7 +205,7 @@ local function new_call(tool, callback)
     end
   end
 
-  --- The caller no longer waits.
+  --- The caller has cancelled.
   function call.cancel()
     if not call.ended then
       give_up()

@@ -1,4 +1,4 @@
---- The arguments of tools: whether a declaration makes sense, and whether values fit it.
+--- The arguments of tools: validation of declarations, and of values against them.
 local M = {}
 
 local TYPES = { string = true, number = true, integer = true, boolean = true, object = true, array = true }
@@ -10,7 +10,7 @@ for _, part in ipairs(PARTS) do
   is_part[part] = true
 end
 
--- nil, true or false for what msgpack's and JSON's null became, too.
+-- The value, or nil for the null of msgpack and JSON.
 local function given(value)
   if value == vim.NIL then
     return nil
@@ -52,7 +52,7 @@ local function from_text(value, wanted)
   if type(value) ~= 'string' or wanted == 'string' then
     return value
   elseif wanted == 'number' or wanted == 'integer' then
-    return finite(tonumber(value)) or value -- not `nan` and `inf`, which LuaJIT takes
+    return finite(tonumber(value)) or value -- LuaJIT also accepts `nan` and `inf`
   elseif wanted == 'boolean' then
     if value == 'true' or value == 'false' then
       return value == 'true'
@@ -117,14 +117,14 @@ function check_one(one, path)
   end
 end
 
---- What is wrong with the declaration of a tool's arguments; nil if nothing is.
+--- The problem of a declaration of arguments; nil if it is valid.
 function M.check(args)
   return check_all(args, 'args')
 end
 
 local fill
 
--- `value` as `declared` wants it, or nil and why it does not fit.
+-- `value` converted to the `declared` type, or nil and the reason why it does not fit.
 local function fitted(value, declared, path)
   value = from_text(value, declared.type)
   local name = type(value) == 'number' and declared.type == 'string' and tostring(value)
@@ -154,7 +154,7 @@ local function fitted(value, declared, path)
   return value
 end
 
--- The values with defaults, and with all that is not declared; or nil and what is wrong.
+-- The values with defaults added and undeclared ones kept; or nil and the problem.
 function fill(values, declared, prefix)
   local filled = {}
   for name, value in pairs(values) do
@@ -179,7 +179,7 @@ function fill(values, declared, prefix)
   return filled
 end
 
--- The declared name that is nearest to `name`, if any is near.
+-- The declared name most similar to `name`, if any is similar.
 local function nearest(name, declared)
   local best, score = nil, 0.5
   for known in pairs(declared) do
@@ -204,8 +204,8 @@ local function unknown(name, declared)
   )
 end
 
---- The arguments that `tool.execute` gets: checked, with defaults. Or nil and what is wrong. Third: remarks on what
---- is not declared.
+--- The arguments for `tool.execute`, checked and with defaults, or nil and the problem. Third: remarks on undeclared
+--- arguments.
 function M.apply(tool, args)
   if type(args) ~= 'table' or (vim.islist(args) and #args > 0) then
     return nil, 'the arguments must be an object', {}

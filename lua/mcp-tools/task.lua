@@ -1,27 +1,27 @@
---- Tools that ask others and wait, written as if they did not: `task.tool` makes an `execute`, `task.await` waits.
---- Nothing blocks: the function runs in a coroutine that rests until it is answered.
+--- Asynchronous tools written as sequential code: `task.tool` makes an `execute`, `task.await` waits for a callback.
+--- Nothing blocks the editor: the function runs in a coroutine that is suspended until the callback.
 local M = {}
 
--- An error that is a table is a message for the caller, made by `task.fail`; any other is a defect.
-local function told(problem)
+-- The message for the caller, if the error was raised by `task.fail`; any other error is a defect.
+local function message_of(problem)
   return type(problem) == 'table' and problem.message or nil
 end
 
---- An `execute(args, done, call)` from `work(args, call)`, whose result or error is the answer.
+--- An `execute(args, done, call)` from `work(args, call)`, whose result or error becomes the answer.
 ---@param work fun(args: table<string, any>, call: mcp-tools.Call): any
 ---@return mcp-tools.Execute
 function M.tool(work)
   return function(args, done, call)
     local thread = coroutine.create(work)
-    local over = false -- what it waited for could not be started
+    local over = false -- the awaited operation could not be started
     local function resume(...)
       local ok, result = coroutine.resume(thread, ...)
       if not ok then
-        done(nil, told(result) or ('%s\n%s'):format(tostring(result), debug.traceback(thread)))
+        done(nil, message_of(result) or ('%s\n%s'):format(tostring(result), debug.traceback(thread)))
       elseif coroutine.status(thread) == 'dead' then
         done(result == nil and vim.NIL or result)
       else
-        -- It rests in `await`, which has given what to start.
+        -- Suspended in `await`, which has yielded the operation to start.
         local started, problem = pcall(
           result,
           vim.schedule_wrap(function(...)
@@ -32,7 +32,7 @@ function M.tool(work)
         )
         if not started then
           over = true
-          done(nil, told(problem) or tostring(problem))
+          done(nil, message_of(problem) or tostring(problem))
         end
       end
     end
@@ -55,7 +55,7 @@ function M.await(start)
   end)
 end
 
---- As `await`, for at most `milliseconds`; returns whether `resume` was called in time, and then its arguments.
+--- Like `await`, for at most `milliseconds`; returns whether `resume` was called in time, and then its arguments.
 ---@param milliseconds number
 ---@param start fun(resume: fun(...: any))
 ---@return boolean in_time

@@ -1,14 +1,14 @@
---- Buffers that callers name, and places in their text.
+--- Buffers named by callers, and positions in their text.
 ---
 --- Callers count lines and characters from 1, and a character is a Unicode code point. Neovim counts bytes, and a
---- language server code units. A byte is here how many bytes are before a place; units, how many code units are.
+--- language server code units. Here a byte is the number of bytes before a position, units the number of code units.
 local task = require('mcp-tools.task')
 
 local M = {}
 
 local MOST_READ = 10 * 1024 * 1024 -- bytes of a file that no buffer holds
 
---- How answers name a buffer: { file } relative to the working directory, or { bufnr } if it has no file.
+--- A buffer in answers: { file } relative to the working directory, or { bufnr } if it has no file.
 function M.named(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
   if name == '' or vim.bo[buffer].buftype ~= '' then
@@ -33,7 +33,7 @@ local function known()
   return #found > 0 and table.concat(found, ', ', 1, math.min(#found, 20)) or 'none'
 end
 
---- The buffer that a caller means; nil or 0 is the current one. Ends the tool with a message if there is none.
+--- The buffer for a caller's argument; nil or 0 is the current one. Ends the tool with a message if there is none.
 function M.buffer(number)
   if number == nil or number == 0 then
     return vim.api.nvim_get_current_buf()
@@ -43,7 +43,7 @@ function M.buffer(number)
   return number
 end
 
---- As `buffer`; ends the tool if its text is not loaded, too.
+--- Like `buffer`; also ends the tool if its text is not loaded.
 function M.loaded_buffer(number)
   local buffer = M.buffer(number)
   if not vim.api.nvim_buf_is_loaded(buffer) then
@@ -55,8 +55,8 @@ end
 --- The argument of all tools for one buffer.
 M.BUFNR = { type = 'integer', description = 'buffer number; 0 or absent: the current buffer' }
 
---- A function(buffer, number) that gives a line's text, the first being 1: of what is loaded, else of the file. Nil if
---- there is none. Files are read once.
+--- A function(buffer, number) that returns the text of a line, from 1, of the buffer if it is loaded, otherwise of the
+--- file; nil if there is none. Files are read once.
 function M.reader()
   local files = {} -- by buffer
   return function(buffer, number)
@@ -76,7 +76,7 @@ function M.reader()
   end
 end
 
---- How many code points a line has.
+--- The number of code points in a line.
 function M.length(line)
   return vim.str_utfindex(line, 'utf-32')
 end
@@ -89,7 +89,7 @@ function M.character_byte(line, character)
   return vim.str_byteindex(line, 'utf-32', character - 1, false)
 end
 
---- The character that a byte is in. What is past the end is the end.
+--- The character that a byte is in. Positions past the end are the end.
 function M.byte_character(line, byte)
   byte = math.max(byte, 0)
   if byte >= #line then
@@ -103,7 +103,7 @@ function M.byte_units(line, byte, encoding)
   return vim.str_utfindex(line, encoding, byte, false)
 end
 
---- The byte after so many code units. What is past the end is the end, as LSP has it.
+--- The byte after a number of code units. Positions past the end are the end, as in LSP.
 function M.units_byte(line, units, encoding)
   return vim.str_byteindex(line, encoding, units, false)
 end

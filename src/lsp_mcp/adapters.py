@@ -39,6 +39,8 @@ class Lexing(Data, frozen=True):
     # Text directly before (or after) a word that proves that the word is used there, not declared.
     before_use: str = ""
     after_use: str = ""
+    # Text around a word, which is written as \0, that proves the same where nothing but a definition counts.
+    around_use: str = ""
 
 
 class Language(Data, frozen=True):
@@ -170,6 +172,10 @@ class Compilation(Data, frozen=True):
     config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
     include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
     added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
+
+    def compiles(self, path: Path) -> bool:
+        """Whether `path` is compiled by itself rather than only included, judged by its name."""
+        return path.suffix in self.compiled_extensions
 
 
 class Changes(Data, frozen=True):
@@ -495,8 +501,8 @@ def load_adapter(name: str) -> Adapter:
     """
     files = adapter_files("lsp")
     if name not in files:
-        told = unknown("backend", name, sorted(files))
-        raise ConfigError(f"{told}. Another language server needs a file {user_folder() / 'NAME.toml'}")
+        message = unknown("backend", name, sorted(files))
+        raise ConfigError(f"{message}. Another language server needs a file {user_folder() / 'NAME.toml'}")
     adapter = read_adapter(files[name])
     if adapter.name != name:
         raise ConfigError(f"the adapter {files[name]} cannot be used: its name is {adapter.name!r}, not {name!r}")

@@ -1,17 +1,29 @@
-"""The folders for data that can be rebuilt: `cache_folder`, and `checkout_folder` for one workspace."""
+"""The folders for data that can be rebuilt: `cache_folder`, and `checkout_folder` for one workspace.
+
+Nothing requires them: without a place to keep it, the data is rebuilt in each session.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import logging
 import os
 import shutil
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from lsp_mcp.door import place
 from lsp_mcp.private_files import private_folder, write_private
 
+log = logging.getLogger(__name__)
+
 _ROOT = "root.txt"
+_REPLACED = "replaced.txt"  # the deleted checkouts whose caches were removed for this one
+_LEAST = 16 * 1024 * 1024  # bytes of room for an index; clangd 22 aborts on a full disk
+_BLOCK = 4096  # bytes: less may be stored without room on the disk
 
 
 def cache_folder() -> Path:
@@ -25,20 +37,44 @@ def checkout_folder(root: Path) -> Path:
     Raises:
         OSError: it cannot be created.
     """
-    digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
-    indexes = cache_folder() / "indexes"
-    kept = indexes / f"{root.name}-{digest}"
-    for ours in (indexes, kept):
+    kept = _folder_of(root)
+    for ours in (kept.parent, kept):
         private_folder(ours)
     _claim(kept, root)
     return kept
 
 
-def checkouts_gone() -> list[Path]:
-    """Checkouts with cached data that no longer exist, so that nothing can use it."""
-    owners = (cache_folder() / "indexes").glob(f"*/{_ROOT}")
-    roots = [Path(os.fsdecode(owner.read_bytes())) for owner in owners]
-    return sorted(root for root in roots if not root.exists())
+def require_room(folder: Path) -> None:
+    """Raises OSError: there is too little room on the disk of `folder` for an index."""
+    if shutil.disk_usage(folder).free < _LEAST:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
+def why_not_kept(root: Path) -> str:
+    """Why nothing can be kept for the checkout `root`; empty if it can. Creates nothing that stays."""
+    place = _folder_of(root)
+    while not os.path.lexists(place):
+        place = place.parent
+    try:
+        require_room(place)
+        with tempfile.TemporaryFile(dir=place, buffering=0) as file:
+            file.write(bytes(_BLOCK))
+    except OSError as error:
+        return f"{place} cannot be written: {error.strerror}"
+    return ""
+
+
+def checkouts_gone(root: Path) -> list[Path]:
+    """Checkouts that no longer exist, so that nothing can use what is cached for them, or was until `root` came."""
+    gone = [other for other, _ in _of_deleted(cache_folder() / "indexes")]
+    with contextlib.suppress(OSError):
+        gone += [Path(os.fsdecode(path)) for path in (_folder_of(root) / _REPLACED).read_bytes().split(b"\0") if path]
+    return sorted(set(gone))
+
+
+def _folder_of(root: Path) -> Path:
+    digest = hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()
+    return cache_folder() / "indexes" / f"{root.name}-{digest}"
 
 
 def _claim(place: Path, root: Path) -> None:
@@ -47,7 +83,18 @@ def _claim(place: Path, root: Path) -> None:
     if owner.exists():
         return
     write_private(owner, os.fsencode(root))
-    for other in place.parent.glob(f"*/{_ROOT}"):
+    gone = list(_of_deleted(place.parent))
+    if gone:
+        write_private(place / _REPLACED, b"\0".join(os.fsencode(other) for other, _ in gone))
+    for other, folder in gone:
+        log.info("removing what was kept for %s, which is not there any more", other)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _of_deleted(indexes: Path) -> Iterable[tuple[Path, Path]]:
+    """The deleted checkouts in the folder `indexes`, with their folders."""
+    for owner in indexes.glob(f"*/{_ROOT}"):
         with contextlib.suppress(OSError):  # another process is creating or removing it
-            if not os.path.exists(other.read_bytes()):  # noqa: PTH110 (never raises)
-                shutil.rmtree(other.parent, ignore_errors=True)
+            root = owner.read_bytes()
+            if not os.path.exists(root):  # noqa: PTH110 (never raises)
+                yield Path(os.fsdecode(root)), owner.parent

@@ -77,5 +77,5 @@ def status(gaps: Sequence[Gap], known: Collection[Gap] = ()) -> str:
     before = [gap.brief for gap in gaps if gap.brief and gap in known]
     again = [f"as before: {', '.join(before)}"] if before else []
     parts = [gap.text for gap in full if gap.hides]
-    told = [gap.text for gap in full if not gap.hides]
-    return "; ".join([*(parts if hiding(gaps) else ["complete"]), *again, *told])
+    remarks = [gap.text for gap in full if not gap.hides]
+    return "; ".join([*(parts if hiding(gaps) else ["complete"]), *again, *remarks])

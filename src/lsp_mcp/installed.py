@@ -14,9 +14,9 @@ NAME = "lsp-mcp"
 
 def install_command(extra: str) -> str:
     """The command that adds `extra`, using the tool and the source that lsp-mcp was installed with."""
-    asked = shlex.quote(f"{_source()}[{extra}]")
+    package = shlex.quote(f"{_source()}[{extra}]")
     tool = _tool()
-    return f"{tool} install --force {asked}" if tool else f"{_pip()} install {_editable()}{asked}"
+    return f"{tool} install --force {package}" if tool else f"{_pip()} install {_editable()}{package}"
 
 
 def upgrade_command() -> str:

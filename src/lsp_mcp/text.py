@@ -82,6 +82,11 @@ class Text:
         """How many lines there are: at least 1, also in an empty document."""
         return len(self._spec_starts)
 
+    @property
+    def shown_line_count(self) -> int:
+        """How many lines an editor shows: an empty one after the last line end does not count. At least 1."""
+        return max(1, self.line_count - self.content.endswith(("\n", "\r")))
+
     def line(self, number: int) -> str:
         """Line `number` (from 1) without its end and without a byte order mark.
 
@@ -89,7 +94,7 @@ class Text:
             PointError: there is no such line.
         """
         if not 1 <= number <= len(self._spec_starts):
-            raise PointError(f"line {number} is not in the document, which has {_lines(self.line_count)}")
+            raise self._no_line(number, 1)
         start, end = self._line_bounds(number)
         return self.content[start:end]
 
@@ -123,7 +128,7 @@ class Text:
         """
         line, character = point
         if not 1 <= line <= len(self._spec_starts):
-            raise PointError(f"line {_number(line, base)} is not in the document, which has {_lines(self.line_count)}")
+            raise self._no_line(line, base)
         start, end = self._line_bounds(line)
         if not 1 <= character <= end - start + 1:
             place = f"character {_number(character, base)} is not in line {_number(line, base)}"
@@ -291,6 +296,10 @@ class Text:
         """All occurrences of `word` as a whole word."""
         whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
         return [self.offsets_span(match.start(), match.end()) for match in whole.finditer(self.content)]
+
+    def _no_line(self, number: int, base: Base) -> PointError:
+        shown = _lines(self.shown_line_count)
+        return PointError(f"line {_number(number, base)} is not in the document, which has {shown}")
 
     def _plain_span(self, range_: Json) -> Span | None:
         """The span of a range in one line, where all ways of counting agree; None elsewhere.

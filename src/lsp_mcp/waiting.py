@@ -47,6 +47,7 @@ class _Waiting:
 
 
 _present: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
+_is_dispensable: ContextVar[bool] = ContextVar("is_dispensable", default=False)
 
 
 @asynccontextmanager
@@ -127,13 +128,28 @@ def allow(seconds: float) -> None:
         waiting.bound.reschedule(max(until, asyncio.get_running_loop().time() + seconds + _AHEAD))
 
 
+@contextmanager
+def dispensable() -> Iterator[None]:
+    """In this block, `within` gives half of the remaining time: the call can answer without its result."""
+    token = _is_dispensable.set(True)
+    try:
+        yield
+    finally:
+        _is_dispensable.reset(token)
+
+
 def within(seconds: float) -> float:
-    """`seconds`, or a little less than the rest of the present call: so code that knows more can say what is slow."""
+    """`seconds`, or a little less than the rest of the present call: so code that knows more can say what is slow.
+
+    See `dispensable` for requests that the call can do without.
+    """
     waiting = _now()
     until = waiting.bound.when() if waiting else None
     if until is None:
         return seconds
     left = until - asyncio.get_running_loop().time()
+    if _is_dispensable.get():
+        left /= 2
     return max(0.0, min(seconds, left - min(_AHEAD, left / 20)))
 
 

@@ -10,13 +10,16 @@ import difflib
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from lsp_mcp.errors import ConfigError, PathError
 from lsp_mcp.visible import quoted, shortened
 
 _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
+_MOST_ELSEWHERE = 3  # files suggested for one that does not exist
 
 
 class Workspace:
@@ -39,6 +42,7 @@ class Workspace:
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise ConfigError(f"the workspace root {root} cannot be read: permission denied")
         self.dependency_folders: tuple[Path, ...] = ()
+        self.listed: Callable[[], Iterable[str]] = tuple  # the files of the workspace, as far as they are known
         self._named: OrderedDict[Path, None] = OrderedDict()  # files outside the root that a server named
 
     def contains(self, path: Path) -> bool:
@@ -63,15 +67,19 @@ class Workspace:
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
             how = "" if path == real else f" (it is a link to {real})"
-            raise PathError(
-                f"{shortened(name)} is outside the workspace root {self.root}{how}; "
-                "only files in the workspace and sources of its dependencies are read. "
+            allowed = (
+                "; only files in the workspace and sources of its dependencies are read. "
                 "Start lsp-mcp with another --workspace-root to work there."
             )
+            elsewhere = "" if how else self._elsewhere(name)
+            raise PathError(f"{shortened(name)} is outside the workspace root {self.root}{how}{elsewhere or allowed}")
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
-            raise PathError(f"{shortened(name)} does not exist in {self.root}{self._suggest(path)}") from None
+            elsewhere = self._elsewhere(name)
+            raise PathError(
+                f"{shortened(name)} does not exist in {self.root}{elsewhere or self._suggest(path)}"
+            ) from None
         except OSError as error:
             raise PathError(f"{shortened(name)} cannot be read: {error.strerror}") from None
         if not stat.S_ISREG(mode):
@@ -104,6 +112,16 @@ class Workspace:
             return path.resolve()
         except (OSError, RuntimeError) as error:
             raise PathError(f"{shortened(str(path))} cannot be resolved: {shortened(str(error))}") from None
+
+    def _elsewhere(self, name: str) -> str:
+        """The files of the workspace that end with `name`, if there are few: compilers count from their own folder."""
+        end = str(Path(os.sep, *(part for part in Path(name).parts if part not in ("..", os.sep))))
+        # A file that has just been deleted may still be listed.
+        ending = (path for path in self.listed() if path.endswith(end) and Path(path).is_file())
+        there = list(islice(ending, _MOST_ELSEWHERE + 1))
+        if not there or len(there) > _MOST_ELSEWHERE:
+            return ""
+        return f"; did you mean {' or '.join(shortened(self.display_path(Path(path))) for path in sorted(there))}?"
 
     def _suggest(self, path: Path) -> str:
         """Files with similar names in the same folder, or else some files there."""

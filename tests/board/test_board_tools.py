@@ -219,6 +219,7 @@ def test_claim_task_and_list_ready_tasks(shared: Agent, board: Running, transpor
     me = shared.answer("register_agent")["agentName"]
     first = make(shared, f"claim {transport}")
     waits = make(shared, depends_on=[first])
+    free = make(shared)
     ready = [one["id"] for one in shared.answer("list_ready_tasks", limit=1_000)["tasks"]]
     assert first in ready
     assert waits not in ready
@@ -231,6 +232,7 @@ def test_claim_task_and_list_ready_tasks(shared: Agent, board: Running, transpor
         taken = other.answer("claim_task")["id"]
         assert taken != first
         other.answer("claim_task", id=taken, release=True)
+    shared.answer("complete_task", id=free)
     assert "claimed_by" not in shared.answer("claim_task", id=first, release=True)
     assert "name the task to release" in shared.error("claim_task", release=True)
     shared.answer("complete_task", id=first)
@@ -551,7 +553,7 @@ def test_the_holder_of_a_claim_is_told_at_once_and_in_its_next_answer_of_who_for
         holding = holder.answer("claim_task", id=task)["claimed_by"]
         assert f"{holding} works on {task}" in other.error("update_task", id=task, title="Mine")
         forced = other.answer("update_task", id=task, title="Mine", force=True)
-        assert forced["overrode"] == f"the claim of {holding}, who was told"
+        assert forced["overrode"] == f"the claim of {holding}, who was notified"
         said = f"{name} changed {task}, on which {holding} works; read it again"
         told = holder.receive()
         assert (told["method"], told["params"]["data"]) == ("notifications/message", {"message": said})

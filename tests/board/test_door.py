@@ -279,7 +279,7 @@ def test_the_token_is_not_sent_to_a_program_that_only_claims_to_be_the_board(tmp
     finally:
         heard, _ = liar.communicate("", timeout=BOUND)
     assert done.returncode == 1
-    assert "no board is running for the database" in done.stderr
+    assert "no board is running for the database" in done.stderr and f"(looked on port {port})" in done.stderr
     assert "/health" in heard
     assert TOKEN not in heard
 

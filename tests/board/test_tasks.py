@@ -708,7 +708,7 @@ def test_a_claim_protects_against_other_agents_and_force_is_told(world: World) -
     ):
         said = refused()
         assert said.startswith(f"alpha works on {id_} since 20")
-        assert said.endswith("pass force=true, of which alpha is told.")
+        assert said.endswith("pass force=true, which notifies alpha.")
     world.write(tasks.append, id_, "a finding", by=other)  # nothing of alpha's is lost
     assert world.write(tasks.update, id_, title="by alpha", by=holder)["claimed_by"] == "alpha"
     assert "overrode" not in world.write(tasks.update, id_, title="by a person")

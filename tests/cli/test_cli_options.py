@@ -145,7 +145,7 @@ def test_where_nothing_can_run_the_list_says_why(tmp_path: Path, run: Run, monke
     monkeypatch.chdir(tmp_path / "empty")
     result = run("call", "list")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "tells which language server it needs" in result.stderr and "(--all lists every tool)" in result.stderr
+    assert "cannot tell which language server" in result.stderr and "(--all lists every tool)" in result.stderr
     assert len(json.loads(run("call", "list", "--all", "--json").stdout)) > 60
 
 

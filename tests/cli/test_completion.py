@@ -28,6 +28,10 @@ def test_commands_tools_arguments_and_names_are_completed(project: Path) -> None
         "lsp-mcp call check since = s": "start",
         "lsp-mcp setup claude": "claude-code claude-desktop",
         "lsp-mcp install g": "gopls",
+        "lsp-mcp --backend ''": "clangd gopls nvim dap",
+        "lsp-mcp --backend gopls --backend n": "nvim",
+        "lsp-mcp call --toolset de": "debug",
+        "lsp-mcp --without-toolset l": "lsp lua",
     }
     lines = [f"typed {line}" for line in expected]
     env = {**os.environ, "PATH": f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}", "LSP_MCP_SHARED": "1"}

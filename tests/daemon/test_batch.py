@@ -53,11 +53,18 @@ def test_warm_builds_what_can_be_kept_and_says_what_it_could_not(desk: Desk, tmp
     assert told["cache"] == str(cache)
     assert [(one["server"], one["problem"]) for one in told["servers"]] == [("gopls", "")]
     assert list(cache.rglob("root.txt")), "nothing is kept"
-    assert told["not_used"] == []
+    assert told["not_used"] == [] and told["problem"] == ""
     moved = desk.root.rename(tmp_path / "moved")
     before, desk.root = desk.root, moved
+    called = desk.run("--no-shared", "call", "list_symbols_in_file", "file_path=a.go", LSP_MCP_CACHE=str(cache))
+    assert not called.returncode, "which makes a folder for this checkout"
     again = desk.run("warm", LSP_MCP_CACHE=str(cache))
     assert f"not used: what was kept for {before}, which is not there any more" in again.stdout and not again.returncode
     missing = desk.run("warm", "--gopls-path", "/nope", LSP_MCP_CACHE=str(cache))
     assert missing.returncode == 1 and missing.stdout.startswith("gopls: incomplete: "), missing
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    nowhere = desk.run("warm", LSP_MCP_CACHE=str(file))
+    assert nowhere.returncode == 1
+    assert "gopls: built in " in nowhere.stdout and f"not kept: {file} cannot be written: Not a dir" in nowhere.stdout
     assert SOURCES["a.go"] == (desk.root / "a.go").read_text()

@@ -90,10 +90,10 @@ def test_a_client_that_was_greeted_hears_why_no_daemon_serves_it(
                 client.request("tools/list")
             daemon = Played(listening)
             assert "served" in daemon.heard()
-            daemon.say({"refused": "nothing here tells which language server it needs"})
+            daemon.say({"refused": "cannot tell which language server it needs"})
             daemon.close()
             told = client.receive()
-            assert told["id"] == 5 and "nothing here tells which" in answer(told["result"])
+            assert told["id"] == 5 and "cannot tell which" in answer(told["result"])
     # Nobody is greeted by a copy that led there, until a daemon serves again.
     client = Raw("--workspace-root", str(desk.root), env=desk.env)
     client.send({"id": 1, "method": "initialize", "params": {}})

@@ -37,6 +37,13 @@ def test_a_server_that_nobody_asks_ends_and_comes_back_with_the_next_question(de
         assert "gopls: ended, starts with the next question" in desk.run("daemon", "status").stdout
 
 
+def test_a_server_of_a_session_that_never_asks_ends_too(desk: Desk) -> None:
+    with desk.client("--idle-timeout", "1") as client:
+        # Each time takes a process, and nothing tells of it.
+        assert any(desk.status()[0]["at_rest"] == ["gopls"] for _ in range(BOUND)), "the server stays"
+        assert "Found 2 references" in ask(client)
+
+
 def test_servers_of_workspaces_that_nobody_asks_end_when_all_take_too_much_memory(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = Desk(tmp_path / "other")

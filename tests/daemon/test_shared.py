@@ -311,7 +311,9 @@ def test_where_there_is_no_private_folder_each_session_runs_alone(desk: Desk) ->
         (Path(folder) / f"lsp-mcp-{os.geteuid()}").chmod(0o755)
         with desk.client(XDG_RUNTIME_DIR="", TMPDIR=folder) as client:
             assert "Found 2 references" in ask(client)
-            assert "not shared" in client.said()
+            assert f"not shared with other sessions: {place.NO_FOLDER}; see: lsp-mcp doctor" in client.said()
+        status = desk.run("daemon", "status", XDG_RUNTIME_DIR="", TMPDIR=folder)
+        assert status.stdout == f"no daemon is running; {place.NO_FOLDER}; see: lsp-mcp doctor\n"
     assert desk.status() == []
 
 
@@ -362,7 +364,15 @@ def test_a_daemon_starts_language_servers_before_it_imports_what_clients_need() 
     out = subprocess.run([Path(PROGRAM).with_name("python"), "-c", code], capture_output=True, text=True, check=True)
     imported = set(out.stdout.split())
     assert "lsp_mcp.lsp.process.connection" in imported
-    late = {"mcp", "pydantic", "rich", "lsp_mcp.toolsets.offered", "lsp_mcp.render.answers", "lsp_mcp.cli.call"}
+    late = {
+        "mcp",
+        "pydantic",
+        "rich",
+        "lsp_mcp.toolsets.offered",
+        "lsp_mcp.render.answers",
+        "lsp_mcp.cli.call",
+        "lsp_mcp.nvim",
+    }
     assert not late & imported
 
 

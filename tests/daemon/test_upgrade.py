@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -11,7 +13,7 @@ import pytest
 import lsp_mcp
 from asking import skip_without
 from mcp_process import BOUND
-from shared_daemon import Desk, ask
+from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
 
 skip_without("gopls")
 NEXT = "999.0"
@@ -29,8 +31,16 @@ def installed(tmp_path: Path) -> Path:
 
 
 def upgrade(installed: Path) -> None:
-    file = installed / "lsp_mcp" / "__init__.py"
-    file.write_text(file.read_text().replace(lsp_mcp.__version__, NEXT))
+    """To a version that also names daemons in another way."""
+    replace(installed / "lsp_mcp" / "__init__.py", lsp_mcp.__version__, NEXT)
+    replace(installed / "lsp_mcp" / "door" / "request.py", "[self.root, *self.shape,", "[self.root, NEW, *self.shape,")
+    replace(installed / "lsp_mcp" / "door" / "request.py", '_NVIM = "nvim"', '_NVIM = "nvim"; NEW = "new"')
+
+
+def replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
 
 
 def test_sessions_go_on_when_the_program_is_upgraded_under_them(desk: Desk, installed: Path) -> None:
@@ -49,3 +59,44 @@ def test_sessions_go_on_when_the_program_is_upgraded_under_them(desk: Desk, inst
             told = ask(old)
             assert "Found 2 references" in told and "lsp-mcp restarted" in told
             assert {about["version"] for about in desk.status()} == {NEXT}
+
+
+def test_calls_that_run_during_an_upgrade_are_asked_again_but_for_edits(desk: Desk, installed: Path) -> None:
+    with desk.client(PYTHONPATH=str(installed)) as client:
+        ask(client)
+        daemon = desk.daemon()
+        for server in daemon.children():
+            server.suspend()  # so that the calls run until then
+        name, arguments = REFERENCES
+        rename = {"symbol_anchor": "One", "new_name": "Eins"}
+        for number, called in enumerate(((name, arguments), ("rename_symbol_by_anchor", rename))):
+            params = {"name": called[0], "arguments": called[1], "_meta": {"progressToken": number}}
+            client.send({"id": 100 + number, "method": "tools/call", "params": params})
+        progressed: set[int] = set()
+        while len(progressed) < 2:
+            progressed.add(client.receive()["params"]["progressToken"])
+        upgrade(installed)
+        daemon.kill()
+        told: dict[int, Any] = {}
+        while len(told) < 2:
+            message = client.receive()
+            if "id" in message:
+                told[message["id"]] = message["result"]
+        assert "Found 2 references" in answer(told[100]) and "lsp-mcp restarted" in answer(told[100])
+        assert told[101]["isError"] and "not known whether it changed anything" in answer(told[101])
+        assert (desk.root / "a.go").read_text() == SOURCES["a.go"]
+        assert [about["version"] for about in desk.status()] == [NEXT]
+
+
+def test_the_same_version_with_other_code_has_its_own_daemon_whatever_the_clock_says(
+    desk: Desk, installed: Path
+) -> None:
+    env = {"PYTHONPATH": str(installed)}
+    with desk.client(**env) as old:
+        assert "Found 2 references" in ask(old)
+        file = installed / "lsp_mcp" / "features" / "references.py"
+        file.write_text(f"{file.read_text()}\n# changed\n")
+        os.utime(file, (0, 0))
+        with desk.client(**env) as new:
+            assert "Found 2 references" in ask(new)
+            assert len(desk.status()) == 2

@@ -196,7 +196,8 @@ class Debugger:
         """The arguments for a start."""
         return {
             **{"type": language.type, "request": "launch", "name": "it", "program": language.program},
-            **{"args": list(words), "wait_until_paused": True},
+            # A compiler may have to run first, on a busy machine.
+            **{"args": list(words), "wait_until_paused": True, "wait_timeout_ms": BOUND * 1000},
             **more,
         }
 

@@ -28,3 +28,19 @@ def test_a_type_is_a_base_where_it_is_an_argument_of_a_macro_and_not_where_it_on
     text = Text(f"{code}\n")
     found = ClassHeads(ADAPTER.hierarchy).stretches(text, ADAPTER.language_of(Path("a.cpp")))
     assert [text.slice(span) for span, _ in found] == named
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("struct Own : A, n::B<int, C> {};", ["A", "B"]),
+        ("struct Own : A\n#ifdef X\n, B<int>\n#endif\n{};", ["A", "B"]),
+        ("struct Own\n#ifdef X\n: A\n#else /* A */ \\\n\n  : B\n#endif\n{};", ["A", "B"]),
+    ],
+)
+def test_the_bases_of_all_builds_are_named(code: str, named: list[str]) -> None:
+    assert ADAPTER.hierarchy
+    text = Text(f"{code}\n")
+    said = ClassHeads(ADAPTER.hierarchy).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    ((head, bases),) = said.bases.items()
+    assert (head, [base.name for base in bases]) == ((1, 8), named)

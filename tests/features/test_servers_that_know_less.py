@@ -6,8 +6,10 @@ from typing import Any
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.source_files import source_files
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.workspace_symbol import workspace_symbols
+from lsp_mcp.toolsets.trees import instead
 
 TEXT = "class Box\n  def area\n    side\n  def copy\ndef area\n"
 
@@ -60,3 +62,22 @@ async def test_a_name_is_found_in_outlines_if_the_server_has_no_search_by_name(t
     assert [(one.name, one.place.span.start.line) for one in method.symbols] == [("Box.area", 2)]
     assert [one.name for one in both.symbols] == ["Box.area", "area"]
     assert (part.symbols, part.alike_capped) == ([], True)
+
+
+@bounded
+async def test_only_tools_that_a_server_can_answer_for_are_recommended(tmp_path: Path) -> None:
+    fake = FakeWorkspace(tmp_path)
+    for capabilities in ({}, {"implementationProvider": True}):
+        fake.script({"capabilities": capabilities})
+        async with fake.session() as session:
+            await session.sync()
+            assert ("find_implementations" in instead(session)) == bool(capabilities)
+
+
+@bounded
+async def test_the_folders_of_cmake_in_a_build_folder_have_no_sources(tmp_path: Path) -> None:
+    fake = FakeWorkspace(tmp_path)
+    fake.write("build/CMakeFiles/4.0/id.txt", "x")
+    kept = [fake.write("a.txt", "x"), fake.write("build/generated.txt", "x")]
+    async with fake.session() as session:
+        assert source_files(fake.root, session) == kept

@@ -8,13 +8,13 @@ from lsp_mcp.features.signatures import fits, split_signature
 @pytest.mark.parametrize(
     ("name", "split"),
     [
-        ("A::f(const X&)", ("A::f", "const X&")),
-        ("f()", ("f", "")),
-        ("A::f(int (*)(int), char) const", ("A::f", "int (*)(int), char")),
+        ("A::f(const X&)", ("A::f", "(const X&)")),
+        ("f()", ("f", "()")),
+        ("A::f(int (*)(int), char) const", ("A::f", "(int (*)(int), char) const")),
         ("A::operator()", ("A::operator()", None)),
-        ("A::operator()(int)", ("A::operator()", "int")),
-        ("operator==(const A&, const A&)", ("operator==", "const A&, const A&")),
-        ("A<int>::get(T) noexcept", ("A<int>::get", "T")),
+        ("A::operator()(int)", ("A::operator()", "(int)")),
+        ("operator==(const A&, const A&)", ("operator==", "(const A&, const A&)")),
+        ("A<int>::get(T) noexcept", ("A<int>::get", "(T) noexcept")),
         ("(*T).M", ("(*T).M", None)),
         ("A::f", ("A::f", None)),
     ],
@@ -46,4 +46,22 @@ def test_the_parameters_of_a_name_are_what_its_last_parentheses_hold(name: str, 
     ],
 )
 def test_parameters_fit_the_type_that_a_server_gives(parameters: str, detail: str, same: bool) -> None:
-    assert fits(parameters, detail) == same
+    assert fits(f"({parameters})", detail) == same
+
+
+@pytest.mark.parametrize(
+    ("signature", "detail", "same"),
+    [
+        ("(int) const", "void (int) const", True),
+        ("(int) const override", "void (int) const", True),
+        ("(int) const", "void (int)", False),
+        ("(const X&) const", "void (const X &)", False),
+        ("() const &", "int () const &", True),
+        ("() &", "int () &&", False),
+        ("(int)", "void (int) const", True),
+    ],
+)
+def test_const_behind_the_parentheses_is_part_of_the_type_if_it_is_there(
+    signature: str, detail: str, same: bool
+) -> None:
+    assert fits(signature, detail) == same

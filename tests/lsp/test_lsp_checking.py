@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from fakes.bounded import bounded
+from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace
+from lsp_mcp.backend import Use
 from lsp_mcp.lsp.session import Session
 
 AT = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
@@ -119,3 +121,38 @@ async def test_a_check_of_the_whole_workspace_that_takes_too_long_covers_no_file
             assert [gap.text for gap in checked.gaps] == ["fake did not check all files in time; ask again"]
             assert [gap.hides for gap in checked.gaps] == [True]
     assert len(fake.params("workspace/executeCommand")) == 2
+
+
+@bounded
+async def test_a_check_does_not_wait_for_a_parser_which_the_next_question_asks(fake: FakeWorkspace) -> None:
+    fake.write("a.txt", "one\n")
+    parser = fake.folder / "parser"
+    log = fake.folder / "parsed"
+    parser.write_text(f'#!/bin/sh\necho "$@" >> {log}\necho "$1:1:1: broken" >&2\n', "utf-8")
+    parser.chmod(0o755)
+    rules = f'[changes]\nload_request = "test/load"\nload_most = 20\n[diagnostics]\nsyntax_command = ["{parser}"]\n'
+    async with fake.session(rules) as session:
+        await session.sync()
+        fake.write("a.txt", "one two\n")
+        await session.sync(to_check=True)
+        assert not log.exists()
+        told = ["files with errors may have more uses of one: a.txt (broken)"]
+        assert await missing(session, use=Use("one")) == told
+        assert await missing(session, use=Use("one")) == told
+    assert log.read_text("utf-8").splitlines() == ["0.txt"]
+
+
+@bounded
+async def test_the_file_for_which_all_are_checked_is_the_same_until_it_is_gone(fake: FakeWorkspace) -> None:
+    first = fake.write("b.txt", "one\n")
+    checks = '[diagnostics]\ncommand = "check"\ncommand_field = "Files"\ncommand_covers = "workspace"\n'
+    async with fake.session(checks) as session:
+        await session.check()
+        fake.write("a.txt", "one\n")
+        await session.sync()
+        await session.check()
+        first.unlink()
+        await session.sync()
+        await session.check()
+    asked = [one["arguments"][0]["Files"] for one in fake.params("workspace/executeCommand")]
+    assert [[uri.rpartition("/")[2] for uri in uris] for uris in asked] == [["b.txt"], ["b.txt"], ["a.txt"]]

@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 from lsp_mcp.adapters import Compilation, load_adapter
-from lsp_mcp.cache_folders import cache_folder
+from lsp_mcp.cache_folders import cache_folder, checkouts_gone
 from lsp_mcp.lsp.compilation.database import Database, read_database
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.compilation.index_folder import IndexFolder
@@ -191,6 +191,23 @@ def test_the_first_index_of_a_checkout_removes_those_of_checkouts_that_are_gone(
     assert [folder.exists() for folder in folders] == [True, True]
     checkout.open()
     assert [folder.exists() for folder in folders] == [False, True]
+    assert checkouts_gone(checkout.root) == [roots[0]], "which is named, although something else came first"
+    assert checkouts_gone(roots[1]) == []
+
+
+def test_what_is_kept_stays_when_the_disk_is_full(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = checkout.open()
+    checkout.prepare(kept)
+    was_full = kept.is_full
+    with monkeypatch.context() as patch:
+        patch.setattr("lsp_mcp.cache_folders._LEAST", 2**62)
+        assert kept.is_full and not was_full
+        kept.close()
+        other = checkout.open()
+        assert not other.is_full and checkout.prepare(other) == set()
+        other.close()
+    again = checkout.open()
+    assert again.folder == kept.folder and checkout.prepare(again) == ALL
 
 
 # --- what is in it -----------------------------------------------------------------------------------

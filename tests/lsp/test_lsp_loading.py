@@ -859,6 +859,24 @@ async def test_an_index_that_cannot_be_kept_is_a_note_and_stops_no_server(
 
 
 @bounded
+async def test_a_server_that_comes_back_on_a_full_disk_gets_a_folder_elsewhere(
+    fake: ReadingWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSP_MCP_CACHE", str(fake.folder / "cache"))
+    fake.write("a.txt", "one")
+    fake.build("a.txt")
+    async with fake.reading() as session:
+        await session.request("test/ask", {})
+        monkeypatch.setattr("lsp_mcp.cache_folders._LEAST", 2**62)
+        await kill(fake, session)
+        await session.request("test/ask", {})
+        (before,), (now,) = (arguments(fake, life) for life in (1, 2))
+        assert str(fake.folder / "cache") in before
+        assert str(fake.folder / "cache") not in now
+        assert await missing(session) == []
+
+
+@bounded
 async def test_a_compiled_file_outside_the_watched_folders_is_looked_at_before_each_question(
     fake: ReadingWorkspace,
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fakes.bounded import bounded, steps
 from fakes.gaps import missing, news_of
 from fakes.workspace import FakeWorkspace, do, notification
-from lsp_mcp.errors import UnavailableError
+from lsp_mcp.errors import SilentError, UnavailableError
 from lsp_mcp.lsp.life.progress import Progress
 
 READY = '[ready]\nprogress_title = "Indexing"\n'
@@ -140,6 +140,21 @@ async def test_after_the_ready_timeout_the_notes_say_what_is_missing(fake: FakeW
         await session.request("fake/pid", {})
         await session.ready(Reports())
         assert await missing(session) == ["indexing 3/9"]
+
+
+@bounded
+async def test_a_request_without_an_answer_before_the_workspace_is_loaded_blames_the_loading(
+    fake: FakeWorkspace,
+) -> None:
+    begun = [progress("begin", title="Indexing", message="3/9")]
+    fake.script({"rules": {"initialized": begun, "test/slow": [["hold"]]}})
+    async with fake.session(READY, ready_timeout=0.05, request_timeout=0.05) as session:
+        await session.request("fake/pid", {}, timeout=20)
+        with pytest.raises(SilentError, match=r" It is still indexing 3/9\. Ask again, or raise --ready-timeout\.$"):
+            await session.request("test/slow", {})
+        await session.request("fake/do", do(progress("end")), timeout=20)
+        with pytest.raises(SilentError, match=r"cancelled\. Ask again, or raise --request-timeout\.$"):
+            await session.request("test/slow", {})
 
 
 @bounded

@@ -424,7 +424,7 @@ it('without the program the user is told how to get it, and nothing is raised', 
   bridge.start({ on_stop = on_stop })
   vim.env.PATH, vim.fn.executable = path, executable
   equal({ 1, 1, false }, { #notes, #stops, bridge.is_running() })
-  contains(notes[1].text, 'pipx install lsp-mcp')
+  contains(notes[1].text, 'pipx install ' .. vim.fn.shellescape(spec.root))
 end)
 
 it('lsp-mcp on PATH is what is run, with the log level', function(bridge)

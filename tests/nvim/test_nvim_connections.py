@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import re
@@ -390,6 +391,49 @@ async def test_connect_right_after_disconnect_makes_a_new_connection(tmp_path: P
             await tools("connect", target=nv.socket)
             await tools("list_buffers")
             await tools("disconnect", connection_id=hashed(nv.socket))
+
+
+@bounded
+async def test_a_notification_to_all_channels_reaches_each_of_many_and_neovim_survives_it(tmp_path: Path) -> None:
+    # Neovim 0.12.4 crashes when it sends one itself while more than four channels are open.
+    async with neovim(write_sources(tmp_path), servers=()) as nv, AsyncExitStack() as stack:
+        await nv.lua("_G.original = vim.rpcnotify")
+        listeners = [await stack.enter_async_context(nv.connected()) for _ in range(5)]
+        neovims = [await stack.enter_async_context(program(tmp_path, nv.socket)) for _ in range(2)]
+        tools = [Tools(one) for one in neovims]
+        for one in tools:
+            await one("list_buffers")
+        await nv.lua("vim.rpcnotify(0, 'said', 1, { 2 })")
+        await nv.lua("vim.uv.new_timer():start(0, 0, function() vim.rpcnotify(0, 'said', 'in a fast event') end)")
+        for listener in listeners:
+            assert await listener.notification("said") == [1, [2]]
+            assert await listener.notification("said") == ["in a fast event"]
+        with pytest.raises(NeovimError, match="Invalid channel: 999"):
+            await nv.lua("vim.rpcnotify(999, 'said')")
+        with pytest.raises(NeovimError, match="Cannot convert"):
+            await nv.lua("vim.rpcnotify(0, 'said', print)")
+        for one in tools:
+            assert not await nv.lua("return vim.rpcnotify == _G.original")
+            (editor,) = one.neovims.connections.connected
+            await one("disconnect", connection_id=editor.id)
+            await editor.ended
+        assert await nv.lua("return vim.rpcnotify == _G.original")
+
+
+@bounded
+async def test_a_connection_that_has_ended_leaves_no_channel_open_in_neovim(tmp_path: Path) -> None:
+    channels = "return #vim.tbl_filter(function(one) return one.stream == 'socket' end, vim.api.nvim_list_chans())"
+    async with person(tmp_path, servers=()) as (nv, tools):
+        gc.disable()  # it would end them at some time
+        try:
+            for _ in range(2):
+                await tools("get_targets")
+                await tools("connect", target=nv.socket)
+                await tools("disconnect", connection_id=hashed(nv.socket))
+            while await nv.lua(channels) > 1:  # the one that asks
+                pass
+        finally:
+            gc.enable()
 
 
 # --- as an MCP client sees it ------------------------------------------------------------------------

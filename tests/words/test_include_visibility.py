@@ -10,7 +10,9 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.lsp.compilation.files import BuildFiles
 from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.words.visibility import Role, Symbol
+from lsp_mcp.text import Text
+from lsp_mcp.words.lexing import occurrences
+from lsp_mcp.words.visibility import Role, Symbol, only_uses
 from lsp_mcp.words.workspace_words import WorkspaceWords
 
 CLANGD = load_adapter("clangd")
@@ -121,3 +123,25 @@ def test_a_field_overrides_nothing(tmp_path: Path) -> None:
     files = {**FILES, "derived.cc": '#include "lib/b.h"\nstruct D : n::A { int Get; };\n'}
     symbol = Symbol("Get", (tmp_path / "derived.cc",), "member", "D", overrides=False)
     assert seen(tmp_path, files, symbol) == {"derived.cc", "lib/a.h"}
+
+
+@pytest.mark.parametrize(
+    ("code", "only"),
+    [
+        ("int f() {\n  use(1);\n  // again\n  Use(2);\n}\n", True),
+        ("int f() { a->use(); return b.Use; }  // use, reuse\n", True),
+        ("int f(Use how) { Use other; for (const Use one : all) {} }\n", True),
+        ("int f() {\n  reuse(1);\n}\n", True),
+        ("int reuse(int);\n", False),
+        ("int use(int);\n", False),
+        ("struct O {} use(1);\n", False),
+        ("enum { Use OLD, User OLD = 1 };\n", False),
+        ("class Use final {};\n", False),
+        ("class Use {};\n", False),
+        ("int use OLD;\n", False),
+        ("TEST(Use) {}\n", False),
+    ],
+)
+def test_calls_and_types_of_variables_define_nothing_of_a_name_or_one_that_contains_it(code: str, only: bool) -> None:
+    text, language = Text(code), CLANGD.language_of(Path("a.cc"))
+    assert only_uses(text, "use", language, lambda word: occurrences(text, word, language)) == only

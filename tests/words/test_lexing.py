@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.text import Text
-from lsp_mcp.words.lexing import identifiers_in_code, occurrences
+from lsp_mcp.words.lexing import identifiers_in_code, macro_at, occurrences
 
 GO = load_adapter("gopls").languages[0]
 C, CPP = load_adapter("clangd").languages
@@ -98,3 +98,13 @@ def test_the_identifiers_of_a_line_are_those_in_its_code() -> None:
     assert found == [["x", "f", "a", "b"], [], ["g"], ["j"]]
     assert len(identifiers_in_code(Text("for // x"), 1, None)) == 2
     assert identifiers_in_code(Text("for // x"), 1, GO) == []
+
+
+_PIECES = ["#define M(x) ", " # define N", "\\\n", "\\\r\n", "\n", "foo ", "\\ ", "/* \n */", "#if 1"]
+
+
+@given(st.lists(st.sampled_from(_PIECES)))
+def test_a_place_is_in_a_macro_by_itself_as_among_all_places_of_a_text(parts: list[str]) -> None:
+    text = Text("".join(parts))
+    found = occurrences(text, "foo", CPP)
+    assert {span for span in found if macro_at(text, span, CPP)} == found.in_macros

@@ -1,4 +1,4 @@
-// The archive: completed tasks that are no longer on the board, and restoring them.
+// The archive: completed tasks removed from the board, and restoring them.
 
 import { announce } from "./announce.js";
 import { ApiError, api } from "./api.js";

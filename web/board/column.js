@@ -44,7 +44,7 @@ export class Column {
     this.#drawFold(kept(FOLDED, []).includes(stage.id));
   }
 
-  /** Show these tasks. `place` follows, once all columns are drawn. */
+  /** Set the tasks. `place` follows, once all columns are rendered. */
   draw(stage, tasks) {
     this.stage = stage;
     setText(this.#name, stage.name);
@@ -71,19 +71,19 @@ export class Column {
     return this.node.classList.contains("is-folded");
   }
 
-  /** Fold it to a strip, or open it again; the browser remembers the choice. */
+  /** Fold it to a strip, or unfold it; the browser stores the choice. */
   fold(isFolded) {
     const others = kept(FOLDED, []).filter((id) => id !== this.stage.id);
     keep(FOLDED, isFolded ? [...others, this.stage.id] : others);
     this.#drawFold(isFolded);
   }
 
-  /** The cards that are drawn, in order. */
+  /** The rendered cards, in order. */
   cards() {
     return this.#cards.nodes();
   }
 
-  /** The shown tasks, including those not drawn. */
+  /** The shown tasks, including those not rendered. */
   get tasks() {
     return this.#cards.items;
   }

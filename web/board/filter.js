@@ -1,11 +1,11 @@
-// Which tasks are shown: by text (see query.js), tags and agent. It is after `#` in the address, so that a reload keeps it.
+// Which tasks are shown: by text (see query.js), tags and agent. It is in the address after `#`, so that a reload keeps it.
 
 import { api } from "./api.js";
 import { debounced } from "./dom.js";
 import { hasWord } from "./fuzzy.js";
 import { fulfills, parseQuery } from "./query.js";
 
-export const NOBODY = "-"; // tasks that nobody works on
+export const NOBODY = "-"; // tasks without an agent
 
 export class Filter extends EventTarget {
   text = "";
@@ -35,7 +35,7 @@ export class Filter extends EventTarget {
       && this.#query.words.every((word) => this.#found.get(word)?.has(task.id) || hasWord(this.#textOf(task), word));
   }
 
-  /** Change some of `text`, `tags`, `agent`. */
+  /** Change `text`, `tags` or `agent`. */
   set(change) {
     if (change.text !== undefined && change.text.trim() !== this.text) {
       this.#take(change.text.trim());
@@ -91,7 +91,7 @@ export class Filter extends EventTarget {
     if (isOther) this.#tell();
   }
 
-  /** Read the filter from the address; whether that changed anything. */
+  /** Read the filter from the address; returns whether it changed. */
   #read() {
     const before = JSON.stringify([this.text, this.tags, this.agent]);
     const hash = readHash();
@@ -109,7 +109,7 @@ export class Filter extends EventTarget {
   }
 }
 
-/** What is behind `#` in the address. */
+/** The parameters after `#` in the address. */
 export function readHash() {
   return new URLSearchParams(location.hash.slice(1));
 }

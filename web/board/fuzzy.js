@@ -9,7 +9,7 @@ export function hasWord(text, word) {
   return text.split(/[^\p{L}\p{N}]+/u).some((other) => isShortFor(other, word) || (word.length >= LONG_ENOUGH && isAlmost(other, word)));
 }
 
-/** Whether the letters of `word` stand in `other` in that order, the first at its beginning. */
+/** Whether the letters of `word` are in `other` in that order, the first at its beginning. */
 function isShortFor(other, word) {
   if (other[0] !== word[0]) return false;
   let at = 0;
@@ -17,13 +17,13 @@ function isShortFor(other, word) {
   return at === word.length;
 }
 
-/** Whether `other` begins with `word` but for one letter that is wrong, missing, too much, or swapped with the next. */
+/** Whether `other` begins with `word`, except for one letter that is wrong, missing, extra, or swapped with the next. */
 function isAlmost(other, word) {
   let at = 0;
   while (at < word.length && other[at] === word[at]) at += 1;
   const rest = word.slice(at + 1);
   return other.startsWith(rest, at + 1) // a wrong one
-    || other.startsWith(rest, at) // one too much
-    || other.startsWith(word.slice(at), at + 1) // one is missing
+    || other.startsWith(rest, at) // an extra one
+    || other.startsWith(word.slice(at), at + 1) // a missing one
     || (other[at] === word[at + 1] && other[at + 1] === word[at] && other.startsWith(word.slice(at + 2), at + 2));
 }

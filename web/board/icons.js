@@ -27,7 +27,7 @@ const PATHS = {
   warning: "M8 2.500L14.300 13.300H1.700zM8 6.500v3.200M8 11.500v.1",
 };
 
-/** An icon for those who see it: what it means must be said beside it, or in the name of its button. */
+/** A decorative icon: its meaning must be in the text next to it, or in the name of its button. */
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");

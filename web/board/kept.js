@@ -1,4 +1,4 @@
-// The person's settings of the page, kept in this browser. Without storage they are forgotten, nothing else fails.
+// The person's settings of the page, kept in this browser. Without storage they are lost, and nothing else fails.
 
 /** The value stored under a name, or `otherwise`. */
 export function kept(name, otherwise) {

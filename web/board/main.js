@@ -98,7 +98,7 @@ async function begin() {
   window.addEventListener("hashchange", openFromAddress);
 }
 
-// --- what comes in -----------------------------------------------------------------------------------------------
+// --- incoming events --------------------------------------------------------------------------------------------
 
 function follow() {
   let missed = null; // changes during a lost connection, until the page has caught up
@@ -127,9 +127,9 @@ function follow() {
   });
 }
 
-// --- what a person does ------------------------------------------------------------------------------------------
+// --- the person's actions ----------------------------------------------------------------------------------------
 
-let dialog = null; // {id, dialog} of the task that is open
+let dialog = null; // {id, dialog} of the open task
 
 function openTask(id) {
   if (dialog?.id === id) return;
@@ -150,7 +150,7 @@ function openTask(id) {
   });
 }
 
-/** Open the task that the address names, and close one that it does not name any more. */
+/** Open the task in the address, and close any other. */
 function openFromAddress() {
   const id = readHash().get("task");
   if (id) openTask(id);

@@ -1,11 +1,11 @@
-// Markdown as DOM nodes. All text goes through text nodes and no HTML is read, so whatever is written stays text.
-// Known: headings, paragraphs, lists (also with checkboxes), quotes, code, tables, rules, emphasis, links.
+// Markdown as DOM nodes. All text becomes text nodes and HTML is not parsed, so markup in it has no effect.
+// Supported: headings, paragraphs, lists (also with checkboxes), quotes, code, tables, rules, emphasis, links.
 
 import { element } from "./dom.js";
 
-const DEEPEST = 8; // quotes and lists in each other; deeper ones are shown as text
+const DEEPEST = 8; // nested quotes and lists; deeper ones are shown as text
 const WIDEST = 100; // columns of a table
-const LONGEST = 20_000; // characters of a paragraph; what is behind is shown as text
+const LONGEST = 20_000; // characters of a paragraph; the rest is shown as text
 const PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
 
 const FENCE = /^ {0,3}(`{3,}|~{3,}) *([\w+#.-]*)/;
@@ -17,8 +17,8 @@ const CHECKBOX = /^\[([ xX])\] /;
 const TABLE_RULE = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
 
 /**
- * The nodes of a text. Its first heading is of level 3, and those below follow without a gap, however they are marked.
- * With `onTick` its checkboxes can be ticked: it hears of the number of one, from 1, and whether it is ticked now.
+ * The nodes of a text. Its first heading has level 3, and lower ones follow without a gap, regardless of their marks.
+ * With `onTick`, checkboxes can be ticked: it is called with the checkbox's number, from 1, and its new state.
  */
 export function markdown(text, { onTick = null } = {}) {
   const made = document.createDocumentFragment();
@@ -35,10 +35,10 @@ export function markdown(text, { onTick = null } = {}) {
   return made;
 }
 
-/** Which level each heading of a text gets. */
+/** The level of each heading of a text. */
 class Outline {
   #first;
-  #open = []; // how many marks the headings have that a next one may stand below
+  #open = []; // marks of the headings that may contain the next one
 
   constructor(first) {
     this.#first = first;
@@ -69,7 +69,7 @@ function blocks(lines, outline, depth) {
   return made;
 }
 
-/** The block that begins at a line, and the line behind it. */
+/** The block that begins at a line, and the line after it. */
 function block(lines, at, outline, depth) {
   const line = lines[at];
   if (FENCE.test(line)) return fence(lines, at);
@@ -90,7 +90,7 @@ function block(lines, at, outline, depth) {
   return [paragraph(lines.slice(at, end)), end];
 }
 
-/** Whether a line begins a block inside of a paragraph. */
+/** Whether a line begins a block within a paragraph. */
 function begins(lines, at) {
   const line = lines[at];
   return FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line)
@@ -119,7 +119,7 @@ function list(lines, at, outline, depth) {
   const ordered = marker.length > 1;
   const items = [];
   let line = at;
-  let loose = false; // a blank line was passed
+  let loose = false; // there was a blank line
   for (; line < lines.length; line += 1) {
     const text = lines[line];
     const item = ITEM.exec(text);
@@ -183,7 +183,7 @@ function withoutHashes(text) {
   return end === 0 || trimmed[end - 1] === " " ? trimmed.slice(0, end).trim() : trimmed;
 }
 
-// --- inside of a line --------------------------------------------------------------------------------------------
+// --- within a line -----------------------------------------------------------------------------------------------
 
 const LINK = /!?\[([^[\]\n]*)\]\( *<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?: +"[^"\n]*")? *\)/y;
 const ANGLED = /<((?:https?:\/\/|mailto:)[^\s<>]+)>/y;
@@ -217,7 +217,7 @@ function inline(text, depth = 0) {
   return made;
 }
 
-/** What stands at a place, if it is more than a character: a node or a text, and the place behind it. */
+/** The inline element at an index, a node or a text, and the index after it; nothing if there is just a character. */
 function special(text, at, depth) {
   const char = text[at];
   if (char === "\\" && at + 1 < text.length && ESCAPABLE.test(text[at + 1])) return [text[at + 1], at + 2];
@@ -267,7 +267,7 @@ function emphasis(text, at, depth) {
   return null;
 }
 
-/** A link, or the text as it is written where the address is none that may be followed. */
+/** A link, or the source text if the address is not allowed. */
 function linkOr(address, content, written, at) {
   let url;
   try {

@@ -1,4 +1,4 @@
-// Dialogs of the browser, which keep the focus inside. Closing one restores the focus.
+// The browser's own dialogs, which keep the focus inside. Closing one restores the focus.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -6,8 +6,8 @@ import { icon } from "./icons.js";
 let count = 0;
 
 /**
- * Open a dialog with a heading and content. `mayClose` is asked before the person closes it; `onClose` is told that it
- * is closed; `returnTo` gives the focus somewhere if what had it is gone.
+ * Open a dialog with a heading and content. `mayClose` is called before the person closes it, `onClose` after it is
+ * closed; `returnTo` sets the focus if the element that had it is gone.
  *
  * @param {{heading: any, content?: any[], kind?: string, mayClose?: () => Promise<boolean>, onClose?: () => void, returnTo?: () => void}} options
  */
@@ -37,7 +37,7 @@ export function openModal({ heading, content = [], kind = "", mayClose = async (
     event.preventDefault();
     tryToClose();
   });
-  let pressed = false; // a selection that ends outside is not a click there
+  let pressed = false; // a selection that ends outside is not a click outside
   dialog.addEventListener("pointerdown", (event) => (pressed = event.target === dialog));
   dialog.addEventListener("click", (event) => event.target === dialog && pressed && tryToClose());
   dialog.addEventListener("close", close); // by the browser
@@ -65,7 +65,7 @@ export function confirmed({ heading, text, yes, no = "Cancel", dangerous = true 
   });
 }
 
-/** Ask for one line of text; `save` is given it, and returns why it cannot be used, if so. */
+/** Ask for one line of text; `save` gets it, and returns a problem if it is invalid. */
 export function askForLine({ heading, label, value, yes, save }) {
   const field = element("input", { id: "line", type: "text", value, dir: "auto", autocomplete: "off", autofocus: true });
   const error = element("p", { class: "error", role: "alert", hidden: true, dir: "auto" });

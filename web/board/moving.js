@@ -1,10 +1,10 @@
-// Moving cards: with the mouse, and with the keys. Alt and an arrow key moves the card that has the focus.
+// Moving cards with the mouse or the keyboard: Alt and an arrow key moves the focused card.
 
 import { announce } from "./announce.js";
 
 const ARROWS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"]);
 
-/** Let the cards of a board be moved; `move(id, {stage, before})` does it, at the end of the stage without `before`. */
+/** Make the cards of a board movable by `move(id, {stage, before})`; without `before`, to the end of the stage. */
 export function makeMovable(board, state, move) {
   new Keys(board, state, move);
   new Dragging(board, move);
@@ -48,7 +48,7 @@ class Keys {
     if (to === undefined) {
       const other = this.#beside(column, key);
       if (!other) return announce(`${column.stage.name} is the ${key === "ArrowLeft" ? "first" : "last"} stage.`);
-      this.#do(id, other, other.tasks[0]?.id, 0); // at the top, where it is in sight
+      this.#do(id, other, other.tasks[0]?.id, 0); // at the top, where it is visible
     } else if (to < 0 || to >= tasks.length || to === at) {
       announce(`It is at the ${to < at || at === 0 ? "top" : "end"} already.`);
     } else {
@@ -68,7 +68,7 @@ class Keys {
 class Dragging {
   #board;
   #move;
-  #id = null; // of the card that is dragged
+  #id = null; // of the dragged card
   #place = null; // {column, before}
 
   constructor(board, move) {
@@ -88,7 +88,7 @@ class Dragging {
     this.#id = card.dataset.id;
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", `${this.#id} ${card.querySelector(".card__title").textContent}`);
-    setTimeout(() => card.classList.add("card--dragged")); // after the browser has taken its picture of it
+    setTimeout(() => card.classList.add("card--dragged")); // after the browser has made its drag image
   }
 
   #over(event) {
@@ -109,10 +109,10 @@ class Dragging {
     this.#end();
     if (!column) return;
     event.preventDefault();
-    const last = column.cards().at(-1); // below it there may be more that is not drawn
+    const last = column.cards().at(-1); // there may be more below it that are not rendered
     const at = below ? column.indexOf(below) : last && !column.isFolded ? column.indexOf(last) + 1 : column.tasks.length;
     const before = column.tasks[at]?.id;
-    if (before === id || column.tasks[at - 1]?.id === id) return; // where it was
+    if (before === id || column.tasks[at - 1]?.id === id) return; // unchanged
     this.#move(id, { stage: column.stage.name, before });
   }
 

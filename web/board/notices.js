@@ -44,7 +44,7 @@ export class Notices {
     this.#host.append(this.#missed);
   }
 
-  /** Offer, once, to tell of questions by desktop notification and sound; `choose(is wanted)`. */
+  /** Offer, once, desktop notifications and sound for questions; `choose(is wanted)`. */
   offerToTell(isOffered, choose) {
     if (isOffered === Boolean(this.#offer)) return;
     this.#offer?.remove();
@@ -57,7 +57,7 @@ export class Notices {
     this.#host.append(this.#offer);
   }
 
-  /** Show the first of the questions that wait, where the Agent Workspace does not; `open` answers it. */
+  /** Show the first unanswered question, unless the Agent Workspace does; `open` answers it. */
   waiting(questions, open) {
     const shown = questions.map((one) => one.id).join();
     if (shown === (this.#waiting?.dataset.shown ?? "")) return;

@@ -13,7 +13,7 @@ export class Selection {
   #stage = element("select", { "aria-label": "Move the selected tasks to" });
   #bar;
 
-  /** `actions` has moveAll(ids, stage), tagAll(ids, tag), deleteAll(ids); `draw` shows what is selected. */
+  /** `actions` has moveAll(ids, stage), tagAll(ids, tag), deleteAll(ids); `draw` shows the selection. */
   constructor(host, { state, actions, draw }) {
     this.#state = state;
     this.#do = actions;
@@ -39,7 +39,7 @@ export class Selection {
     return this.#ids.has(id);
   }
 
-  /** What is moved with a card: all that is selected, if the card is. */
+  /** The cards that move with a card: the selection, if the card is in it. */
   with(id) {
     return this.#ids.has(id) ? this.#state.inOrder([...this.#ids]) : [id];
   }

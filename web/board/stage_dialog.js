@@ -1,5 +1,5 @@
-// The dialog of a stage: its name and color, where it stands, whether it takes new tasks or ends them, and what agents do
-// in it; and deleting it.
+// The dialog of a stage: name, color, position, whether new tasks begin or tasks are completed in it, the agents'
+// activities, and its deletion.
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
@@ -7,7 +7,7 @@ import { element } from "./dom.js";
 import { icon } from "./icons.js";
 import { confirmed, openModal } from "./modal.js";
 
-/** Change a stage, or make a new one if `stage` is null. */
+/** Edit a stage, or create one if `stage` is null. */
 export function openStage({ state, stage, returnTo }) {
   const others = state.stages.filter((other) => other.id !== stage?.id);
   const index = state.stages.findIndex((other) => other.id === stage?.id);
@@ -64,7 +64,7 @@ async function remove(state, stage, others, attempt) {
   attempt(() => api.deleteStage(stage.id, count ? heir.id : null), `Deleted ${stage.name}.`);
 }
 
-/** What agents are to do in a stage: each activity with the prompt for it. */
+/** The agents' activities in a stage, each with its prompt. */
 class Activities {
   #rows = element("div", { class: "stack" });
 
@@ -90,7 +90,7 @@ class Activities {
   }
 }
 
-/** A color as an <input type=color> takes it. */
+/** A color in the form of <input type=color>. */
 function longColor(color) {
   return color.length === 4 ? `#${[...color.slice(1)].map((digit) => digit + digit).join("")}` : color;
 }

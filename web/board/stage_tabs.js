@@ -1,4 +1,4 @@
-// On a narrow screen the board shows one column at a time: a tab for each stage, which follows as columns are swiped.
+// On a narrow screen the board shows one column at a time: a tab for each stage, which follows swipes between columns.
 
 import { element, keepingFocus, reconcile, setText } from "./dom.js";
 
@@ -6,7 +6,7 @@ export class StageTabs {
   #host;
   #board;
   #list = element("ul", { class: "stages__list", role: "list" });
-  #current = null; // id of the stage whose column is in sight
+  #current = null; // id of the stage with the visible column
   #seen;
 
   constructor(host, board) {
@@ -19,7 +19,7 @@ export class StageTabs {
     }, { root: board.host, threshold: 0.6 });
   }
 
-  /** Draw what the board shows now. */
+  /** Render the current state. */
   draw() {
     const columns = this.#board.columns();
     keepingFocus(() => reconcile(this.#list, columns, (column) => column.stage.id, (column) => this.#make(column), (tab, column) => {

@@ -4,7 +4,7 @@
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",
   "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
 
-// What most tasks have, and GET /api/board leaves out.
+// Defaults that GET /api/board leaves out.
 const USUAL = {
   status: "pending", tags: [], claimed_by: null, priority: 2, boxes: 0, ticked: 0, branch: null, blocked_by: [], waits: 0, blocks: 0,
   comment_count: 0,
@@ -12,8 +12,8 @@ const USUAL = {
 
 export class State extends EventTarget {
   root = "";
-  seq = 0; // the last change that is known
-  archived = 0; // how many tasks are in the archive
+  seq = 0; // number of the last known change
+  archived = 0; // number of archived tasks
   stages = [];
   tasks = new Map(); // by id
   agents = [];
@@ -23,9 +23,9 @@ export class State extends EventTarget {
   standards = [];
   snippets = [];
   #columns = new Map(); // name of a stage → its tasks, in order
-  #waiting = new Map(); // id of a task → how many of its questions wait
+  #waiting = new Map(); // id of a task → number of its unanswered questions
 
-  /** Replace everything with what GET /api/board returns. */
+  /** Replace everything with the result of GET /api/board. */
   replace(board) {
     this.root = board.root;
     this.seq = Math.max(board.seq, this.seq);
@@ -39,7 +39,7 @@ export class State extends EventTarget {
     this.#tell("workspace");
   }
 
-  /** Everything but the tasks, as GET /api/workspace has it. */
+  /** Replace everything except the tasks with the result of GET /api/workspace. */
   replaceWorkspace(workspace) {
     const names = new Map(this.agents.map((agent) => [agent.id, agent.name]));
     const waited = this.#waiting;
@@ -56,7 +56,7 @@ export class State extends EventTarget {
   /** These tasks are new or have changed. */
   put(tasks) {
     for (const given of tasks) {
-      // Some answers leave out what a task waits for: that is read with the next event.
+      // Some answers leave out a task's blockers, which are read at the next event.
       const known = this.tasks.get(given.id);
       const task = given.blocked_by ? given : { ...given, blocked_by: known?.blocked_by ?? [], waits: known?.waits ?? 0 };
       this.#takeOut(task.id);
@@ -82,23 +82,23 @@ export class State extends EventTarget {
     return this.#columns.get(stageName) ?? [];
   }
 
-  /** Those ids in the order of the board. */
+  /** The ids in the order of the board. */
   inOrder(ids) {
     const wanted = new Set(ids);
     return this.stages.flatMap(({ name }) => this.column(name)).map((task) => task.id).filter((id) => wanted.has(id));
   }
 
-  /** How many questions about a task wait for an answer. */
+  /** The number of unanswered questions about a task. */
   waiting(taskId) {
     return this.#waiting.get(taskId) ?? 0;
   }
 
-  /** What the project is called: its folder. */
+  /** The name of the project: its folder. */
   get name() {
     return this.root.split(/[\\/]/).filter(Boolean).at(-1) ?? "Board";
   }
 
-  /** The stage that new tasks come into. */
+  /** The stage for new tasks. */
   get defaultStage() {
     return this.stages.find((stage) => stage.is_default) ?? this.stages[0];
   }
@@ -134,7 +134,7 @@ function cardOf(task) {
   return card;
 }
 
-/** Where a task belongs among the others of its stage. */
+/** The index of a task among those of its stage. */
 function placeIn(column, task) {
   let low = 0;
   let high = column.length;

@@ -1,21 +1,21 @@
 // The server's stream of events, and its state. It is read with fetch, not with EventSource, to know why it ended, and
-// to notice a dead connection: the server sends a sign of life every ten seconds.
+// to notice a dead connection: the server sends a heartbeat every ten seconds.
 
-const FIRST_WAIT = 250; // milliseconds before the next try; each is twice the last
+const FIRST_WAIT = 250; // milliseconds before the next attempt, doubled each time
 const LONGEST_WAIT = 4000;
 const SIGNED_OUT_WAIT = 2000; // a link may be opened in another tab
 const SILENCE = 25_000; // after that the connection counts as dead
 
 export class Stream {
   #tell;
-  #seq = 0; // the last change that was told
+  #seq = 0; // number of the last reported change
   #state = "connecting"; // or live, reconnecting, signed-out
   #reading = null; // an AbortController
   #timer = null;
   #wait = FIRST_WAIT;
   #runs = false;
 
-  /** `tell(type, detail)` hears of `state`, `change`, `activity`, `lost` and `ready`. */
+  /** `tell(type, detail)` gets `state`, `change`, `activity`, `lost` and `ready`. */
   constructor(tell) {
     this.#tell = tell;
   }
@@ -24,7 +24,7 @@ export class Stream {
     return this.#state;
   }
 
-  /** Begin to listen, from a change on. */
+  /** Start listening, after a given change. */
   start(seq) {
     this.#seq = seq;
     this.#runs = true;
@@ -38,7 +38,7 @@ export class Stream {
     this.#reading?.abort();
   }
 
-  /** Try now, if there is no connection. */
+  /** Connect now, if there is no connection. */
   wake() {
     if (this.#runs && this.#state !== "live") this.#open();
   }
@@ -65,7 +65,7 @@ export class Stream {
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
   }
 
-  /** Read to the end of the stream; how long to wait if this page is not signed in. */
+  /** Read to the end of the stream; returns how long to wait if this page is not signed in. */
   async #read(reading) {
     let silence = setTimeout(() => reading.abort(), SILENCE);
     try {
@@ -89,7 +89,7 @@ export class Stream {
   #hear(event, data) {
     if (event === "ready") {
       this.#wait = FIRST_WAIT;
-      this.#seq = data.seq; // less than before if another board answers at this address now
+      this.#seq = data.seq; // lower than before if this address now belongs to another board
       this.#become("live");
     } else if (event === "change") {
       this.#seq = data.seq;
@@ -104,7 +104,7 @@ export class Stream {
   }
 }
 
-/** Makes events of the pieces of a text/event-stream. */
+/** Parses the chunks of a text/event-stream into events. */
 class Lines {
   #hear;
   #rest = "";

@@ -1,15 +1,15 @@
-// A SharedWorker: one stream for all tabs of a board, since a browser opens only six connections to a server at once.
+// A SharedWorker: one stream for all tabs of a board, because a browser opens only six connections to a server at once.
 //
-// A page joins with the number of the last change that it knows, and hears of those since, then of all that come.
+// A page joins with the number of the last change that it knows, and gets all later ones.
 
 import { Stream } from "./stream.js";
 
-const KEPT = 1000; // changes that a page which joins may have missed
+const KEPT = 1000; // changes kept for pages that join later
 
 const ports = new Set();
 let recent = [];
-let from = null; // `recent` has all changes since this one; null before the stream has begun
-let ready = null; // what the server last said of itself
+let from = null; // `recent` has all changes after this one; null before the stream begins
+let ready = null; // the server's last `ready` message
 const stream = new Stream((type, detail) => {
   note(type, detail);
   for (const port of ports) port.postMessage({ type, detail });
@@ -18,7 +18,7 @@ const stream = new Stream((type, detail) => {
 function note(type, detail) {
   if (type === "lost") {
     recent = [];
-    from = Infinity; // until it is known which one is the newest
+    from = Infinity; // until the number of the newest is known
   } else if (type === "ready") {
     if (from === Infinity || detail.seq < from || detail.root !== (ready?.root ?? detail.root)) {
       recent = [];

@@ -1,8 +1,8 @@
-// Brings the page's state up to date: reads the tasks that have changed, or the whole board when those are many.
+// Updates the page's state: reads the changed tasks, or the whole board if there are many.
 
 import { api, ApiError } from "./api.js";
 
-const MANY = 400; // tasks that are read by their ids; from here on the board is read as a whole
+const MANY = 400; // changed tasks; from this number on, the whole board is read
 const PARTS = new Set(["agent", "question", "notification", "standard", "snippet"]); // of the workspace
 
 export class Sync {
@@ -13,31 +13,31 @@ export class Sync {
   #workspace = false;
   #board = false;
   #running = null;
-  #held = new Map(); // ids of tasks that this page is changing → how many changes are under way
-  #stamps = new Map(); // ids → how many changes have begun here
+  #held = new Map(); // id of a task that this page is changing → number of unfinished changes
+  #stamps = new Map(); // id → number of changes begun by this page
 
-  /** `fail` is told of an error that is not the connection's: that one is shown already, and repaired by itself. */
+  /** `fail` gets errors, except those of the connection, which are shown elsewhere and end by themselves. */
   constructor(state, fail) {
     this.#state = state;
     this.#fail = fail;
   }
 
-  /** Something has changed, as an event of the stream tells it. */
+  /** Record a change reported by an event of the stream. */
   note(change) {
     if (change.kind === "task" && change.action === "deleted") this.#gone.add(change.ref);
     else if (change.kind === "task") this.#tasks.add(change.ref);
     else if (PARTS.has(change.kind)) this.#workspace = true;
-    else this.#board = true; // a stage: its name is in its tasks
+    else this.#board = true; // a stage, whose name is in its tasks
     return this.#run();
   }
 
-  /** A change of this page's own begins: what is read of the task until it ends may be older than it. */
+  /** Begin a change by this page: until it ends, the task as read may be older than the change. */
   hold(id) {
     this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
     this.#stamps.set(id, (this.#stamps.get(id) ?? 0) + 1);
   }
 
-  /** It is over; whether it was the last that was under way. */
+  /** End a change; returns whether it was the last unfinished one. */
   free(id) {
     const left = this.#held.get(id) - 1;
     if (left) {
@@ -50,7 +50,7 @@ export class Sync {
     return true;
   }
 
-  /** Read as much as a screen shows, then the rest if there is more. Resolves when the first can be seen. */
+  /** Read one screenful, then the rest. Resolves when the first part is visible. */
   async begin() {
     try {
       const beginning = await api.beginning();
@@ -68,7 +68,7 @@ export class Sync {
     return this.#run();
   }
 
-  /** Go on with what could not be read before. Resolves once all that was noted so far is in the state. */
+  /** Continue with what could not be read before. Resolves once all changes recorded so far are in the state. */
   retry() {
     return this.#run();
   }
@@ -81,12 +81,12 @@ export class Sync {
   async #loop() {
     try {
       do {
-        await null; // what comes in the same moment is read together
+        await null; // events of the same moment are handled together
         await this.#once();
       } while (this.#board || this.#workspace || this.#tasks.size || this.#gone.size);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.status !== 0 && error.status !== 401) this.#fail(error); // else `retry` comes with the next connection
+      if (error.status !== 0 && error.status !== 401) this.#fail(error); // otherwise the next connection calls `retry`
     } finally {
       this.#running = null;
     }
@@ -114,7 +114,7 @@ export class Sync {
     this.#tasks.clear();
     this.#workspace = false;
     const found = await Promise.all([workspace ? api.workspace() : null, ids.length ? api.cards(ids) : null]).catch((error) => {
-      this.#board = true; // what of it was read is lost: next time all
+      this.#board = true; // the part read is lost: next time, all
       throw error;
     });
     const read = new Map((found[1]?.tasks ?? []).map((task) => [task.id, task]));
@@ -125,7 +125,7 @@ export class Sync {
     if (workspace) this.#state.replaceWorkspace(found[0]);
   }
 
-  /** Whether what is read of a task from now on may be from before a change of this page's own; `free` reads it again. */
+  /** Whether a task read from now on may be older than a change by this page; `free` reads it again. */
   #beginToRead() {
     const held = new Set(this.#held.keys());
     const stamps = new Map(this.#stamps);

@@ -1,4 +1,4 @@
-// A tag has one of twelve colors, by its name: the same on every page, and nobody has to choose it.
+// The color of a tag, one of twelve, computed from its name: the same on every page.
 
 const COLORS = 12;
 

@@ -1,4 +1,4 @@
-// What people and agents say to each other about a task.
+// The comments of people and agents on a task.
 
 import { element } from "./dom.js";
 import { icon } from "./icons.js";

@@ -1,4 +1,4 @@
-// The dialog of one task: reading it, changing it, and what to do if somebody else changed it too.
+// The dialog of one task: reading, editing, and resolving conflicting changes.
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
@@ -16,7 +16,7 @@ import { propertiesOf } from "./task_properties.js";
 
 const WRITTEN = { title: "Title", description: "Description", tags: "Tags", branch: "Branch" };
 
-/** A dialog that makes a new task; `created` is told of it. */
+/** A dialog that creates a task and calls `created`. */
 export function openNewTask({ state, actions, stage, created, returnTo }) {
   const modal = openModal({
     heading: "New task", kind: "dialog--form", returnTo, mayClose: () => mayDiscard(form),
@@ -41,17 +41,17 @@ export function openNewTask({ state, actions, stage, created, returnTo }) {
   form.title.focus();
 }
 
-/** The dialog of a task that is there; it follows what others do with the task. */
+/** The dialog of an existing task; it shows changes by others as they happen. */
 export class TaskDialog {
   #id;
   #with;
   #modal;
   #task = null;
-  #form = null; // while it is edited
-  #isReading = false; // one reading at a time, followed by another if the task has changed in between
+  #form = null; // during editing
+  #isReading = false; // one read at a time, followed by another if the task has changed since
   #isStale = false;
-  #asked = 0; // how often commits were asked for: only the last answer counts
-  #drawn = new Map(); // section → what it was drawn from
+  #asked = 0; // number of requests for commits: only the last answer counts
+  #drawn = new Map(); // section → the data it was rendered from
   #follow = (event) => (!event.detail || event.detail.includes(this.#id)) && this.#read();
 
   /** `wiring` has state, actions, undo, open(id), onClose, returnTo. */
@@ -96,7 +96,7 @@ export class TaskDialog {
   async #readOnce() {
     try {
       const task = await api.task(this.#id);
-      if (task.revision < this.#task?.revision) return; // from before a change that was made here
+      if (task.revision < this.#task?.revision) return; // older than a change made here
       this.#task = task;
     } catch (error) {
       if (error.status !== 400) return;
@@ -117,7 +117,7 @@ export class TaskDialog {
     if (commits && turn === this.#asked && this.#drawn.size) this.#section("commits", commits, () => commitsOf(commits.commits));
   }
 
-  // --- reading it ----------------------------------------------------------------------------------------------
+  // --- reading -------------------------------------------------------------------------------------------------
 
   #draw() {
     const task = this.#task;
@@ -143,13 +143,13 @@ export class TaskDialog {
     this.#section("history", task.history, () => historyOf(task.history, (revision) => this.#with.actions.goBack(task.id, revision)));
   }
 
-  /** Draw a section if what it is made of has changed; the focus, and what was typed, stay. */
+  /** Render a section if its data has changed; focus and typed text stay. */
   #section(name, made, build) {
     const key = JSON.stringify(made);
     if (this.#drawn.get(name) === key) return;
     const host = this.#slot(name);
     if (host.matches(":active")) {
-      // A button that is replaced while it is pressed would not be clicked.
+      // Replacing a button between press and release would lose the click.
       addEventListener("pointerup", () => setTimeout(this.#drawAgain), { once: true });
       return;
     }
@@ -198,9 +198,9 @@ export class TaskDialog {
     }
   }
 
-  // --- changing it ---------------------------------------------------------------------------------------------
+  // --- editing -------------------------------------------------------------------------------------------------
 
-  /** Write at a task; `written` is what is in the form at first, if that is something else already. */
+  /** Edit a task; `written` is the initial content of the form, if it differs from the task. */
   #edit(base, written = base) {
     this.#drawn.clear();
     const stop = () => {
@@ -232,12 +232,12 @@ export class TaskDialog {
     const now = await api.task(base.id).catch(() => null);
     if (!now) return this.#form.refuse("This task is no longer on the board.");
     const both = Object.keys(change).filter((name) => differ(now[name], base[name]) && differ(now[name], values[name]));
-    // Moved, claimed or changed elsewhere in the text: nothing of what was written is in anybody's way.
+    // Moved, claimed or changed elsewhere in the text: no conflict with what was written.
     if (!both.length) return this.#save({ ...base, ...now }, { ...pick(now), ...change }, stop);
     return this.#conflict(base, now, values, change, both, stop);
   }
 
-  /** Both have changed the same: show the two, and let the person choose. */
+  /** Conflicting changes: show both, and let the person choose. */
   #conflict(base, now, values, change, both, stop) {
     const last = now.history.at(-1);
     const mine = { ...pick(now), ...change };

@@ -1,4 +1,4 @@
-// The form in which a task is written: title, description, tags; its stage and priority if it is new, else its branch.
+// The form of a task: title, description, tags; stage and priority of a new one, branch of an existing one.
 
 import { element } from "./dom.js";
 import { markdown } from "./markdown.js";
@@ -13,7 +13,7 @@ export class TaskForm {
   #start;
   #isNew;
 
-  /** `task` has what is in it at first; `stages` are offered if it is new; `submit` is called to save, `cancel` to stop. */
+  /** `task` has the initial values; `stages` are offered for a new one; `submit` is called to save, `cancel` to stop. */
   constructor({ task, stages = [], save, submit, cancel }) {
     this.#isNew = stages.length > 0;
     this.title = element("input", { id: "form-title", type: "text", value: task.title ?? "", maxlength: "300", required: true, dir: "auto", autocomplete: "off", autofocus: true });
@@ -52,7 +52,7 @@ export class TaskForm {
     this.#start = JSON.stringify(this.values);
   }
 
-  /** What is written. */
+  /** The current values. */
   get values() {
     const tags = this.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
     const rest = this.#isNew ? { stage: this.stage.value, priority: Number(this.priority.value) } : { branch: this.branch.value.trim() };
@@ -63,7 +63,7 @@ export class TaskForm {
     return JSON.stringify(this.values) !== this.#start;
   }
 
-  /** Say why it was not saved. */
+  /** Show why it was not saved. */
   refuse(message) {
     this.error.textContent = message;
     this.error.hidden = false;

@@ -3,10 +3,10 @@
 import { element } from "./dom.js";
 import { time } from "./time.js";
 
-const HIDDEN = new Set(["claimed_by", "added"]); // the message says it
+const HIDDEN = new Set(["claimed_by", "added"]); // they are in the message
 const LONG = 300; // characters of a text that are shown
 
-/** What was done, the newest first. `goBack(revision)` makes the task what it was then. */
+/** The changes, newest first. `goBack(revision)` restores the task as it was then. */
 export function historyOf(history, goBack) {
   const last = history.at(-1)?.revision;
   const entries = [...history].reverse().map((one) => element("li", {},

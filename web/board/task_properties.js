@@ -33,7 +33,7 @@ export function propertiesOf(task, { state, actions }) {
     property("Created", time(task.created_at)));
 }
 
-/** A choice of connected agents for a task; a disconnected one may still hold it. */
+/** A menu of connected agents for a task; its present agent may be disconnected. */
 function holderOf(task, agents, actions) {
   const isGone = task.claimed_by && !agents.some(({ name }) => name === task.claimed_by);
   return element("select", { id: "task-holder", data: { focus: "holder" }, on: { change: (event) => actions.assign(task.id, event.target.value || null) } },

@@ -1,4 +1,4 @@
-// Standards and snippets: reading one, writing it, deleting it.
+// The dialog of a standard or snippet: read, edit, delete.
 
 import { announce } from "./announce.js";
 import { api } from "./api.js";
@@ -34,7 +34,7 @@ export async function openText(kind, id) {
       } catch (error) {
         const now = error.status === 409 ? await api[kind](id).catch(() => null) : null;
         if (!now) return form.refuse(error.message);
-        text = now; // what the next try replaces
+        text = now; // the version that the next attempt replaces
         form.refuse(`${now.updated_by} has changed it while you were writing. Save again to put yours in its place.`);
       }
       return undefined;
@@ -56,7 +56,7 @@ export async function openText(kind, id) {
   show();
 }
 
-/** Write a new one. */
+/** Create a new one. */
 export function openNewText(kind) {
   let form = null;
   const modal = openModal({ heading: `New ${kind}`, kind: "dialog--text", mayClose: () => mayDiscard(form) });

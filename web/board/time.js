@@ -1,4 +1,4 @@
-// Times as people say them; the exact one is in the tooltip.
+// Relative times; the exact one is in the tooltip.
 
 import { element, setText } from "./dom.js";
 
@@ -22,7 +22,7 @@ export function time(iso) {
   return element("time", { datetime: iso, title: exact.format(date) }, ago(date));
 }
 
-/** Keep the times on the page true. */
+/** Keep the times on the page up to date. */
 export function keepTimes() {
   setInterval(() => {
     for (const node of document.querySelectorAll("time")) setText(node, ago(new Date(node.dateTime)));

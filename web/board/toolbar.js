@@ -1,5 +1,4 @@
-// The toolbar: which project this is, whether the page is connected, the filter, the buttons for the two panels, and the
-// one for a new task.
+// The toolbar: name of the project, state of the connection, filter, and the buttons for the two panels and a new task.
 
 import { debounced, element, keepingFocus, reconcile, setText } from "./dom.js";
 import { NOBODY } from "./filter.js";
@@ -52,7 +51,7 @@ export class Toolbar {
     this.draw();
   }
 
-  /** Let the person write a filter. */
+  /** Focus the filter. */
   focusFilter() {
     this.#text.focus();
     this.#text.select();
@@ -95,7 +94,7 @@ export class Toolbar {
   }
 }
 
-/** Make the options of a <select> these, unless they are already. */
+/** Set the options of a <select>, unless they are the same. */
 function offer(select, options, value) {
   const key = JSON.stringify(options);
   if (select.dataset.offers !== key) {

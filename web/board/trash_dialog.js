@@ -1,4 +1,4 @@
-// The trash: tasks, stages, standards and snippets that were deleted, and the way back.
+// The trash: tasks, stages, standards and snippets that were deleted, and restoring them.
 
 import { announce } from "./announce.js";
 import { ApiError, api } from "./api.js";
@@ -6,7 +6,7 @@ import { element } from "./dom.js";
 import { confirmed, openModal } from "./modal.js";
 import { time } from "./time.js";
 
-/** Show it; `fail` is told of a refusal. */
+/** Show it; `fail` gets the error of a refusal. */
 export async function openTrash({ fail }) {
   const trying = async (run) => {
     try {

@@ -9,8 +9,8 @@ export class Undo {
   #done = [];
 
   /**
-   * Something was done, or begins: the order is that of the person's actions, not that of the server's answers. `back`
-   * reverses it, given what `done` resolves to. If that is null, or `done` is rejected, there is nothing to reverse.
+   * Record an action, done or just begun: in the order of the person's actions, not of the server's answers. `back`
+   * reverses it, and gets the result of `done`. If that is null, or `done` is rejected, there is nothing to reverse.
    *
    * @param {string} what
    * @param {(result: any) => any} back
@@ -24,7 +24,7 @@ export class Undo {
     done.then((result) => result === null && drop(), drop);
   }
 
-  /** Undo the last one, and say so. */
+  /** Undo the last one, and announce it. */
   async last() {
     const found = this.#done.pop();
     if (!found) return toast("Nothing to undo.");

@@ -1,25 +1,25 @@
-// A list with only its visible items in the document, however long it is. Items may have any height: heights of items
-// drawn once are known, the others are assumed to be the average of those.
+// A list that keeps only its visible items in the document. Items may have any height: it is measured when they are
+// rendered, and estimated as the average before.
 
 import { reconcile } from "./dom.js";
 
-const GAP = 8; // pixels between two
-const GUESS = 92; // pixels, before any was drawn
-const ALL_OF = 60; // up to that many are all drawn, so that the browser's search finds them
-const BEYOND = 500; // pixels above and below what is in sight
+const GAP = 8; // pixels between two items
+const GUESS = 92; // pixels: the estimate before any was rendered
+const ALL_OF = 60; // up to this number, all are rendered, so that the browser's search finds them
+const BEYOND = 500; // pixels rendered above and below the visible part
 
 export class VirtualList {
   #scroller;
   #with;
   #items = [];
-  #tops = [0]; // of each item, and where the list ends
-  #heights = new Map(); // key → pixels, of those that were drawn
+  #tops = [0]; // of each item, and the end of the list
+  #heights = new Map(); // key → pixels, of rendered items
   #window = [0, 0];
   #view = { top: 0, height: 800 };
   #width = 0;
   #isPlaced = true;
 
-  /** `wiring` has key(item), make(item), update(node, item), gone(key), isPinned(node): it stays in the document. */
+  /** `wiring` has key(item), make(item), update(node, item), gone(key), isPinned(node): keep it in the document. */
   constructor(list, scroller, wiring) {
     this.list = list;
     this.#scroller = scroller;
@@ -32,7 +32,7 @@ export class VirtualList {
     return this.#items;
   }
 
-  /** Show these items. `place` must follow; apart, so that several lists are written first and then measured. */
+  /** Set the items. `place` must follow; it is separate so that several lists are written first and measured after. */
   render(items) {
     const anchor = this.#anchor();
     this.#items = items;
@@ -41,7 +41,7 @@ export class VirtualList {
     this.#draw();
   }
 
-  /** Put what was drawn where it belongs: `measure` reads, `settle` writes. */
+  /** Position the rendered items: `measure` reads, `settle` writes. */
   place() {
     this.measure();
     this.settle();
@@ -67,7 +67,7 @@ export class VirtualList {
     this.#keep(anchor);
   }
 
-  /** The node of the item at a place, scrolled to and drawn. */
+  /** The node of the item at an index, rendered and scrolled into view. */
   reveal(index) {
     if (!this.#items.length) return undefined;
     const at = Math.max(0, Math.min(index, this.#items.length - 1));
@@ -80,7 +80,7 @@ export class VirtualList {
     return [...this.list.children].find((node) => Number(node.dataset.at) === at);
   }
 
-  /** The nodes that are drawn, in order. */
+  /** The rendered nodes, in order. */
   nodes() {
     return [...this.list.children];
   }
@@ -99,7 +99,7 @@ export class VirtualList {
   }
 
   #resized() {
-    if (!this.list.isConnected) return; // its stage is gone, and its cards may be in another list
+    if (!this.list.isConnected) return; // its stage was removed, and its cards may be in another list
     this.#view.height = this.#scroller.clientHeight;
     if (this.list.clientWidth !== this.#width) {
       this.#width = this.list.clientWidth;
@@ -134,7 +134,7 @@ export class VirtualList {
     this.#isPlaced = false;
   }
 
-  /** The index of the first item to draw, and the one after the last. */
+  /** The index of the first item to render, and the one after the last. */
   #sought() {
     const count = this.#items.length;
     if (count <= ALL_OF) return [0, count];
@@ -167,14 +167,14 @@ export class VirtualList {
     this.#tops = tops;
   }
 
-  /** The item at the top of the view, and how far above the view it begins. */
+  /** The item at the top of the view, and the distance of its start above the view. */
   #anchor() {
     if (this.#view.top <= 0 || !this.#items.length) return null;
     const at = this.#itemAt(this.#view.top);
     return { key: this.#with.key(this.#items[at]), offset: this.#view.top - this.#tops[at] };
   }
 
-  /** Scroll so that what was at the top of the view is there again. */
+  /** Scroll so that the same item is at the top of the view again. */
   #keep(anchor) {
     if (!anchor) return;
     const at = this.#items.findIndex((item) => this.#with.key(item) === anchor.key);

@@ -8,7 +8,7 @@ import { askForLine } from "./modal.js";
 import { makeAnswered, makeQuestion, taskLink, updateQuestion } from "./question.js";
 import { time } from "./time.js";
 
-const CLEARED = "cleared-timelines"; // by root of the board: the newest entry that the person wants to see no more
+const CLEARED = "cleared-timelines"; // root of the board → the newest entry that the person has cleared
 const LEVELS = { info: "Information", success: "Success", warning: "Warning" };
 const WIDE = window.matchMedia("(min-width: 1200px)");
 
@@ -16,7 +16,7 @@ export class Workspace {
   #state;
   #host;
   #on;
-  #known = null; // ids of the questions that were shown before
+  #known = null; // ids of questions already shown
   #questions = element("div", { class: "stack" });
   #agents = element("ul", { class: "agents", role: "list" });
   #timeline = element("ol", { class: "timeline", role: "list" });
@@ -59,7 +59,7 @@ export class Workspace {
     return !this.#host.hidden;
   }
 
-  /** Open it as it was left, or as the window is wide enough. */
+  /** Restore whether it was open; by default, open it in a wide window. */
   begin() {
     const left = kept("workspace");
     this.#host.hidden = !(WIDE.matches && left !== "closed");
@@ -73,7 +73,7 @@ export class Workspace {
     this.#on.toggled(open, true);
   }
 
-  /** Open it where a question can be answered, the first if none is named. */
+  /** Open it at a question, by default the first. */
   show(questionId) {
     if (!this.isOpen) this.toggle(true);
     const found = questionId && this.#questions.querySelector(`[data-question="${CSS.escape(questionId)}"]`);

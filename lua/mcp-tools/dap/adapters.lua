@@ -1,35 +1,35 @@
 --- Facts about each debugger, as data. No code names a debugger.
 ---
 --- By name of the debugger:
----   types     what configurations call it
----   command   a part of the command that starts it, to know it under any other type
----   program   'file' if `program` must be one; else the debugger judges it
----   defaults  keys of a configuration by request, where neither the caller nor the user has set them; `{cwd}` is the
----             working directory, `{program_dir}` the program's directory. `env` is merged
+---   types     its names in configurations
+---   command   a part of its command line, which identifies it under any other type
+---   program   'file' if `program` must be an existing file; otherwise the debugger checks it
+---   defaults  keys of a configuration by request, unless the caller or the user has set them; `{cwd}` is the working
+---             directory, `{program_dir}` the program's directory. `env` is merged
 ---   address   the key that holds `host` and `port` of an attach request as one table
----   remote    an attach request with a port and these keys means a debugger that serves at that address
----   pid       a pattern of the process in a session's name, for a debugger that tells it nowhere else, and that says that
----             a program has ended while it still runs
+---   remote    keys that, in an attach request with a port, mean a debugger that already listens at that address
+---   pid       a pattern of the process id in a session's name, for a debugger that reports it nowhere else, and that
+---             reports the end of a program that still runs
 ---   setup     requests after `initialized`, each with its arguments
----   executable  as defaults, where nvim-dap starts the adapter itself and speaks with it by its output
----   exceptions  the adapter's filters by what `break_on_exceptions` may say: uncaught, raised, user
----   scopes    patterns of the scopes whose variables are shown at a stop; else the locals alone
----   hidden    patterns of variables that are none of the program's
----   page      what gives the elements `{start}` to `{end}`, from 0, of `{expression}`, where the debugger lists only the
----             first ones of many: `named` if elements have names (it fails for any other value, and is tried first),
----             `numbered` else; `most`, how many at once, one less than it lists; and `more`, the type or name of what it
----             lists in the place of the others
----   chatter   lines in output and traces that are the debugger's own: patterns that `begins` one, and that `goes_on`
----   context   the context of an evaluation if the caller says none; else it is `repl`
----   exit      patterns that find the exit code in what the debugger prints, if it sends no `exited`
----   not_it    patterns of source paths that are the language's own: an exception is shown where the program's code is
----   terminal  what `dap_run` takes to start the program in a terminal of Neovim's, which gives it standard input
----   notes     what to know about a stop: `text` is found in its description
----   undecided a pattern of what it says of a breakpoint of which it does not know yet whether there is code
----   plain_end a pattern of exceptions that only end the program: `uncaught` does not mean them
----   started   keys of a launch with which the adapter asks us to start the program, where it knows too little of one
----             that it starts itself: its exit code, for example
----   example   how to configure it
+---   executable  like `defaults`, for an adapter that nvim-dap starts and talks to over stdio
+---   exceptions  the adapter's filters for each value of `break_on_exceptions`: uncaught, raised, user
+---   scopes    patterns of the scopes whose variables are shown at a stop; default: only the locals
+---   hidden    patterns of variables that do not belong to the program
+---   page      an expression for the elements `{start}` to `{end}`, from 0, of `{expression}`, if the debugger lists
+---             only the first of many: `named` for elements with names (fails for any other value, and is tried first),
+---             `numbered` otherwise; `most`, the size of a page, one less than the debugger lists; and `more`, the type
+---             or name of its placeholder for the others
+---   chatter   the debugger's own lines in output and traces: patterns of first lines (`begins`) and others (`goes_on`)
+---   context   the default context of an evaluation, if it is not `repl`
+---   exit      patterns of the exit code in the debugger's output, if it sends no `exited`
+---   not_it    patterns of the language's own source paths: an exception is shown in the program's code instead
+---   terminal  the argument of `dap_run` that starts the program in a Neovim terminal, which gives it standard input
+---   notes     remarks on a stop whose description contains `text`
+---   undecided a pattern of its message for a breakpoint at a place where code may still be loaded
+---   plain_end a pattern of exceptions that only end the program: `uncaught` does not include them
+---   started   keys of a launch that make the adapter ask us to start the program, if it reports too little about one
+---             that it starts itself: no exit code, for example
+---   example   an example configuration
 return {
   debugpy = {
     types = { 'python', 'debugpy' },
@@ -38,15 +38,15 @@ return {
     defaults = {
       launch = {
         cwd = '{cwd}',
-        console = 'internalConsole', -- a terminal opens a window and sends no output events
+        console = 'internalConsole', -- a terminal would open a window and send no output events
         redirectOutput = true,
         showReturnValue = true, -- among the variables, after a step
-        env = { PYTHONUNBUFFERED = '1' }, -- or output comes late
+        env = { PYTHONUNBUFFERED = '1' }, -- without it, output is delayed
       },
     },
-    -- nvim-dap would start a second adapter for a child, which waits for ever: children run without a debugger then.
+    -- nvim-dap would start a second adapter for a child, which would wait forever: children run without a debugger.
     executable = { launch = { subProcess = false } },
-    -- By default a condition that raises counts as false, without a word.
+    -- By default a condition that raises an error counts as false, without a message.
     setup = { { 'setDebuggerProperty', { skipSuspendOnBreakpointException = {} } } },
     terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'raised' }, user = { 'userUnhandled' } },
@@ -78,8 +78,8 @@ return {
     defaults = {
       launch = {
         cwd = '{cwd}',
-        dlvCwd = '{program_dir}', -- it builds there, which must be inside the module
-        outputMode = 'remote', -- or there are no output events
+        dlvCwd = '{program_dir}', -- the directory of the build, which must be in the module
+        outputMode = 'remote', -- the default sends no output events
         hideSystemGoroutines = true,
       },
     },
@@ -97,9 +97,9 @@ return {
     command = 'lldb-',
     program = 'file',
     defaults = {
-      launch = { cwd = '{cwd}', enableAutoVariableSummaries = true }, -- or a struct is shown as its address
+      launch = { cwd = '{cwd}', enableAutoVariableSummaries = true }, -- otherwise a struct is shown as its address
     },
-    context = 'watch', -- in `repl` the expression `c` is the command `continue`
+    context = 'watch', -- in `repl`, the expression `c` is the command `continue`
     terminal = 'runInTerminal=true',
     exceptions = { raised = { 'cpp_throw' } },
     chatter = { begins = { '^error: .*DW_TAG_' } },
@@ -125,7 +125,7 @@ return {
     program = 'file',
     defaults = { launch = { cwd = '{cwd}', terminal = 'console' } },
     terminal = 'terminal=integrated',
-    context = 'watch', -- `repl` takes LLDB's commands alone
+    context = 'watch', -- `repl` accepts only LLDB commands
     exceptions = { raised = { 'cpp_throw' } },
     exit = { 'Process exited with code (%-?%d+)' },
     chatter = {
@@ -151,17 +151,17 @@ return {
     defaults = {
       launch = {
         cwd = '{cwd}',
-        outputCapture = 'std', -- or console.error and the trace of an uncaught error are lost
+        outputCapture = 'std', -- the default loses console.error and the trace of an uncaught error
       },
     },
-    started = { console = 'integratedTerminal' }, -- else no exit code is known
+    started = { console = 'integratedTerminal' }, -- otherwise there is no exit code
     terminal = 'console=integratedTerminal',
     exceptions = { uncaught = { 'uncaught' }, raised = { 'all' } },
     scopes = { '^Block', '^Local', '^Closure' },
     hidden = { '^this$' },
     exit = { 'Process exited with code (%-?%d+)' },
     pid = '%s*%[(%d+)%]$',
-    undecided = 'provisionalBreakpoint', -- of a short program often to its end
+    undecided = 'provisionalBreakpoint', -- for a short program, often until its end
     chatter = {
       begins = {
         '^Debugger attached',

@@ -6,7 +6,7 @@ local task = require('mcp-tools.task')
 
 local M = {}
 
-M.WITHIN = 10000 -- milliseconds that an adapter has for an answer
+M.WITHIN = 10000 -- milliseconds for an adapter's answer
 
 --- Wait until `condition()` is true, and return what it returned; nil at the deadline.
 function M.wait(condition, milliseconds, call)
@@ -43,7 +43,7 @@ function M.wait(condition, milliseconds, call)
   end)
 end
 
---- The response to a request; or nil, why there is none (the adapter's words if it has any), and whether time was up.
+--- The response to a request; or nil, the reason (the adapter's message if there is one), and whether time was up.
 function M.outside(start)
   local ok, problem = task.await(function(resume)
     vim.schedule(function()
@@ -53,12 +53,12 @@ function M.outside(start)
   return ok, problem
 end
 
--- What ends a request without an answer.
+-- The events that end a request without an answer.
 local function session_is_gone(record)
   return sessions.is_over(record) or not record.session or record.session.closed
 end
 
---- The response to a request; or nil, why there is none (in the adapter's words if it has any), and whether time is up.
+--- The response to a request; or nil, the reason (the adapter's message if there is one), and whether time is up.
 function M.ask(record, command, arguments, call, milliseconds)
   milliseconds = milliseconds or M.WITHIN
   if session_is_gone(record) then

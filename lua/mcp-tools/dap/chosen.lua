@@ -5,7 +5,7 @@ local task = require('mcp-tools.task')
 local M = {}
 
 --- The argument of the tools.
-M.ARG = { type = 'string', description = 'name of a session, if several run' }
+M.ARG = { type = 'string', description = 'its name, if several run' }
 
 -- The session of a family that is spoken of: the one that is stopped, else the last that runs; the first may only have
 -- started others.

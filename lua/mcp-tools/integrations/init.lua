@@ -1,4 +1,4 @@
---- Programs that the bridge is registered with by itself: a module `mcp-tools.integrations.<name>` for each.
+--- Programs with which the bridge registers itself: a module `mcp-tools.integrations.<name>` for each.
 ---
 --- Such a module has `setup()`, which begins to watch for its program and returns nil, or why it cannot; and may have
 --- `stop()`, which ends that.
@@ -7,9 +7,9 @@ local config = require('mcp-tools.config')
 local M = {}
 
 local loaded = {} -- by name: the module
-M.missing = {} -- by name of one that is wanted: why it does nothing
+M.missing = {} -- name of a requested integration → why it is inactive
 
--- Nil, or why it does nothing. An integration that fails must not end the user's configuration.
+-- Nil, or why it is inactive. A failing integration must not end the user's configuration.
 local function start(name)
   local found, integration = pcall(require, 'mcp-tools.integrations.' .. name)
   if not found then
@@ -32,7 +32,7 @@ local function stop(name)
   end
 end
 
---- Set up those that are turned on, and stop those that no longer are.
+--- Set up the enabled ones, and stop the others.
 function M.load()
   local wanted = config.get().integrations
   M.missing = {}

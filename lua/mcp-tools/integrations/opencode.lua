@@ -1,7 +1,7 @@
 --- OpenCode: while opencode.nvim (sudo-tee/opencode.nvim) has a server, the bridge runs and is registered with it.
 ---
 --- opencode.nvim may publish its server before the server has a URL, and keep it after the URL is gone; so what counts is
---- the URL, and it is looked at whenever one of its promises or events tells of a change.
+--- the URL, which is read whenever one of its promises or events reports a change.
 local bridge = require('mcp-tools.bridge')
 local http = require('mcp-tools.integrations.http')
 
@@ -14,7 +14,7 @@ local group -- of autocommands; nil unless it is set up
 local state -- opencode.nvim's module
 local server -- opencode.nvim's server object
 local target -- the URL that the bridge is for
-local give_up -- ends the registration that is under way
+local give_up -- cancels the current registration
 
 local function tell(problem)
   vim.notify(('mcp-tools: OpenCode at %s refused the bridge: %s'):format(target, problem), vim.log.levels.WARN)
@@ -124,7 +124,7 @@ local function follow(new)
   look()
 end
 
--- Kept, so that opencode.nvim knows it again.
+-- Kept so that opencode.nvim recognizes it.
 local function on_server(_, new)
   if group then
     vim.schedule(function()

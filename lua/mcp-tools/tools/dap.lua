@@ -6,14 +6,14 @@ local NO_DAP = 'nvim-dap is not installed; install https://codeberg.org/mfussene
 local WAIT_MS = {
   type = 'integer',
   default = 30000,
-  description = 'longest wait in milliseconds; then the answer is `pending`',
+  description = 'longest wait in milliseconds, then `pending`',
 }
 
 local function waits(default)
   return {
     type = 'boolean',
     default = default,
-    description = 'wait for the next stop or the end, and return it',
+    description = 'answer with the next stop or the end',
   }
 end
 
@@ -49,14 +49,14 @@ local BOUND = '; answers where it was bound'
 local CONTEXTS = { 'repl', 'watch', 'hover', 'variables', 'clipboard' }
 local CATEGORIES = { 'all', 'stdout', 'stderr', 'console', 'important', 'telemetry' }
 
--- Arguments, and the session among them.
+-- The arguments, with the one for the session added.
 local function with_session(args)
   args.session = require('mcp-tools.dap.chosen').ARG
   return args
 end
 
--- The tools that resume a program. They wait for the result, within a bound: a call that only says that the
--- program runs costs another.
+-- The tools that resume a program. They wait for the result, within a time limit: an answer that only says that the
+-- program is running would need a second call.
 local function resuming(name, request, description, wait_default)
   return {
     name = name,
@@ -72,7 +72,7 @@ local function resuming(name, request, description, wait_default)
   }
 end
 
--- The tools that look at a stopped program.
+-- The tools that inspect a stopped program.
 local function looking(name, description, args, look, read_only)
   return {
     name = name,
@@ -356,7 +356,7 @@ local function inspection_tools()
   }
 end
 
---- The tools; nil and why there are none without nvim-dap.
+--- The tools; nil and the reason if nvim-dap is missing.
 function M.tools()
   if not pcall(require, 'dap') then
     return nil, NO_DAP

@@ -1,4 +1,4 @@
---- Problems reported by language servers and linters, and what is not known yet.
+--- Diagnostics of language servers and linters, and which are still missing.
 local task = require('mcp-tools.task')
 local text = require('mcp-tools.text')
 
@@ -7,12 +7,12 @@ local M = {}
 local NAMES = { 'error', 'warn', 'info', 'hint' }
 local MOST_NAMED = 10 -- buffers in one sentence
 
--- What was heard: by client id, by file name, { version: which text it is of, said: whether the server said so,
--- first: the text when it first spoke }. An empty list of diagnostics leaves no other trace than that it came.
+-- Received diagnostics: by client id, by file name, { version: of the text, said: whether the server sent the version,
+-- first: the version of the text when the first ones came }. An empty list leaves no other trace.
 local heard = {}
 local listening = false
 
--- `bufnr()` would take the name for a pattern.
+-- `bufnr()` would treat the name as a pattern.
 local function buffer_named(name)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_get_name(buffer) == name then
@@ -55,7 +55,7 @@ local function listen()
   end)
 end
 
--- Why it is not known what `client` says of the text that `buffer` has now; nil if it is known.
+-- Why diagnostics of `client` for the current text of `buffer` are missing; nil if there are none missing.
 local function doubt(client, buffer)
   if not client.initialized then
     return 'is starting'

@@ -1,10 +1,10 @@
---- What the language clients of this Neovim know: hover and symbols.
+--- Hover and symbols, from the language clients of this Neovim.
 local task = require('mcp-tools.task')
 local text = require('mcp-tools.text')
 
 local M = {}
 
-M.within = 10000 -- milliseconds that a server has
+M.within = 10000 -- milliseconds for a server's answer
 
 local function names(clients)
   local found = {}
@@ -14,7 +14,7 @@ local function names(clients)
   return table.concat(found, ', ')
 end
 
--- The clients of `buffer` that answer `method`, at least one. Ends the tool if there is none.
+-- The clients of `buffer` that support `method`, at least one. Ends the tool if there is none.
 local function clients_for(buffer, method)
   local attached = vim.lsp.get_clients({ bufnr = buffer })
   local able = vim.tbl_filter(function(client)
@@ -35,7 +35,7 @@ local function clients_for(buffer, method)
   task.fail('no language client is attached to %s', text.shown(buffer))
 end
 
--- Ask them all: a list of { client, result } or { client, problem }. A client that ends never answers.
+-- The answers of all clients: a list of { client, result } or { client, problem }. A client that ends never answers.
 local function ask(call, buffer, clients, method, params_for)
   local answers, left, pending, watching = {}, #clients, {}, nil
   local function clean_up()
@@ -88,7 +88,7 @@ local function ask(call, buffer, clients, method, params_for)
   return answers
 end
 
--- The answers that have something, and a sentence for each client that failed. Ends the tool if all failed.
+-- The answers that are not empty, and a sentence for each client that failed. Ends the tool if all failed.
 local function sorted_out(answers)
   local good, failed = {}, {}
   for _, one in ipairs(answers) do
@@ -104,7 +104,7 @@ local function sorted_out(answers)
   return good, failed
 end
 
--- Where a hover is wanted: buffer, line, byte, text of the line.
+-- The position for a hover: buffer, line, byte, text of the line.
 local function place(args)
   local buffer = text.loaded_buffer(args.bufnr)
   local line, character = args.line, args.col
@@ -127,7 +127,7 @@ local function place(args)
   return buffer, line, byte, content
 end
 
--- Markdown of MarkupContent, MarkedString or a list of these.
+-- The Markdown of MarkupContent, MarkedString or a list of these.
 local function markdown(contents)
   if type(contents) == 'string' then
     return contents
@@ -174,7 +174,7 @@ local lsp_hover = {
   end),
 }
 
--- Append DocumentSymbols with all that is in them, or SymbolInformation.
+-- Append DocumentSymbols with their children, or SymbolInformation.
 local function append(found, symbols, container, make)
   for _, symbol in ipairs(symbols) do
     local range = symbol.selectionRange or symbol.location and symbol.location.range

@@ -4,20 +4,20 @@ local text = require('mcp-tools.text')
 
 local M = {}
 
-local DEEPEST = 30 -- branches of branches
+local DEEPEST = 30 -- limit on nested branches
 
 local function time(seconds)
   return os.date('!%Y-%m-%dT%H:%M:%SZ', seconds)
 end
 
--- The newest `limit` changes of a branch, and whether something was left out. The alternatives to a change are a chain
--- in Neovim's answer, each in the first change of the one before; here they are a list.
+-- The newest `limit` changes of a branch, and whether any were left out. In Neovim's answer the alternatives to a change
+-- form a chain, each nested in the first change of the previous one; the result has them as a list.
 local function compact(entries, limit, depth)
   local shown, cut = {}, #entries > limit
   for index = math.max(1, #entries - limit + 1), #entries do
     local entry = entries[index]
     local one = { seq = entry.seq, time = time(entry.time), save = entry.save }
-    -- Those of the first change of an alternative are in the list already.
+    -- The alternatives to the first change of an alternative are already in the list.
     local other = (index > 1 or depth == 1) and entry.alt or nil
     while other and other[1] do
       one.alternates = one.alternates or {}

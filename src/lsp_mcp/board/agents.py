@@ -127,8 +127,8 @@ def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> Non
         return
     held = sa.select(tasks.c.id, tasks.c.title, tasks.c.revision).where(tasks.c.claimed_by == actor.id)
     claims = at.connection.execute(held).all()
-    asked = sa.select(questions.c.id).where(questions.c.agent == actor.id).limit(1)
-    if claims or at.connection.execute(asked).first():
+    query = sa.select(questions.c.id).where(questions.c.agent == actor.id).limit(1)
+    if claims or at.connection.execute(query).first():
         gone = sa.update(agents).values(connected=False, process="", last_seen=at.now)
         at.connection.execute(gone.where(agents.c.id == actor.id))
     else:

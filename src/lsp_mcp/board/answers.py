@@ -50,10 +50,10 @@ class Answers:
         try:
             question = await self._board.read(lambda at: talk.get(at, id_))
         except LspMcpError as error:
-            log.warning("the agent that asked %s is not told of the answer: %s", id_, error)
+            log.warning("the agent that asked %s could not be notified of the answer: %s", id_, error)
             return
-        told = {"questionId": id_, "question": question["question"], "answer": talk.shown(question)}
-        await self._send(str(question["agent"]), told)
+        payload = {"questionId": id_, "question": question["question"], "answer": talk.shown(question)}
+        await self._send(str(question["agent"]), payload)
 
     async def _news(self, agent: str, text: str) -> None:
         """Record an event that concerns that agent: it is reported now or later."""
@@ -61,10 +61,10 @@ class Answers:
             self._participants.tell(key, text)
         await self._send(agent, {"message": text})
 
-    async def _send(self, agent: str, told: dict[str, str]) -> None:
+    async def _send(self, agent: str, payload: dict[str, str]) -> None:
         for key in self._participants.keys(agent):
             if tell := self._participants.reached.get(key):
                 try:
-                    await tell(_LOGGER, told)
+                    await tell(_LOGGER, payload)
                 except Exception as error:  # noqa: BLE001 (a connection that breaks now ends by itself)
-                    log.info("an answer is not told to a connection: %s", error)
+                    log.info("an answer could not be sent to a connection: %s", error)

@@ -181,7 +181,7 @@ class Board:
             try:
                 await self._alive()
             except LspMcpError as error:
-                log.warning("no sign of life can be given on the board: %s", error)
+                log.warning("the heartbeat on the board cannot be written: %s", error)
 
     async def _alive(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, self.store.check)

@@ -95,7 +95,7 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
     if not force:
         raise ConflictError(
             f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. Nothing was changed: add a comment, "
-            f"take another task, or pass force=true, of which {holder} is told."
+            f"take another task, or pass force=true, which notifies {holder}."
         )
     tell_holder(at, row, f"{at.actor.name} changed {row['id']}, on which {holder} works; read it again")
     return {"overrode": holder}

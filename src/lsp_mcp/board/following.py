@@ -132,7 +132,7 @@ class PostgresFollower:
                         else:
                             look()
             except psycopg.Error as error:
-                log.warning("the board does not hear of others' changes: %s", error)
+                log.warning("changes by other processes are not received: %s", error)
                 await asyncio.sleep(_PAUSE)
 
     def tell(self, activity: Activity) -> None:

@@ -55,11 +55,11 @@ def expect(at: Transaction, kind: Kind, ref: str, revision: int, expected: int |
     """Raises ConflictError unless `revision` is the expected one, if given; the message lists the changes since."""
     if expected is None or expected == revision:
         return
-    told = "; ".join(f"{one['who']}: {one['message']}" for one in entries(at, kind, ref, after=expected))
+    changes = "; ".join(f"{one['who']}: {one['message']}" for one in entries(at, kind, ref, after=expected))
     name = ref if kind == "task" else f"{kind} {ref}"
     raise ConflictError(
         f"{name} has revision {revision}, not {expected}"
-        + (f"; since then: {told}" if told else "")
+        + (f"; since then: {changes}" if changes else "")
         + f". Nothing was changed: read it with get_{kind}, then try again."
     )
 

@@ -106,9 +106,9 @@ def _box(boxes: Sequence[Box], item: str) -> Box:
     found = same or [box for box, text in zip(boxes, texts, strict=True) if wanted and wanted in text]
     if len(found) == 1:
         return found[0]
-    told = first_few([f"{number} {box.text[:60]}" for number, box in enumerate(boxes, 1) if box in (found or boxes)])
+    listed = first_few([f"{number} {box.text[:60]}" for number, box in enumerate(boxes, 1) if box in (found or boxes)])
     what = "is the text of several checkboxes; pass a number" if found else "is not a checkbox of the description"
-    raise CallerError(f"{item[:60]!r} {what}: {told or 'it has none'}.")
+    raise CallerError(f"{item[:60]!r} {what}: {listed or 'it has none'}.")
 
 
 def _joined(text: str, content: str) -> str:

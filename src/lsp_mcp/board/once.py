@@ -23,7 +23,7 @@ class Key:
     """The identity of a call: the text that its caller chose, and a hash of its arguments."""
 
     text: str
-    asked: str
+    digest: str
 
     def __post_init__(self) -> None:
         """Raises CallerError if others could use the same text."""
@@ -44,10 +44,10 @@ def once(at: Transaction, key: Key, work: Work[Any]) -> Any:
     found = at.connection.execute(sa.select(calls.c.asked, calls.c.answered).where(calls.c.key == key.text)).first()
     if found is None:
         result = work(at)
-        at.put(sa.insert(calls).values(key=key.text, asked=key.asked, answered=result, at=at.now))
+        at.put(sa.insert(calls).values(key=key.text, asked=key.digest, answered=result, at=at.now))
         newest = sa.select(sa.func.max(calls.c.id)).scalar_subquery()
         at.put(sa.delete(calls).where(calls.c.id <= newest - _KEPT))
         return result
-    if found.asked != key.asked:
+    if found.asked != key.digest:
         raise CallerError(f"the idempotency key {key.text!r} was used for another call; choose a new one.")
     return found.answered

@@ -280,7 +280,7 @@ class Store:
                 same = [columns[name] == value for name, value in first.items()]
                 return connection.execute(sa.select(columns.seq).where(*same)).first() is not None
         except DBAPIError as error:
-            log.info("whether a change was stored cannot be asked: %s", error)
+            log.info("it is unknown whether a change was stored: %s", error)
             return False
 
     # --- both --------------------------------------------------------------------------------------

@@ -287,8 +287,8 @@ def _message(said: Mapping[str, Any], moved: str) -> str:
     names = {"depends_on": "dependencies"}
     if set(said) == {"archived"}:
         return "put into the archive" if said["archived"][1] else "taken out of the archive"
-    told = [names.get(name, name) for name in said if not (moved and name in ("stage", "status"))]
-    return "; ".join(part for part in (f"changed {', '.join(told)}" if told else "", moved) if part)
+    fields = [names.get(name, name) for name in said if not (moved and name in ("stage", "status"))]
+    return "; ".join(part for part in (f"changed {', '.join(fields)}" if fields else "", moved) if part)
 
 
 def _set_tags(at: Transaction, id_: str, tags: Sequence[str]) -> None:

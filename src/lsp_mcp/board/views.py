@@ -136,7 +136,7 @@ def get(at: Transaction, typed: str) -> Task:
     row_ = row(at, typed)
     id_ = row_["id"]
     needs, needed = dependencies.of(at, id_)
-    asked = sa.select(questions).where(questions.c.task == id_).order_by(questions.c.asked_at)
+    query = sa.select(questions).where(questions.c.task == id_).order_by(questions.c.asked_at)
     (shown,) = _with_waiting(at, [one(at, id_)])
     return {
         **shown,
@@ -145,7 +145,7 @@ def get(at: Transaction, typed: str) -> Task:
         "depends_on": needs,
         "needed_by": needed,
         "anchors": anchors_of(at, id_),
-        "questions": [dict(one) for one in at.connection.execute(asked).mappings()],
+        "questions": [dict(one) for one in at.connection.execute(query).mappings()],
         "comments": comments_of(at, id_),
         "history": history.entries(at, "task", id_),
     }

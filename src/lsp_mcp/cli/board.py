@@ -61,11 +61,14 @@ def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, d
         ConfigError: the database's URL cannot be used.
         UnavailableError: no board is running.
     """
-    if link := _link(flags, token(given_token), [port] if port else DEV_PORTS if dev else PORTS):
+    ports = [port] if port else DEV_PORTS if dev else PORTS
+    if link := _link(flags, token(given_token), ports):
         return link
     root, database = _database(flags)
+    where = f"port {port}" if port else f"ports {ports[0]} to {ports[-1]}; --port N looks on another"
     raise UnavailableError(
-        f"no board is running for the database {database}; start one with: lsp-mcp board --workspace-root {root}"
+        f"no board is running for the database {database} (looked on {where}); start one with: lsp-mcp board "
+        f"--workspace-root {root}"
     )
 
 

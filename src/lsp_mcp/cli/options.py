@@ -18,6 +18,7 @@ from click.core import ParameterSource
 
 from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.cli.help import ServerOption
+from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.choosing import choose_adapters
@@ -350,9 +351,10 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
 def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
     """Each flag with its kind and its help, for the adapters `names`."""
     seconds: dict[str, Any] = {"show_default": True, "metavar": "SECONDS"}
+    toolsets = of_names(lambda: TOOLSET_NAMES)
     return {
         "--backend": (
-            {"multiple": True, "metavar": "NAME"},
+            {"multiple": True, "metavar": "NAME", "shell_complete": of_names(lambda: [*names, _NVIM, _DAP])},
             f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim, or dap to debug "
             "without any. Default: what the files in the workspace root call for.",
         ),
@@ -391,10 +393,13 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "Share the index with your editor's language server, instead of a private one.",
         ),
         "--toolset": (
-            {"multiple": True, "metavar": "NAME"},
+            {"multiple": True, "metavar": "NAME", "shell_complete": toolsets},
             f"Offer these tools too, repeatable ({', '.join(TOOLSET_NAMES)}).",
         ),
-        "--without-toolset": ({"multiple": True, "metavar": "NAME"}, "Don't offer these tools, repeatable."),
+        "--without-toolset": (
+            {"multiple": True, "metavar": "NAME", "shell_complete": toolsets},
+            "Don't offer these tools, repeatable.",
+        ),
         "--allow-method": (
             {"multiple": True, "metavar": "METHOD"},
             "LSP method to pass through in addition to the read-only ones, repeatable.",

@@ -75,7 +75,7 @@ def _told_token(given: str | None) -> str:
     return token(given)
 
 
-def share_on(port: int, asked: DaemonRequest, *, given_token: str | None, host: str = LOCAL) -> None:
+def share_on(port: int, request: DaemonRequest, *, given_token: str | None, host: str = LOCAL) -> None:
     """Run on HTTP until a signal comes, as a door of the daemon that sessions share.
 
     Returns if there can be no such daemon, which is told.
@@ -84,7 +84,7 @@ def share_on(port: int, asked: DaemonRequest, *, given_token: str | None, host: 
         ConfigError: the address, the token or the daemon's flags cannot be used.
     """
     try:
-        line = Line(asked)
+        line = Line(request)
         line.agree()
         line.close()
     except RefusedError as error:
@@ -96,7 +96,7 @@ def share_on(port: int, asked: DaemonRequest, *, given_token: str | None, host: 
     from lsp_mcp.server.http import listen
     from lsp_mcp.server.shared_http import serve_shared
 
-    asyncio.run(serve_shared(asked, listen(port, host), secret))
+    asyncio.run(serve_shared(request, listen(port, host), secret))
 
 
 async def _serve_http(

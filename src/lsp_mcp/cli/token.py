@@ -31,7 +31,7 @@ def token(given: str | None) -> str:
     try:
         return _kept_token()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"the token cannot be kept ({error}); choose one with {TOKEN_VARIABLE}") from None
+        raise ConfigError(f"the token cannot be stored ({error}); choose one with {TOKEN_VARIABLE}") from None
 
 
 def _kept_token() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from lsp_mcp.backend import Backend, Report
-from lsp_mcp.cache_folders import cache_folder, checkouts_gone
+from lsp_mcp.cache_folders import cache_folder, checkouts_gone, why_not_kept
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import LspMcpError
@@ -35,35 +35,41 @@ class Warmed:
 
 
 def warm(flags: ServerFlags, *, as_json: bool) -> int:
-    """Build the indexes and caches of every language server; the exit status, 1 if one is incomplete.
+    """Build the indexes and caches of every language server; the exit status, 1 if one is incomplete or cannot be kept.
 
     Raises:
         ConfigError: see `ServerFlags.sessions`.
     """
     _compile()
-    gone = checkouts_gone()  # before the first index is made: those of checkouts that are gone go then
     if "--ready-timeout" not in flags.given:
         flags = replace(flags, ready_timeout=_READY_TIMEOUT)
     running = flags.running()
+    root = running.code.workspace.root
+    gone = checkouts_gone(root)  # before the first index is made: those of checkouts that are gone go then
     try:
         done = asyncio.run(_warm(running))
     finally:
         running.kill()
+    problem = why_not_kept(root)
     if as_json:
-        shown = [{**vars(one), "seconds": round(one.seconds, 1)} for one in done]
-        click.echo(
-            json.dumps({"cache": str(cache_folder()), "servers": shown, "not_used": list(map(str, gone))}, indent=2)
-        )
+        about = {
+            "cache": str(cache_folder()),
+            "problem": problem,
+            "servers": [{**vars(one), "seconds": round(one.seconds, 1)} for one in done],
+            "not_used": list(map(str, gone)),
+        }
+        click.echo(json.dumps(about, indent=2))
     else:
         for one in done:
             indexed = f", {one.indexed:,} files in its index" if one.indexed is not None else ""
             said = f"incomplete: {one.problem}" if one.problem else f"built in {one.seconds:.1f} s{indexed}"
             click.echo(visible_lines(f"{one.server}: {said}"))
-        for root in gone:
+        for other in gone:
             what = "its paths are absolute, so it was built again for this checkout"
-            click.echo(visible_lines(f"not used: what was kept for {root}, which is not there any more ({what})"))
-        click.echo(f"kept in {cache_folder()} for {running.code.workspace.root}, and where its servers keep their own")
-    return 1 if any(one.problem for one in done) else 0
+            click.echo(visible_lines(f"not used: what was kept for {other}, which is not there any more ({what})"))
+        kept = f"in {cache_folder()} for {root}, and where its servers keep their own"
+        click.echo(visible_lines(f"not kept: {problem}" if problem else f"kept {kept}"))
+    return 1 if problem or any(one.problem for one in done) else 0
 
 
 def _compile() -> None:

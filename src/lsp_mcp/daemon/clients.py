@@ -89,10 +89,15 @@ class Serving(Protocol):
 
 
 class Clients:
-    """Serves each connection as a session of its own."""
+    """Serves each connection as a session of its own.
 
-    def __init__(self, served: str, serving: Serving, stop: asyncio.Event) -> None:
-        self._served = served
+    The first door, which started this daemon, says what it serves: only a door of the same version can compute that,
+    and it may be older than this program.
+    """
+
+    def __init__(self, root: str, serving: Serving, stop: asyncio.Event) -> None:
+        self._root = root
+        self._served = ""  # see `DaemonRequest.served`
         self._serving = serving
         self._stop = stop
         self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
@@ -182,7 +187,9 @@ class Clients:
             if hello["tell"] == "stop":
                 self._stop.set()
             return
-        if hello.get("served") != self._served:
+        served = hello.get("served", "")
+        self._served = self._served or served
+        if served != self._served:
             await answer({"refused": "the daemon of that name serves something else"})
             return
         if self._retired:
@@ -248,7 +255,7 @@ class Clients:
             "rss": process.memory_info().rss,
             "servers": list(filter(None, map(_server, process.children(recursive=True)))),
             "version": __version__,
-            "root": self._served.split("\0")[0],
+            "root": self._root,
             "since": self._since,
             "clients": list(self._doors.values()),
         }
@@ -300,4 +307,4 @@ def refuse(listening: socket.socket, why: str) -> None:
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(65536)  # its hello: unread data would discard the answer
             except OSError as error:
-                log.info("a door did not hear it: %s", error)
+                log.info("a client could not be notified: %s", error)

@@ -24,9 +24,9 @@ from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Door, Session, refuse
 from lsp_mcp.daemon.memory import Memory, default_limit
 from lsp_mcp.daemon.neovims import NeovimClientele
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
-from lsp_mcp.door.request import DaemonRequest, relevant
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.server.imports import SDK, importing
+from lsp_mcp.server.turns import Turns
 from lsp_mcp.sessions.resting import Resting
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 _MIB = 1024 * 1024
 _CLIENTS_NEED = ("lsp_mcp.server.offer", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
 _MOST_SHELLS = 20  # sets of flags whose tools are cached for calls from the shell
-_AT_ONCE = 8  # concurrent calls of one client: a flood must not delay others
 
 
 def run(name: str, root: str, words: list[str]) -> None:
@@ -48,8 +47,6 @@ def run(name: str, root: str, words: list[str]) -> None:
     Does not return.
     """
     listening = socket.socket(fileno=LISTENER)
-    shape = words[2:] if words[:2] == ["--workspace-root", root] else words
-    served = DaemonRequest(shape, (), root, relevant(os.environ)).served
     place = _Place(name)
     try:
         flags = parsed(words)
@@ -60,7 +57,7 @@ def run(name: str, root: str, words: list[str]) -> None:
         place.leave()
         refuse(listening, why)
         os._exit(1)
-    asyncio.run(_serve(place, listening, flags, running, served, words))
+    asyncio.run(_serve(place, listening, flags, running, root, words))
 
 
 def parsed(words: Sequence[str]) -> ServerFlags:
@@ -93,6 +90,7 @@ class _Serving:
         self._limit = limit
         self._resting = resting
         self._words = words
+        self._turns = Turns()
         self._shell_tools: dict[tuple[str, ...], Here] = {}  # by the flags of calls
 
     def met(self, door: Door) -> None:
@@ -108,7 +106,7 @@ class _Serving:
 
         def session_of(running: Running) -> Session:
             served = Served(running, given.settings(), given.form, given.response_format)
-            return ClientSession(offer_of(served, greeting=greeting, at_once=_AT_ONCE), SDK)
+            return ClientSession(offer_of(served, greeting=greeting, turn=self._turns.of_client().turn), SDK)
 
         return self._clientele.session(door, session_of)
 
@@ -134,10 +132,10 @@ class _Serving:
 
         name, *arguments = words
         try:
-            async with self._clientele.shell(name) as running:
+            async with self._turns.of_client().turn(), self._clientele.shell(name) as running:
                 here = self._here(running, flags)
-                asked = ToolCall(here.flags, name, arguments, as_json="--json" in flags, terminal=terminal)
-                return asdict(await asked.outcome(here, report))
+                tool_call = ToolCall(here.flags, name, arguments, as_json="--json" in flags, terminal=terminal)
+                return asdict(await tool_call.outcome(here, report))
         except (LspMcpError, click.ClickException) as error:
             return _failed(error)
 
@@ -150,13 +148,15 @@ class _Serving:
         from lsp_mcp.cli.call import Here
 
         here: Here | None = None
+        turns = self._turns.of_client()
         async with self._clientele.batch() as running:
 
             async def ask(question: str) -> Json | None:
                 nonlocal here
                 try:
                     here = here or Here(running, self._given(flags))
-                    outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
+                    async with turns.turn():
+                        outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
                     return asdict(outcome) if outcome else None
                 except (LspMcpError, click.ClickException) as error:
                     return _failed(error)
@@ -187,7 +187,7 @@ def _failed(error: LspMcpError | click.ClickException) -> Json:
 
 
 async def _serve(
-    place: _Place, listening: socket.socket, flags: ServerFlags, running: Running, served: str, words: Sequence[str]
+    place: _Place, listening: socket.socket, flags: ServerFlags, running: Running, root: str, words: Sequence[str]
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -204,7 +204,7 @@ async def _serve(
     resting = Resting(running.code, flags.idle_timeout)
     memory = Memory(place.home, limit, running.code.use, resting.rest)
     lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
-    clients = Clients(served, _Serving(running, clientele, words, limit, resting), stop)
+    clients = Clients(root, _Serving(running, clientele, words, limit, resting), stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     stopping = asyncio.create_task(stop.wait())
     over = asyncio.create_task(_over(clientele, clients))

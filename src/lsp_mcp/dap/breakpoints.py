@@ -80,7 +80,7 @@ class Breakpoints:
         """
         text = read_source(path)
         if not 1 <= line <= text.line_count:
-            raise CallerError(f"{path.name} has {text.line_count:,} lines; there is no line {line:,}.")
+            raise CallerError(f"{path.name} has {text.shown_line_count:,} lines; there is no line {line:,}.")
         self.follow([path])
         there = next((one for one in self.of(path) if one.line == line and one.once == once), None)
         made = Breakpoint(

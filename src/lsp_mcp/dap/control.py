@@ -21,7 +21,7 @@ async def pause(session: DebugSession) -> None:
     """
     problems: list[LspMcpError] = []
     session.pausing = True
-    asked = 0
+    paused = 0
     for target in session.live:
         if target.state != "running":
             continue
@@ -30,10 +30,10 @@ async def pause(session: DebugSession) -> None:
         for thread in [*ids[:1], *([] if ids else [0])]:
             try:
                 await target.ask("pause", {"threadId": thread})
-                asked += 1
+                paused += 1
             except LspMcpError as error:
                 problems.append(error)
-    if problems and not asked:
+    if problems and not paused:
         raise problems[0]
 
 

@@ -109,8 +109,8 @@ async def own_thread(session: DebugSession, stop: Stop, root: Path) -> Stop:
     threads = (await quietly(stop.target.ask("threads")) or {}).get("threads") or ()
     numbers = [one.get("id") for one in threads if isinstance(one.get("id"), int)]
     for number in [stop.thread, *(one for one in numbers if one != stop.thread)][:_MOST_THREADS]:
-        asked = {"threadId": number, "startFrame": 0, "levels": _FRAMES}
-        answer = await quietly(stop.target.ask("stackTrace", asked)) or {}
+        arguments = {"threadId": number, "startFrame": 0, "levels": _FRAMES}
+        answer = await quietly(stop.target.ask("stackTrace", arguments)) or {}
         frames = [_frame(one, session.plan.adapter) for one in answer.get("stackFrames") or ()]
         if any((path := frames[index].path) and path.is_relative_to(root) for index in _own(session, frames)):
             return replace(stop, thread=number)

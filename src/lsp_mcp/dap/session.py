@@ -154,10 +154,10 @@ class DebugSession:
 
     async def send_breakpoints(self, paths: Iterable[Path], *, functions: bool = False) -> None:
         """Send the adapters the breakpoints in `paths`, and those on functions."""
-        asked = [target.send_breakpoints(path) for target in self.live for path in paths]
+        requests = [target.send_breakpoints(path) for target in self.live for path in paths]
         if functions:
-            asked += [target.send_functions() for target in self.live]
-        await asyncio.gather(*map(quietly, asked))
+            requests += [target.send_functions() for target in self.live]
+        await asyncio.gather(*map(quietly, requests))
 
     def give_input(self, text: str) -> None:
         """Write to the program's input.
@@ -375,9 +375,9 @@ class DebugSession:
         wanted: tuple[str, ...] = getattr(self.plan.adapter.exceptions, self.plan.break_on)
         found = tuple(name for name in wanted if name in offered)
         if not found and self.plan.break_on != "uncaught":
-            told = f"{self.plan.adapter.name} cannot stop at {self.plan.break_on} exceptions"
-            if told not in self.remarks:
-                self.remarks.append(f"{told}; it has: {', '.join(map(str, offered)) or 'no filters'}")
+            remark = f"{self.plan.adapter.name} cannot stop at {self.plan.break_on} exceptions"
+            if remark not in self.remarks:
+                self.remarks.append(f"{remark}; it has: {', '.join(map(str, offered)) or 'no filters'}")
         return found
 
     async def _until_closed(self, target: Target) -> None:

@@ -292,10 +292,10 @@ class Target:
         self.host.changed()
 
 
-async def quietly(asked: Any) -> Any:
-    """The result of `asked`; None if the adapter refuses it or is gone."""
+async def quietly(request: Any) -> Any:
+    """The result of `request`; None if the adapter refuses it or is gone."""
     try:
-        return await asked
+        return await request
     except LspMcpError as error:
         log.info("not answered: %s", error)
         return None

@@ -67,11 +67,11 @@ async def elements(
     """
     if not reference:
         return []
-    asked: Json = {"variablesReference": reference}
+    arguments: Json = {"variablesReference": reference}
     paged = indexed > 0 and count is not None
     if paged:
-        asked |= {"filter": "indexed", "start": start, "count": count}
-    answer = await quietly(target.ask("variables", asked)) or {}
+        arguments |= {"filter": "indexed", "start": start, "count": count}
+    answer = await quietly(target.ask("variables", arguments)) or {}
     got = [_variable(one) for one in (answer.get("variables") or ())[:_ALL]]
     shown = [one for one in got if not any(re.search(pattern, one.name) for pattern in rules.hidden)]
     if paged and len(got) <= (count or 0):
@@ -79,7 +79,7 @@ async def elements(
     return shown[start : None if count is None else start + count]
 
 
-async def page(target: Target, rules: Rules, expression: str, asked: Json, start: int, count: int) -> list[Variable]:
+async def page(target: Target, rules: Rules, expression: str, scope: Json, start: int, count: int) -> list[Variable]:
     """The same by an expression that lists them; none if there is no such expression.
 
     Elements without names of their own are named by their numbers.
@@ -89,7 +89,7 @@ async def page(target: Target, rules: Rules, expression: str, asked: Json, start
         if not template:
             continue
         part = re.sub(r"\{(expression|start|end)\}", lambda hole: values[hole[1]], template)
-        if (got := await quietly(target.ask("evaluate", {**asked, "expression": part}))) is None:
+        if (got := await quietly(target.ask("evaluate", {**scope, "expression": part}))) is None:
             continue
         found = await elements(target, rules, int(got.get("variablesReference") or 0), count=count)
         if template == rules.page_named:

@@ -121,6 +121,10 @@ class FeedHub:
         """See `Watch.paths`."""
         return self._watch.paths()
 
+    def known(self) -> Iterable[str]:
+        """As `paths`; nothing before the watch has begun."""
+        return self.paths() if self._loop else ()
+
     async def free_readers(self, suffixes: Collection[str]) -> bool:
         """See `hang_up`; for named pipes with the name of a source file."""
         return await hang_up(await asyncio.to_thread(named_pipes, list(self._folders), self._ignored, suffixes))

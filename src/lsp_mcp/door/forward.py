@@ -59,12 +59,12 @@ class Forwarding:
     `greetings` can answer are answered before the daemon serves, and compared with its answer later.
     """
 
-    def __init__(self, asked: DaemonRequest, line: Line | None, greetings: Greetings | None, client: Client) -> None:
+    def __init__(self, request: DaemonRequest, line: Line | None, greetings: Greetings | None, client: Client) -> None:
         """`line` may not have agreed yet; without one, a daemon is found once there is something to ask.
 
         Without `greetings` the daemon answers everything.
         """
-        self._asked = asked
+        self._daemon_request = request
         self._client = client
         self._first = line
         self._line: Line | None = None  # has agreed
@@ -208,10 +208,10 @@ class Forwarding:
                     key = json.dumps(one["id"])
                     _, request = self._pending.pop(key, (b"", {}))
                     self._sent.discard(key)
-                    told = self._answered.pop(key, None)
-                    is_other = self._greetings and self._greetings.learn(told or request, one.get("result"))
-                    if told:
-                        if is_other and told["method"] == "tools/list":
+                    answered = self._answered.pop(key, None)
+                    is_other = self._greetings and self._greetings.learn(answered or request, one.get("result"))
+                    if answered:
+                        if is_other and answered["method"] == "tools/list":
                             yield _CHANGED
                         return
         yield message
@@ -227,7 +227,7 @@ class Forwarding:
                 if line is None:
                     if not self._is_wanted():
                         return None
-                    line = Line(self._asked, resumed=self._was_served, kept=self._kept)
+                    line = Line(self._daemon_request, resumed=self._was_served, kept=self._kept)
                 line.agree()
             except RefusedError as error:
                 self._refuse(str(error))
@@ -304,8 +304,8 @@ class Forwarding:
 def _unknown_outcome(request: Json) -> Json:
     return _failed(
         request,
-        "lsp-mcp's daemon ended during this call, so it is not known whether it changed anything. The next call takes "
-        "back an edit that was cut off half way; look at the files after it, before you ask for the edit again.",
+        "lsp-mcp's daemon ended during this call, so it is not known whether it changed anything. The next call undoes "
+        "an unfinished edit. Look at the files after that call, before you repeat this one.",
     )
 
 

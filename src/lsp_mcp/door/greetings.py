@@ -27,12 +27,14 @@ class Greetings:
     copied.
     """
 
-    def __init__(self, asked: DaemonRequest) -> None:
+    def __init__(self, request: DaemonRequest) -> None:
         """Read the copy, if possible."""
-        own = sorted(f"{name}={value}" for name, value in asked.environment.items() if name.startswith(_OURS))
+        own = sorted(f"{name}={value}" for name, value in request.environment.items() if name.startswith(_OURS))
         # A Neovim's offer depends on whether it runs and on what its user has registered.
-        self._without_arguments = ("server/discover",) if asked.is_of_neovim else ("tools/list", "server/discover")
-        self._of = "\0".join([*asked.program, asked.root, str(asked.named), *asked.shape, "", *asked.client, "", *own])
+        self._without_arguments = ("server/discover",) if request.is_of_neovim else ("tools/list", "server/discover")
+        self._of = "\0".join(
+            [*request.program, request.root, str(request.named), *request.shape, "", *request.client, "", *own]
+        )
         data = self._of.encode("utf-8", "surrogateescape")
         self._folder = os.path.join(cache_folder(), "greetings")
         self._path = os.path.join(self._folder, f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}.json")

@@ -55,14 +55,14 @@ def answer_hook(words: Sequence[str]) -> int | None:
     signal.setitimer(signal.ITIMER_REAL, within)
     try:
         event = json.load(sys.stdin.buffer)
-        told = answer_event(event, flags) if isinstance(event, dict) else ""
+        context = answer_event(event, flags) if isinstance(event, dict) else ""
     except (ValueError, RecursionError) as error:
         sys.stderr.write(f"lsp-mcp: the hook's input on stdin is not JSON: {error}\n")
         return 1
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    if told:
-        output = {"hookEventName": event["hook_event_name"], "additionalContext": told}
+    if context:
+        output = {"hookEventName": event["hook_event_name"], "additionalContext": context}
         sys.stdout.write(f"{json.dumps({'hookSpecificOutput': output})}\n")
         sys.stdout.flush()
     return 0
@@ -83,11 +83,11 @@ def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
 def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
     """The errors of the edited file that are new since the baseline."""
     file = next((arguments[key] for key in _EDITED if isinstance(arguments.get(key), str)), "")
-    asked = _question(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
-    if asked is None:
+    request = _question(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
+    if request is None:
         return ""
     try:
-        line = Line(asked, starts=False)
+        line = Line(request, starts=False)
         line.agree()
         answer: Json = {}
         while not answer:
@@ -122,8 +122,8 @@ def _hint(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> st
     name = searched_symbol(str(event.get("tool_name")), arguments)
     if not name or not isinstance(session, str):
         return ""
-    asked = _question(event, flags)
-    if asked is None or not is_listening(asked) or not _is_first(session):
+    request = _question(event, flags)
+    if request is None or not is_listening(request) or not _is_first(session):
         return ""
     return _HINT.format(name=name)
 

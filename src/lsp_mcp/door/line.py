@@ -9,7 +9,7 @@ import socket
 import sys
 from typing import Any
 
-from lsp_mcp.door.place import connect
+from lsp_mcp.door.place import NO_FOLDER, connect, folder
 from lsp_mcp.door.request import DaemonRequest, where_neovim_is
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
@@ -30,7 +30,7 @@ class Line:
     """A connection to a daemon that was asked to serve; usable once it has agreed."""
 
     def __init__(
-        self, asked: DaemonRequest, *, resumed: bool = False, kept: Json | None = None, starts: bool = True
+        self, request: DaemonRequest, *, resumed: bool = False, kept: Json | None = None, starts: bool = True
     ) -> None:
         """Connect, starting a daemon if there is none, unless not `starts`.
 
@@ -40,17 +40,17 @@ class Line:
             RefusedError: that is not possible.
         """
         hello = {
-            "served": asked.served,
-            "flags": asked.client,
-            "call": asked.call,
-            "batch": asked.batch,
+            "served": request.served,
+            "flags": request.client,
+            "call": request.call,
+            "batch": request.batch,
             "terminal": sys.stdout.isatty(),
             "pid": os.getpid(),
             "resumed": resumed,
             "kept": kept or {},
             "around": where_neovim_is(os.environ),
         }
-        self._asked = asked
+        self._request = request
         self._starts = starts
         self._hello = json.dumps(hello).encode() + b"\n"
         self._has_agreed = False
@@ -59,8 +59,10 @@ class Line:
         self._connect()
 
     def _connect(self) -> None:
-        to_daemon = connect(self._asked, starts=self._starts)
+        to_daemon = connect(self._request, starts=self._starts)
         if to_daemon is None:
+            if folder() is None:
+                raise RefusedError(f"{NO_FOLDER}; see: lsp-mcp doctor")
             raise RefusedError("cannot start a daemon" if self._starts else "no daemon is running")
         self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
 

@@ -25,6 +25,7 @@ _LOGS = 10  # logs kept of ended daemons
 _OTHERS = 0o077
 # Bytes: the path of a socket is limited to 104 on macOS, 108 on Linux, including its end.
 _LONGEST_PLACE = (103 if sys.platform == "darwin" else 107) - len("/0123456789abcdef.sock")
+NO_FOLDER = "there is no private folder for sockets"
 LISTENER = 3  # the descriptor on which a daemon gets its listening socket
 
 
@@ -67,7 +68,7 @@ def _is_ours(place: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
 
 
-def connect(asked: DaemonRequest, *, starts: bool = True) -> socket.socket | None:
+def connect(request: DaemonRequest, *, starts: bool = True) -> socket.socket | None:
     """A connection to the requested daemon, which is started if none listens; None if there can be none.
 
     Not `starts`: only to a running one.
@@ -76,9 +77,9 @@ def connect(asked: DaemonRequest, *, starts: bool = True) -> socket.socket | Non
         home = folder()
         if home is None:
             return None
-        path = os.path.join(home, f"{asked.name}.sock")
+        path = os.path.join(home, f"{request.name}.sock")
         try:
-            return _connected(path) or (_first(asked, home, path) if starts else None)
+            return _connected(path) or (_first(request, home, path) if starts else None)
         except FileNotFoundError:
             continue  # the folder was removed just now
         except OSError:
@@ -86,10 +87,10 @@ def connect(asked: DaemonRequest, *, starts: bool = True) -> socket.socket | Non
     return None
 
 
-def is_listening(asked: DaemonRequest) -> bool:
+def is_listening(request: DaemonRequest) -> bool:
     """Whether the requested daemon is running."""
     home = folder()
-    return home is not None and _listens(os.path.join(home, f"{asked.name}.sock"))
+    return home is not None and _listens(os.path.join(home, f"{request.name}.sock"))
 
 
 def daemons(home: str, question: dict[str, str], name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -134,9 +135,9 @@ def _connected(path: str) -> socket.socket | None:
     return to_daemon
 
 
-def _first(asked: DaemonRequest, home: str, path: str) -> socket.socket | None:
+def _first(request: DaemonRequest, home: str, path: str) -> socket.socket | None:
     """The same under the lock: no process listens, unless another door was faster."""
-    with locked(os.path.join(home, f"{asked.name}.lock")):
+    with locked(os.path.join(home, f"{request.name}.lock")):
         if there := _connected(path):
             return there
         with contextlib.suppress(FileNotFoundError):
@@ -144,14 +145,15 @@ def _first(asked: DaemonRequest, home: str, path: str) -> socket.socket | None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(path)
             listening.listen(_BACKLOG)
-            _spawn(asked, home, listening)
+            _spawn(request, home, listening)
             return _connected(path)  # it waits in the queue until the daemon is up
 
 
-def _spawn(asked: DaemonRequest, home: str, listening: socket.socket) -> None:
+def _spawn(request: DaemonRequest, home: str, listening: socket.socket) -> None:
     """Start the daemon in a session of its own; it gets the socket, and logs into a file next to it."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    log = os.open(os.path.join(home, f"{asked.name}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    path = os.path.join(home, f"{request.name}.log")
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     if os.fstat(log).st_size > _LONGEST_LOG:
         os.truncate(log, 0)
     # Numbers above its own, so that none is overwritten before it is copied.
@@ -164,8 +166,8 @@ def _spawn(asked: DaemonRequest, home: str, listening: socket.socket) -> None:
             (os.POSIX_SPAWN_DUP2, copies[2], LISTENER),
         ]
         # A root that the user did not name may be refused as too wide.
-        root = ["--workspace-root", asked.root] if asked.named else []
-        command = [sys.executable, "-m", "lsp_mcp.daemon", asked.name, asked.root, *root, *asked.shape]
+        root = ["--workspace-root", request.root] if request.named else []
+        command = [sys.executable, "-m", "lsp_mcp.daemon", request.name, request.root, *root, *request.shape]
         pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
         threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()  # it may end before us
     finally:

@@ -31,22 +31,22 @@ def serve(words: Sequence[str]) -> int | None:
         if (status := answer_hook(words)) is not None:
             return status
     try:
-        asked = daemon_request(words)
+        request = daemon_request(words)
     except OSError:
         return None  # the command line reports the error
-    if asked is None or not os.path.isdir(asked.root):
+    if request is None or not os.path.isdir(request.root):
         return None  # if the root is missing, the command line reports it
-    if asked.call:
+    if request.call:
         _show("starting …")
     try:
-        line = Line(asked)
-        if asked.call or asked.batch:
+        line = Line(request)
+        if request.call or request.batch:
             line.agree()
-            return _batch(line) if asked.batch else _call(line)
-        greetings = Greetings(asked)
+            return _batch(line) if request.batch else _call(line)
+        greetings = Greetings(request)
         if not greetings.are_known:
             line.agree()
-        return Forwarding(asked, line, greetings, Stdio()).run()
+        return Forwarding(request, line, greetings, Stdio()).run()
     except RefusedError as error:
         _show("")
         if not error.is_told:

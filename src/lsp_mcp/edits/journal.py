@@ -161,7 +161,7 @@ def _steps(lines: list[str]) -> list[Step]:
     try:
         return [Step(**json.loads(line)) for line in lines if line.endswith("\n")]
     except (ValueError, TypeError) as error:
-        log.warning("the journal of an edit that was cut off cannot be read: %s", error)
+        log.warning("the journal of an interrupted edit cannot be read: %s", error)
         return []
 
 
@@ -172,9 +172,9 @@ def _finish(steps: list[Step]) -> None:
                 _remove(Path(step.path))
         return
     for stuck in _take_back(steps):
-        log.warning("an edit that was cut off could not be taken back: %s", stuck)
+        log.warning("an interrupted edit could not be undone: %s", stuck)
     if done := [step.path for step in steps if step.kind != "draft"]:
-        log.warning("an edit that was cut off was taken back: %s", ", ".join(done))
+        log.warning("an interrupted edit was undone: %s", ", ".join(done))
 
 
 def _take_back(steps: list[Step]) -> list[str]:

@@ -12,12 +12,12 @@ from collections import defaultdict
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import own_span
 from lsp_mcp.features.places import Place, text_or_none
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.symbols import SCOPES, kind_name
 from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import dispensable
 
 # A server may give every use of a function as its call (gopls 0.24 does); type arguments may stand in between.
 _CALLED = re.compile(r"\s*(?:\[[^\]]*\]|<[^;{}()]*>)?\s*[({]")
@@ -94,9 +94,10 @@ class _Outlined(Struct, frozen=True):
 async def _outline(backend: Backend, uri: str) -> list[_Outlined]:
     """All symbols of a document including members, the innermost last."""
     try:
-        text = await backend.open(uri_path(uri))
-        top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
-    except (PathError, RefusedError) as error:
+        with dispensable():
+            text = await backend.open(uri_path(uri))
+            top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
+    except NO_ANSWER as error:
         note(uri_path(uri), error)
         return []  # the use itself is a place, too
     found: list[_Outlined] = []

@@ -10,14 +10,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.document_symbol import own_span
+from lsp_mcp.features.document_symbol import outline_stamp, own_span
 from lsp_mcp.features.places import Place
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.symbols import FUNCTIONS, SCOPES, kind_name
-from lsp_mcp.remembered import Remembered, RememberedOf
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import dispensable
 
 # A member is used through its type; a declaration inside one of these is named after it.
 TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
@@ -73,20 +73,16 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     return [await containers.enclosed(place) for place in places]
 
 
-_OUTLINES: RememberedOf[Backend, Path, str, _Outline] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+_OUTLINES: RememberedOf[Backend, Path, tuple[str, int], _Outline] = RememberedOf(_MOST_KEPT)
 
 
 class Containers:
-    """The declarations in the files of one answer of `backend`; each file is asked about once.
-
-    Outlines of servers that outline closed files depend on the text only: those are cached.
-    """
+    """The declarations in the files of one answer of `backend`; a file is asked about again after a change."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._files: dict[Path, _Outline] = {}
-        keeps = backend.adapter.documents.outlines_closed
-        self._kept = _OUTLINES.of(backend) if keeps else Remembered[Path, str, _Outline](0)
+        self._kept = _OUTLINES.of(backend)
 
     async def of(self, path: Path) -> list[Container]:
         """All declarations in `path`, each before the ones inside it.
@@ -100,13 +96,15 @@ class Containers:
     async def _outline(self, path: Path) -> _Outline:
         if path not in self._files:
             text = await self._text(path)
-            found = self._kept.get(path, text.content)
+            stamp = outline_stamp(self._backend, text)
+            found = self._kept.get(path, stamp)
             if found is None:
                 items = await self._backend.request(
                     "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
                 )
                 found = _outline([one for item in items or [] for one in self._read(item, path, text, "", "")])
-                self._kept.put(path, text.content, found, len(found.all) + 1)
+                if stamp == outline_stamp(self._backend, text):
+                    self._kept.put(path, stamp, found, len(found.all) + 1)
             self._files[path] = found
         return self._files[path]
 
@@ -140,8 +138,9 @@ class Containers:
 
     async def _known(self, path: Path) -> _Outline:
         try:
-            return await self._outline(path)
-        except (PathError, RefusedError) as error:
+            with dispensable():
+                return await self._outline(path)
+        except NO_ANSWER as error:
             note(path, error)
             self._files[path] = _outline([])
             return self._files[path]

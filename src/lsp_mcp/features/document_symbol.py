@@ -31,7 +31,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await (backend.open(path) if opened else backend.text(path))
-    kept, stamp = _OUTLINES.of(backend), _stamp(backend, text)
+    kept, stamp = _OUTLINES.of(backend), outline_stamp(backend, text)
     if (known := kept.get(path, stamp)) is not None:
         return known
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})
@@ -40,12 +40,12 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         symbols = _nested(symbols)
     symbols = _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
     # There may be thousands of files that nobody works on.
-    if opened and stamp == _stamp(backend, text) and backend.state() == "running":
+    if opened and stamp == outline_stamp(backend, text) and backend.state() == "running":
         kept.put(path, stamp, symbols, 1 + sum(symbol.count() for symbol in symbols))
     return symbols
 
 
-def _stamp(backend: Backend, text: Text) -> tuple[str, int]:
+def outline_stamp(backend: Backend, text: Text) -> tuple[str, int]:
     """The state an outline depends on: the text, or all files if the server reads more than that."""
     return text.content, 0 if backend.adapter.documents.outlines_closed else backend.generation
 

@@ -43,8 +43,8 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     at = position_params(file, member.place.text, start, backend.encoding)
     found: list[Json] = []
     if (file, start) != (path, point):
-        asked = {**at, "context": {"includeDeclaration": True}}
-        found += await backend.request("textDocument/references", asked) or []
+        params = {**at, "context": {"includeDeclaration": True}}
+        found += await backend.request("textDocument/references", params) or []
     if member.kind != "field":
         return MoreUses(tuple(found))
     name = member.place.text.slice(member.place.span)

@@ -14,10 +14,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.features.call_places import PLACED, really_calling, with_places
 from lsp_mcp.features.places import Locator, Place, location_key, position_params
 from lsp_mcp.features.references import references
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.supertypes import Supertypes, symbol_id
@@ -26,7 +27,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
-from lsp_mcp.waiting import within
+from lsp_mcp.waiting import dispensable, within
 
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
@@ -239,7 +240,7 @@ class _Walk(Struct, dict=True):
         self._seen.update(self.key(item) for item in items)
         for _ in range(self.depth):
             room = asyncio.Semaphore(_AT_ONCE)
-            answers = await asyncio.gather(*(self._in_time(branch.item, room) for branch in level))
+            answers = await asyncio.gather(*(self._in_time(branch, room) for branch in level))
             beyond: list[_Branch] = []
             for branch, answer in zip(level, answers, strict=True):
                 tree.unfollowed += answer is None
@@ -256,10 +257,19 @@ class _Walk(Struct, dict=True):
         tree.gaps = (*self._subtypes.gaps(), *self._supertypes.gaps())
         return tree
 
-    async def _in_time(self, item: Json, room: asyncio.Semaphore) -> list[Json] | None:
-        """The answer about `item`; None if time is up: part of a tree is better than a timeout."""
+    async def _in_time(self, branch: _Branch, room: asyncio.Semaphore) -> list[Json] | None:
+        """The answer about `branch`; None if time is up: part of a tree is better than a timeout."""
         async with room:
-            return await self._ask(item) if time.monotonic() < self._until else None
+            if time.monotonic() >= self._until:
+                return None
+            if not branch.above:
+                return await self._ask(branch.item)
+            try:
+                with dispensable():
+                    return await self._ask(branch.item)
+            except SilentError as error:
+                note(uri_path(branch.item["uri"]), error)
+                return None
 
     async def _ask(self, item: Json) -> list[Json]:
         if self.method == "typeHierarchy/subtypes":

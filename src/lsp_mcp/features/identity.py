@@ -119,14 +119,22 @@ async def _spells(backend: Backend, site: Site, name: str) -> bool:
     return text is not None and text.content.startswith(name, text.point_offset(point))
 
 
-async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:
-    """The scope of the template parameter declared at `point`; None if there is none."""
+async def is_parameter(backend: Backend, site: Site) -> bool:
+    """Whether a parameter of a template is declared at `site`."""
+    path, point = site
     pattern, text = backend.adapter.word_check.parameter_pattern, await text_or_none(backend, path)
     if not (pattern and text):
+        return False
+    start = text.point_offset(point)
+    return bool(re.search(pattern, text.content[max(0, start - _BEFORE) : start]))
+
+
+async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:
+    """The scope of the template parameter declared at `point`; None if there is none."""
+    text = await text_or_none(backend, path)
+    if text is None or not await is_parameter(backend, (path, point)):
         return None
     start = text.point_offset(point)
-    if not re.search(pattern, text.content[max(0, start - _BEFORE) : start]):
-        return None
     declared = min((one for one in flat(tuple(outline)) if one.place.span.start > point), key=_name_start, default=None)
     if declared is None or declared.extent is None:
         return None

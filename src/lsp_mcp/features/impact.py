@@ -19,12 +19,13 @@ from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, droppe
 from lsp_mcp.features.implementations import implementations
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.symbols import FUNCTIONS, Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable
 
 NO_CALLS = "no call hierarchy"
 """The gap of a server without this request."""
@@ -96,7 +97,7 @@ def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
         hidden = any(re.search(visibility.private_names, word) for word in words) if visibility.private_names else False
         return not hidden and not (visibility.private_files and re.search(visibility.private_files, path.name))
     if compilation := adapter.compilation:
-        return path.suffix not in compilation.compiled_extensions
+        return not compilation.compiles(path)
     return True
 
 
@@ -129,16 +130,16 @@ class _Impact:
         symbol = await self._symbol(path, point, declared)
         if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
-        told = Impact(symbol, declared=frozenset(declared), searched=found.searched)
+        impact = Impact(symbol, declared=frozenset(declared), searched=found.searched)
         if len(found.places) > _MOST_USES:
-            told.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
+            impact.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
-        told.uses = await self._with_containers(uses)
-        tree = await self._callers(path, point, symbol, told)
-        await self._sort(tree, told)
+        impact.uses = await self._with_containers(uses)
+        tree = await self._callers(path, point, symbol, impact)
+        await self._sort(tree, impact)
         if symbol.kind == "method":
-            told.through = await self._through(path, point)
-        return told
+            impact.through = await self._through(path, point)
+        return impact
 
     async def _declared(self, path: Path, point: Point) -> set[tuple[Path, Point]]:
         if not self._backend.capabilities.get("definitionProvider"):
@@ -179,33 +180,33 @@ class _Impact:
             return True
         return self._containers.files < _MOST_OPENED
 
-    async def _callers(self, path: Path, point: Point, symbol: Symbol, told: Impact) -> Tree:
+    async def _callers(self, path: Path, point: Point, symbol: Symbol, impact: Impact) -> Tree:
         def ends(file: Path, name: str) -> bool:
             return is_test(self._backend.adapter, file, name)
 
         if not self._backend.capabilities.get("callHierarchyProvider"):
             text = f"not looked for: callers, and tests that reach it, as {self._backend.name} has no call hierarchy"
-            told.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
+            impact.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
             return Tree()
         if symbol.kind in FUNCTIONS:
             start = symbol.place.path, symbol.place.span.start
             tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)
         else:
-            starts = await self._users(told)
+            starts = await self._users(impact)
             tree = await callers_of(self._backend, starts, self._depth, self._most, ends=ends)
         if tree.left_out:
-            told.gaps.append(Gap("capped", f"capped at {self._most:,} functions that reach it"))
+            impact.gaps.append(Gap("capped", f"capped at {self._most:,} functions that reach it"))
         if tree.unfollowed:
             text = f"callers of {tree.unfollowed:,} functions not searched for in time; pass a smaller depth"
-            told.gaps.append(Gap("capped", text))
-        told.gaps += [*tree.gaps, *dropped_gap("caller", tree.dropped)]
+            impact.gaps.append(Gap("capped", text))
+        impact.gaps += [*tree.gaps, *dropped_gap("caller", tree.dropped)]
         return tree
 
-    async def _users(self, told: Impact) -> list[tuple[Path, Point]]:
+    async def _users(self, impact: Impact) -> list[tuple[Path, Point]]:
         """The functions and variables that contain the uses."""
         users: dict[tuple[Path, Point], None] = {}
         unknown: set[Path] = set()
-        for use in told.uses:
+        for use in impact.uses:
             if not await self._may_look(use.path):
                 unknown.add(use.path)
                 continue
@@ -214,14 +215,14 @@ class _Impact:
                 users[around.place.path, around.place.span.start] = None
         if unknown:
             text = f"functions that use it not searched for in {len(unknown)} more files"
-            told.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
+            impact.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
         return list(users)
 
-    async def _sort(self, tree: Tree, told: Impact) -> None:
+    async def _sort(self, tree: Tree, impact: Impact) -> None:
         adapter = self._backend.adapter
-        seen: set[tuple[Path, Point]] = {(told.symbol.place.path, told.symbol.place.span.start)}
+        seen: set[tuple[Path, Point]] = {(impact.symbol.place.path, impact.symbol.place.span.start)}
         level: list[tuple[Node, tuple[str, ...]]] = [
-            (node, ()) for node in (tree.found if told.symbol.kind in FUNCTIONS else tree.roots)
+            (node, ()) for node in (tree.found if impact.symbol.kind in FUNCTIONS else tree.roots)
         ]
         while level:
             beyond: list[tuple[Node, tuple[str, ...]]] = []
@@ -233,13 +234,13 @@ class _Impact:
                     continue
                 seen.add((place.path, place.span.start))
                 if is_test(adapter, place.path, last_word(node.symbol.name)):
-                    told.tests.append(Reached(symbol, way))
+                    impact.tests.append(Reached(symbol, way))
                 else:
-                    told.functions.append(Reached(symbol, way))
+                    impact.functions.append(Reached(symbol, way))
             level = beyond
-        told.exported = [
+        impact.exported = [
             one.symbol
-            for one in told.functions
+            for one in impact.functions
             if is_exported(adapter, one.symbol)
             and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
         ]
@@ -247,8 +248,9 @@ class _Impact:
     async def _through(self, path: Path, point: Point) -> list[Symbol]:
         """The methods through which this one may be called."""
         try:
-            found = await implementations(self._backend, path, point, below=False)
-        except RefusedError as error:
+            with dispensable():
+                found = await implementations(self._backend, path, point, below=False)
+        except NO_ANSWER as error:
             note(path, error)
             return []
         return [one.symbol for one in found.above]

@@ -21,6 +21,7 @@ from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.identity import sites_of
 from lsp_mcp.features.implementations import Implementation, Implementations
+from lsp_mcp.features.occurrences import covered
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.features.word_check import LEFT_OUT_SECONDS, WordCheck
@@ -36,7 +37,7 @@ _MOST_NAMED = 3
 class _Candidate(Struct, frozen=True):
     """A candidate declaration; it belongs to the answer if the server relates it to one of `wanted`."""
 
-    asked: Place
+    place: Place
     wanted: frozenset[Site]
     found: Symbol
 
@@ -137,8 +138,8 @@ class _Search:
     async def _doubted(self, name: str) -> list[Path]:
         """The files with `name` that may hold results missing from the answer."""
         files = await self._files(name)
-        doubted = {path for gap in hiding(await self._gaps(name, files)) for path in gap.files}
-        return [path for path in files if _covers(doubted, path)]
+        doubted = covered(hiding(await self._gaps(name, files)), files)
+        return [path for path in files if path in doubted]
 
     async def _methods(self, files: Iterable[Path]) -> list[Place]:
         """The places where the methods of the type are declared."""
@@ -202,29 +203,30 @@ class _Search:
         has = {_site(one.symbol.place) for one in known}
         own = _site(self._symbol.place)
         left = [one for one in candidates if _site(one.found.place) not in has and _site(one.found.place) != own]
-        doubts = hiding(await self._gaps(name, {one.asked.path for one in left}))
-        doubted = {path for gap in doubts for path in gap.files}
-        left.sort(key=lambda one: not _covers(doubted, one.asked.path))
-        await self._learn([one for one in left if _covers(doubted, one.asked.path)], max(seconds, LEFT_OUT_SECONDS))
+        files = {one.place.path for one in left}
+        doubts = hiding(await self._gaps(name, files))
+        doubted = covered(doubts, files)
+        left.sort(key=lambda one: one.place.path not in doubted)
+        await self._learn([one for one in left if one.place.path in doubted], max(seconds, LEFT_OUT_SECONDS))
         await self._learn(left, seconds)
         more: dict[Site, Implementation] = {}
         unknown: list[Place] = []
         unasked: list[Place] = []
         trusted = 0
         for one in left:
-            meaning = self._related.known(_site(one.asked))
-            if meaning is None and self._backend.adapter.word_check.exact and not _covers(doubted, one.asked.path):
+            meaning = self._related.known(_site(one.place))
+            if meaning is None and self._backend.adapter.word_check.exact and one.place.path not in doubted:
                 trusted += 1
             elif not meaning:
-                (unasked if meaning is None else unknown).append(one.asked)
+                (unasked if meaning is None else unknown).append(one.place)
             elif sites_of(meaning) & one.wanted:
                 more[_site(one.found.place)] = Implementation(one.found)
         gaps = await self._gaps(name, {place.path for place in (*unknown, *unasked)})
         # An earlier reason still holds, even if the server does not repeat it.
-        gaps += [gap for gap in without(gaps, doubts) if any(_covers(gap.files, place.path) for place in unknown)]
-        covered = {path for gap in hiding(gaps) for path in gap.files}
-        gaps += self._unverified(name, unknown, covered, "not explained")
-        gaps += self._unverified(name, unasked, covered, "not checked yet; ask again")
+        gaps += [gap for gap in without(gaps, doubts) if covered([gap], {place.path for place in unknown})]
+        told = covered(hiding(gaps), files)
+        gaps += self._unverified(name, [one for one in unknown if one.path not in told], "not explained")
+        gaps += self._unverified(name, [one for one in unasked if one.path not in told], "not checked yet; ask again")
         if trusted:
             text = f"of {count(len(left), 'other method')} called {name} {len(left) - trusted:,} were looked at"
             gaps.append(news("unverified", text))
@@ -234,16 +236,15 @@ class _Search:
         """Ask about these; those unknown after `seconds` are a gap, or trusted."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._related.learn([[_site(one.asked)] for one in candidates])
+                await self._related.learn([[_site(one.place)] for one in candidates])
 
-    def _unverified(self, name: str, places: Iterable[Place], covered: Collection[Path], why: str) -> list[Gap]:
-        there = [place for place in places if not _covers(covered, place.path)]
-        if not there:
+    def _unverified(self, name: str, places: Sequence[Place], why: str) -> list[Gap]:
+        if not places:
             return []
-        files = tuple(dict.fromkeys(place.path for place in there))
+        files = tuple(dict.fromkeys(place.path for place in places))
         root = self._backend.root
-        shown = first_few([f"{one.path.relative_to(root)} {one.span.start.line}" for one in there], _MOST_NAMED)
-        text = f"unverified: {count(len(there), 'declaration')} with {name} {why}: {shown}"
+        shown = first_few([f"{one.path.relative_to(root)} {one.span.start.line}" for one in places], _MOST_NAMED)
+        text = f"unverified: {count(len(places), 'declaration')} with {name} {why}: {shown}"
         return [Gap("unverified", text, files, about="implementations")]
 
     async def _gaps(self, name: str, files: Collection[Path] | None) -> list[Gap]:
@@ -257,8 +258,3 @@ def _name(place: Place) -> str:
 
 def _site(place: Place) -> Site:
     return place.path, place.span.start
-
-
-def _covers(files: Collection[Path], path: Path) -> bool:
-    """Whether `path` or one of its folders is in `files`."""
-    return path in files or not set(files).isdisjoint(path.parents)

@@ -12,18 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
 from lsp_mcp.features.outdated_relations import mistrust_outdated
 from lsp_mcp.features.places import Locator, Place, last_word, position_params
+from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.subtypes import Subtypes
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable
 from lsp_mcp.words.lexing import macro_at
 
 _LEVELS = 10
@@ -115,7 +117,7 @@ class _Search:
             if wanted and self._backend.capabilities.get("typeHierarchyProvider"):
                 tree = await type_tree(self._backend, path, point, way, _LEVELS, _MOST)
                 self._dropped += len(tree.dropped)
-                self._gaps += tree.gaps
+                self._note(tree)
                 trees[way] = tree
         roots = [root for tree in trees.values() for root in tree.roots]
         if declared:
@@ -128,7 +130,7 @@ class _Search:
         above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
         # A kind that a hierarchy does not support, such as an alias or an instance, may still be an implementation.
         upwards = self._goes_up and symbol.kind != _INTERFACE
-        more = [Implementation(one) for one in await self._request(path, point, "type")]
+        more = [Implementation(one) for one in await self._request_part(path, point, "type")]
         if upwards and self._above:
             above += more
         elif not upwards and self._below:
@@ -149,13 +151,13 @@ class _Search:
         symbol = Symbol(declared.name, declared.kind, declared.place)
         owner = await self._owner(declared)
         upwards = self._goes_up and not (owner and owner.kind == _INTERFACE)
-        asked = await self._methods_below(declared.place)
+        methods = await self._methods_below(declared.place)
         below: list[Implementation] = []
         above: list[Implementation] = []
         if upwards:
-            above = [Implementation(one) for one in asked]
+            above = [Implementation(one) for one in methods]
         else:
-            below = await self._where_made(declared, owner, await self._all_below(asked)) if self._below else []
+            below = await self._where_made(declared, owner, await self._all_below(methods)) if self._below else []
             above = await self._overridden(declared, owner) if owner and self._above else []
         return Implementations(symbol, _distinct(below, symbol), _distinct(above, symbol) if self._above else [])
 
@@ -166,15 +168,15 @@ class _Search:
             return found
         seen = {one.place for one in first}
         level = list(first)
-        asked = 0
+        requests = 0
         while level:
             beyond = []
             for one in level:
-                if asked == _MOST_ASKED:
+                if requests == _MOST_ASKED:
                     self._unasked += 1
                     continue
-                asked += 1
-                for next_ in await self._request_methods(one.place):
+                requests += 1
+                for next_ in await self._methods_of(one.place):
                     if next_.place not in seen:
                         seen.add(next_.place)
                         beyond.append(next_)
@@ -213,7 +215,7 @@ class _Search:
             return []
         place = owner.place
         tree = await type_tree(self._backend, place.path, place.span.start, "subtypes", _LEVELS, _MOST)
-        self._gaps += tree.gaps
+        self._note(tree)
         return [one.symbol for one in await self._flat(tree.found)]
 
     async def _members(self, type_: Symbol) -> list[Container]:
@@ -232,13 +234,13 @@ class _Search:
         if not self._backend.capabilities.get("typeHierarchyProvider"):
             return []
         tree = await type_tree(self._backend, place.path, place.span.start, "supertypes", _LEVELS, _MOST)
-        self._gaps += tree.gaps
+        self._note(tree)
         own = declared.place.text.slice(declared.place.span)
         found = []
         for one in await self._flat(tree.found):
             for member in await self._containers.known(one.symbol.place.path):
                 if member.owner and member.owner == one.symbol.name and _last(member) == own:
-                    below = await self._all_below(await self._request_methods(member.place))
+                    below = await self._all_below(await self._methods_of(member.place))
                     if any((other.symbol.place.path, other.symbol.place.span.start) in self._own for other in below):
                         found.append(Implementation(Symbol(member.name, member.kind, member.place)))
         return found
@@ -263,10 +265,28 @@ class _Search:
         params = position_params(path, text, place.span.start, self._backend.encoding)
         await subtypes.before("textDocument/implementation", params)
         self._gaps += subtypes.gaps()
-        return await self._request_methods(place)
-
-    async def _request_methods(self, place: Place) -> list[Symbol]:
         return await self._request(place.path, place.span.start, "method")
+
+    async def _methods_of(self, place: Place) -> list[Symbol]:
+        return await self._request_part(place.path, place.span.start, "method")
+
+    async def _request_part(self, path: Path, point: Point, kind: str) -> list[Symbol]:
+        """As `_request`; nothing, which is noted, if there is no answer in time."""
+        try:
+            with dispensable():
+                return await self._request(path, point, kind)
+        except SilentError as error:
+            note(path, error)
+            return []
+
+    def _note(self, tree: Tree) -> None:
+        """Note why `tree` may be incomplete."""
+        self._gaps += tree.gaps
+        if tree.unfollowed:
+            text = f"types above or below {count(tree.unfollowed, 'type')} not found in time; ask again"
+            self._gaps.append(Gap("capped", text))
+        if tree.left_out:
+            self._gaps.append(Gap("capped", f"capped at {_MOST:,} types"))
 
     async def _request(self, path: Path, point: Point, kind: str) -> list[Symbol]:
         """The result of textDocument/implementation for `point`; entries without an outline get `kind`."""

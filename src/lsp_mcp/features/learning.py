@@ -76,4 +76,4 @@ class Learning:
         if (known := self._asking.get(about)) and known.task is task:
             del self._asking[about]
         if not task.cancelled() and (error := task.exception()):
-            log.info("%s was not asked to the end: %s", self._backend.name, error)
+            log.info("not all questions to %s were answered: %s", self._backend.name, error)

@@ -17,6 +17,7 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.features.definitions import Site
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.references import references
+from lsp_mcp.features.scope import definition_places
 from lsp_mcp.text import Span
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.visibility import is_member
@@ -78,7 +79,35 @@ class MacroUses:
                 if above is None:
                     return None
                 found |= above
+        for around in await self._unresolved((path, span.start), name, places):
+            found |= await self._of(around.path, around.span, around.text.slice(around.span), depth - 1) or frozenset()
         return frozenset(found)
+
+    async def _unresolved(self, site: Site, name: str, known: Collection[Place]) -> list[Place]:
+        """The names of macros that use the macro `name`, defined at `site`, and are not in `known`, its references.
+
+        clangd 22 resolves the words of a definition where it stands: a macro that is defined below it is unknown there.
+        Its index lacks the words of definitions in files that are not open.
+        """
+        files = (await self.backend.built_files_with(name)).files
+        resolved = {(place.path, place.span) for place in known}
+        found = []
+        for path in sorted({site[0], *files}):
+            text = await text_or_none(self.backend, path)
+            spans = self.backend.words.occurrences(path, text, name).in_macros if text else frozenset[Span]()
+            for place in [Place(path, span, text) for span in sorted(spans) if text and (path, span) not in resolved]:
+                macro = await self.name_around(place)
+                if macro is None or macro.span == place.span or _is_parameter(place, macro) or _is_pasted(place):
+                    continue
+                if path == site[0] or await self._is_meant(site, place):
+                    found.append(macro)
+        return found
+
+    async def _is_meant(self, site: Site, place: Place) -> bool:
+        try:
+            return site in await definition_places(self.backend, place.path, place.span.start)
+        except LspMcpError:
+            return False
 
 
 class InMacros(Struct, frozen=True):

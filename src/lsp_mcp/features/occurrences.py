@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.words.visibility import is_used, only_uses
+from lsp_mcp.words.visibility import defines_nothing, only_uses
 
 _READ_AT_ONCE = 8  # files
 _MANY = 500  # files
@@ -141,8 +142,13 @@ async def _rest_of_name(backend: Backend, claim: Claim) -> _Rest:
     text = await text_or_none(backend, claim.at[0]) if pattern else None
     if not (pattern and text):
         return _Rest()
+    return _rest(pattern, text.content, text.point_offset(claim.at[1]) + len(claim.name))
+
+
+def _rest(pattern: str, content: str, end: int) -> _Rest:
+    """What follows a word that ends at `end`."""
     compiled = re.compile(pattern)
-    found = compiled.match(text.content, text.point_offset(claim.at[1]) + len(claim.name))
+    found = compiled.match(content, end)
     return _Rest(compiled, _squeezed(found[0]) if found else None)
 
 
@@ -156,7 +162,11 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
     Raises:
         UnavailableError: see `Backend.gaps`.
     """
-    use = Use(name)
+    word, rest = re.findall(r"\w+", name)[-1], _Rest()
+    for longer, pattern in backend.adapter.word_check.longer_names.items():
+        if found := re.search(rf"\b{longer}\b", name):
+            word, rest = longer, _rest(pattern, name, found.end())
+    use = Use(word)
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))
     lines = {gap.files[0]: frozenset(gap.lines) for gap in gaps if gap.lines}
     files = {file for gap in gaps for file in gap.files if not gap.lines}
@@ -165,11 +175,13 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
     using: set[Path] = set()
     containers = Containers(backend)
     for path in lines.keys() - files:
-        lines[path] = await _declaring(backend, containers, path, name, lines[path])
+        lines[path] = await _declaring(backend, containers, path, word, rest, lines[path])
     using.update(path for path, left in lines.items() if path not in files and not left)
     for path in files:
         text = await text_or_none(backend, path) if backend.adapter.language_of(path) else None
-        if text and only_uses(text, name, backend.adapter.language_of(path)):
+        if text and only_uses(
+            text, word, backend.adapter.language_of(path), partial(_counted, backend, path, text, rest)
+        ):
             using.add(path)
     if not (using or lines):
         return use
@@ -177,15 +189,25 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
     return replace(use, files=frozenset(left), lines={path: on for path, on in lines.items() if path not in files})
 
 
+def _counted(backend: Backend, path: Path, text: Text, rest: _Rest, word: str) -> list[Span]:
+    """The places of `word` in `text` that `rest` may follow."""
+    return [span for span in backend.words.occurrences(path, text, word) if rest.may_follow(text, span)]
+
+
 async def _declaring(
-    backend: Backend, containers: Containers, path: Path, name: str, lines: Collection[int]
+    backend: Backend, containers: Containers, path: Path, word: str, rest: _Rest, lines: Collection[int]
 ) -> frozenset[int]:
-    """Those of `lines` of `path` that may declare `name` for other files; locals of functions don't."""
+    """Those of `lines` of `path` that may declare what `word` begins, for other files; locals of functions don't."""
     text = await text_or_none(backend, path)
     language = backend.adapter.language_of(path)
     left: set[int] = set()
-    for span in backend.words.occurrences(path, text, name) if text else ():
-        if text is None or span.start.line not in lines or is_used(text, span, language):
+    for span in backend.words.occurrences(path, text, word) if text else ():
+        if (
+            text is None
+            or span.start.line not in lines
+            or not rest.may_follow(text, span)
+            or defines_nothing(text, span, language)
+        ):
             continue
         if await function_around(containers, Place(path, span, text)) is None:
             left.add(span.start.line)

@@ -125,15 +125,15 @@ class _Search(Struct):
         except PathError:
             return False
         seen: set[_Key] = set()
-        is_whole, asked = True, 0
+        is_whole, requests = True, 0
         for span in self.backend.words.occurrences(file, text, name):
             position = position_params(file, text, span.start, self.backend.encoding)
             start = position["position"]
             if (key := (file, start["line"], start["character"])) in seen or key in self.known:
                 continue
-            if asked == _MOST_ASKED:
+            if requests == _MOST_ASKED:
                 return False
-            asked += 1
+            requests += 1
             try:
                 places = await self._references(position)
             except RefusedError as error:
@@ -149,8 +149,8 @@ class _Search(Struct):
         return is_whole
 
     async def _references(self, position: Json) -> list[Json]:
-        asked = {**position, "context": {"includeDeclaration": True}}
-        return await self.backend.request("textDocument/references", asked) or []
+        params = {**position, "context": {"includeDeclaration": True}}
+        return await self.backend.request("textDocument/references", params) or []
 
     def _join(self, position: Json, places: list[Json]) -> bool:
         """Add `places` if one of them is known, and with them all groups that share one of those."""

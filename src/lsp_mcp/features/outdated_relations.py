@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.containers import TYPES, Containers
 from lsp_mcp.features.places import position_params
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.scope import declaration_places, definition_places, locations
 from lsp_mcp.features.supertypes import Supertypes
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import dispensable
 
 _IMPLEMENTATION = "textDocument/implementation"
 
@@ -33,8 +33,9 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
         text = await backend.open(path)
         params = position_params(path, text, point, backend.encoding)
         try:
-            found = locations(await backend.request(_IMPLEMENTATION, params))
-        except RefusedError as error:
+            with dispensable():
+                found = locations(await backend.request(_IMPLEMENTATION, params))
+        except NO_ANSWER as error:
             note(path, error)
             return
         await mistrust_outdated(backend, path, point, found)
@@ -80,10 +81,11 @@ class _Relations:
                 one = next((type_ for type_ in known if type_.kind in TYPES and type_.name == one.owner), None)
             if one:
                 try:
-                    text = await self._backend.open(path)
-                    at = position_params(path, text, one.place.span.start, self._backend.encoding)
-                    return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
-                except (PathError, RefusedError) as error:
+                    with dispensable():
+                        text = await self._backend.open(path)
+                        at = position_params(path, text, one.place.span.start, self._backend.encoding)
+                        return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
+                except NO_ANSWER as error:
                     note(path, error)
         return []
 

@@ -45,7 +45,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
         UnavailableError: see `Backend.request`.
     """
     closed = backend.adapter.documents.outlines_closed
-    asked = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
+    opened = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
     room = asyncio.Semaphore(_AT_ONCE)
     tests = backend.adapter.tests.file_pattern
     done = 0
@@ -59,7 +59,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
             except PathError as error:
                 return FileOutline(path, 0, None, problem=str(error)) if path.exists() else None
             symbols = None
-            if path in asked:
+            if path in opened:
                 try:
                     symbols = await document_symbols(backend, path, opened=not closed)
                 except (PathError, RefusedError):
@@ -90,5 +90,4 @@ async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symb
 
 def _headers_first(backend: Backend, files: Sequence[Path]) -> list[Path]:
     compilation = backend.adapter.compilation
-    compiled = compilation.compiled_extensions if compilation else ()
-    return sorted(files, key=lambda path: path.suffix in compiled)
+    return sorted(files, key=compilation.compiles) if compilation else list(files)

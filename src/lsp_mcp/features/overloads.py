@@ -1,4 +1,4 @@
-"""Choose between overloads by parameter types, from the outline of the file: `with_parameters`."""
+"""Choose between overloads by parameter types, from the outline of the file: `with_signature`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lsp_mcp.features.signatures import fits
 from lsp_mcp.features.symbols import Symbol, flat
 
 
-async def with_parameters(backend: Backend, symbols: Sequence[Symbol], parameters: str) -> list[Symbol]:
-    """Those of `symbols` that take `parameters`, as `signatures.fits` compares them.
+async def with_signature(backend: Backend, symbols: Sequence[Symbol], signature: str) -> list[Symbol]:
+    """Those of `symbols` with this `signature`, as `signatures.fits` compares them.
 
     Raises:
         PathError, RefusedError, UnavailableError: see `document_symbols`.
@@ -20,6 +20,6 @@ async def with_parameters(backend: Backend, symbols: Sequence[Symbol], parameter
     for symbol in symbols:
         outline = flat(await document_symbols(backend, symbol.place.path))
         details = [one.detail for one in outline if one.place.span.start == symbol.place.span.start]
-        if any(fits(parameters, detail) for detail in details):
+        if any(fits(signature, detail) for detail in details):
             found.append(symbol)
     return found

@@ -8,14 +8,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.implementations import Implementations, implementations
 from lsp_mcp.features.places import position_params
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point
-from lsp_mcp.waiting import within
+from lsp_mcp.waiting import dispensable, within
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
 _SHARE = 0.25  # share of a call's remaining time: each override may be in a file that must be read
@@ -41,12 +40,13 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     text = await backend.open(path)
     at = position_params(path, text, point, backend.encoding)
     try:
-        items = await backend.request("textDocument/prepareCallHierarchy", at) or []
+        with dispensable():
+            items = await backend.request("textDocument/prepareCallHierarchy", at) or []
         if not any(item["kind"] == _METHOD for item in items):
             return Overrides()
         async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
             found: Implementations = await implementations(backend, path, point)
-    except RefusedError as error:
+    except NO_ANSWER as error:
         note(path, error)
         return Overrides()
     except TimeoutError:

@@ -56,18 +56,18 @@ async def send(
     if home:
         await backend.open(uri_path(home))
     texts = await read_texts(backend, named)
-    asked = Walker(texts, backend.encoding, base).inward(params, home)
+    converted = Walker(texts, backend.encoding, base).inward(params, home)
     subtypes = Subtypes(backend)
-    await subtypes.before(method, asked or {})
-    result = await backend.request(method, asked, timeout=timeout)
-    result = subtypes.without_refuted(result, (asked or {}).get("item"))
+    await subtypes.before(method, converted or {})
+    result = await backend.request(method, converted, timeout=timeout)
+    result = subtypes.without_refuted(result, (converted or {}).get("item"))
     there = documents(result, home)
     texts |= await read_texts(backend, there - texts.keys())
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
         backend.mistrust(wrong, name)
-    if method == _IMPLEMENTATION and home and asked:
+    if method == _IMPLEMENTATION and home and converted:
         asked_path = uri_path(home)
-        point = (await backend.text(asked_path)).position_point(asked["position"], backend.encoding)
+        point = (await backend.text(asked_path)).position_point(converted["position"], backend.encoding)
         await mistrust_outdated(backend, asked_path, point, locations(result))
     gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
     kept = _without(result, gone)
@@ -77,7 +77,7 @@ async def send(
         len(result) - len(kept) if isinstance(result, list) else 0,
         tuple(subtypes.gaps()),
         tuple(sorted(uri for uri in there - gone if texts[uri] is None)),
-        all(_is_at(one, home, asked) for one in result) if isinstance(result, list) else not result,
+        all(_is_at(one, home, converted) for one in result) if isinstance(result, list) else not result,
     )
 
 
@@ -112,9 +112,9 @@ def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backe
     return wrong
 
 
-def _is_at(location: Any, home: str | None, asked: Json | None) -> bool:
-    """Whether `location` begins on the line of the document `home` that was `asked` about."""
-    position = (asked or {}).get("position")
+def _is_at(location: Any, home: str | None, params: Json | None) -> bool:
+    """Whether `location` begins on the line of the document `home` that `params` names."""
+    position = (params or {}).get("position")
     if not position or not isinstance(location, dict) or location.get("uri") != home:
         return False
     return bool(location["range"]["start"]["line"] == position["line"])

@@ -44,9 +44,9 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     """
     text = await backend.open(path)
     params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}
-    asked = await backend.request("textDocument/references", params)
+    listed = await backend.request("textDocument/references", params)
     more = await generic_member_uses(backend, path, point)
-    result: list[Json] = [*(asked or []), *more.locations]
+    result: list[Json] = [*(listed or []), *more.locations]
     other = await uses_in_other_builds(backend, path, point, result)
     result += other.locations
     found: list[Place] = []

@@ -1,4 +1,4 @@
-"""Files that a server refused to answer about while an answer was made: `noting`.
+"""Files that a server did not answer about, or not in time, while an answer was made: `noting`.
 
 The answer may lack results for them, so each file becomes a gap.
 """
@@ -11,10 +11,12 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import PathError, RefusedError, SilentError
 from lsp_mcp.gaps import Gap, hiding
 
+NO_ANSWER = (PathError, RefusedError, SilentError)  # what `note` takes
 _REFUSED = "refused"  # the subject of such a gap
+_NOT_IN_TIME = "not in time; ask again"
 _noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
 
 
@@ -35,7 +37,11 @@ def note(path: Path, error: Exception) -> None:
     That nothing can be asked about a place is an answer, not a gap.
     """
     noted = _noted.get()
-    if noted is not None and isinstance(error, RefusedError) and error.code:
+    if noted is None:
+        return
+    if isinstance(error, SilentError):
+        noted.setdefault(path, _NOT_IN_TIME)
+    elif isinstance(error, RefusedError) and error.code:
         noted.setdefault(path, str(error))
 
 
@@ -53,5 +59,5 @@ def gaps_of(backend: Backend, noted: dict[Path, str]) -> list[Gap]:
 
 def without_told(gaps: Sequence[Gap], others: Sequence[Gap]) -> list[Gap]:
     """`gaps` without noted files that another gap in `others` already explains."""
-    told = {file for gap in hiding(others) for file in gap.files}
-    return [gap for gap in gaps if gap.about != _REFUSED or told.isdisjoint(gap.files)]
+    reported = {file for gap in hiding(others) for file in gap.files}
+    return [gap for gap in gaps if gap.about != _REFUSED or reported.isdisjoint(gap.files)]

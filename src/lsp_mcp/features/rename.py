@@ -133,9 +133,9 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: J
     for follower in await named_after(backend, renamed, new_name):
         why = f"no such name is possible for {new_name}"
         if follower.new_name:
-            asked = {**follower.position(backend), "newName": follower.new_name}
+            params = {**follower.position(backend), "newName": follower.new_name}
             try:
-                add_edits(edit, await backend.request("textDocument/rename", asked) or {})
+                add_edits(edit, await backend.request("textDocument/rename", params) or {})
             except RefusedError as error:
                 why = str(error)
             else:

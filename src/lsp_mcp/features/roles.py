@@ -84,8 +84,8 @@ async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRo
                 found.setdefault(use.span.start, 1)
             return found
 
-    told = await asyncio.gather(*map(kinds, files[:_MOST_FILES]))
-    known = {(uses[0].path, at): one for uses, found in zip(files, told, strict=False) for at, one in found.items()}
+    answers = await asyncio.gather(*map(kinds, files[:_MOST_FILES]))
+    known = {(uses[0].path, at): one for uses, found in zip(files, answers, strict=False) for at, one in found.items()}
     has = {place: known.get((place.path, place.span.start), 1) for place in places}
     return InRole(
         tuple(place for place in places if has[place] == kind), tuple(place for place in places if has[place] == 1)

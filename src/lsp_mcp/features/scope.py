@@ -15,8 +15,8 @@ from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 
 _MOST_KEPT = 1_000  # places
-_Asked = tuple[str, Path, Point]
-_PLACES: RememberedOf[Backend, _Asked, int, tuple[tuple[Path, Point], ...]] = RememberedOf(_MOST_KEPT)
+_Question = tuple[str, Path, Point]
+_PLACES: RememberedOf[Backend, _Question, int, tuple[tuple[Path, Point], ...]] = RememberedOf(_MOST_KEPT)
 
 
 async def outside_use(backend: Backend, path: Path, point: Point, identifier: str) -> Use | None:

@@ -5,33 +5,37 @@ from __future__ import annotations
 import re
 
 _SIGNED = re.compile(
-    r"(?P<name>[^()]*(?:operator\s*\(\))|[^()]*\w[^()]*)\((?P<parameters>.*)\)(?:\s|const|noexcept|override|final|&)*"
+    r"(?P<name>[^()]*(?:operator\s*\(\))|[^()]*\w[^()]*)(?P<signature>\(.*\)(?:\s|const|noexcept|override|final|&)*)"
 )
+_QUALIFIER = re.compile(r"\bconst\b|&&?")
 _TOKEN = re.compile(r"\w+|\.\.\.|[^\s\w]")
 _REST = ("...", "…")  # any further parameters
 
 
 def split_signature(name: str) -> tuple[str, str | None]:
-    """The name itself, and the contents of its parentheses; None without any, as in `(*T).M` and `operator()`."""
+    """The name itself, and its parentheses with what follows; None without any, as in `(*T).M` and `operator()`."""
     found = _SIGNED.fullmatch(name.strip())
     if not found or not found["name"].strip() or found["name"].strip().endswith("operator"):
         return name, None
-    return found["name"].strip(), found["parameters"].strip()
+    return found["name"].strip(), found["signature"].strip()
 
 
-def fits(parameters: str, detail: str) -> bool:
-    """Whether `parameters`, with or without names, match the function type that a server gives as `detail`.
+def fits(signature: str, detail: str) -> bool:
+    """Whether `signature`, with or without names, matches the function type that a server gives as `detail`.
 
-    A type may lack its namespace; `…` or `...` stands for any further parameters.
+    A type may lack its namespace; `…` or `...` stands for any further parameters. Without `const` or `&` behind the
+    parentheses it matches functions with and without.
     """
-    wanted, there = _types(parameters), _types(_parameters(detail))
+    (listed, behind), (parameters, behind_there) = _split(signature), _split(detail)
+    wanted, there = _types(listed), _types(parameters)
     if wanted and wanted[-1] in ([one] for one in _REST):
         wanted, there = wanted[:-1], there[: len(wanted[:-1])]
-    return len(wanted) == len(there) and all(map(_is_same, wanted, there))
+    fit = len(wanted) == len(there) and all(map(_is_same, wanted, there))
+    return fit and set(_QUALIFIER.findall(behind)) <= set(_QUALIFIER.findall(behind_there))
 
 
-def _parameters(detail: str) -> str:
-    """The text between the parentheses of a function's type: `int` in `void (int) const`."""
+def _split(detail: str) -> tuple[str, str]:
+    """The text between the parentheses of a function's type, and behind them: `int`, ` const` in `void (int) const`."""
     depth, start = 0, None
     for at, character in enumerate(detail):
         if character == "(":
@@ -40,8 +44,8 @@ def _parameters(detail: str) -> str:
         elif character == ")":
             depth -= 1
             if depth == 0 and start is not None:
-                return detail[start:at].removeprefix("(")
-    return ""
+                return detail[start + 1 : at], detail[at + 1 :]
+    return "", ""
 
 
 def _types(parameters: str) -> list[list[str]]:

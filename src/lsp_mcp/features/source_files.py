@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 
+_OF_BUILDS = frozenset({"CMakeFiles"})  # of CMake in each of its build folders: no code of the project
+
 
 def source_files(below: Path, backend: Backend) -> list[Path]:
     """The source files of `backend` at or below `below`, in order, without dependencies and build output.
@@ -14,7 +16,7 @@ def source_files(below: Path, backend: Backend) -> list[Path]:
     Blocks while it walks the folders.
     """
     workspace = backend.adapter.workspace
-    skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names}
+    skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names, *_OF_BUILDS}
     if below.is_file():
         return [below] if backend.adapter.language_of(below) else []
     found: list[Path] = []

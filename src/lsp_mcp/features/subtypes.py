@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.features.class_heads import Bases, ClassHeads
+from lsp_mcp.features.base_clauses import BaseClauses
+from lsp_mcp.features.class_heads import Bases
 from lsp_mcp.features.places import last_word, text_or_none
-from lsp_mcp.features.refusals import note
+from lsp_mcp.features.refusals import NO_ANSWER, note
 from lsp_mcp.features.supertypes import Supertypes, is_instance, item_place
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import path_uri, uri_path
-from lsp_mcp.waiting import within
+from lsp_mcp.waiting import dispensable, within
 
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 4  # files opened
 _MOST_OPENED = 24  # for one type; each costs the server a parse
-_MOST_ALIASES = 8  # other names searched for one type
+_MOST_NAMES = 9  # of one type, searched
 _SHARE = 0.5  # share of the time that a call has left
 _MOST_WALKED = 200  # types whose subtypes are searched before another request is sent
 _SUBTYPES = "typeHierarchy/subtypes"
@@ -47,11 +47,14 @@ class Subtypes:
     def __init__(self, backend: Backend) -> None:
         rules = backend.adapter.hierarchy
         self._backend = backend
-        self._heads = ClassHeads(rules) if rules else None
+        self._clauses = BaseClauses(backend, rules) if rules else None
         self.refuted: set[tuple[object, object]] = set()
         self.unread: dict[str, set[Path]] = {}
         self._unknown: dict[str, str] = {}  # words, and why more files may have them
         self._templates: dict[str, set[Path]] = {}  # by instance: files of templates based on the same template
+        self._undecided: set[object] = set()  # types that may be below one that was asked about
+        # The names of types that have a base by an alias, where the server has no type.
+        self._unparsed: set[tuple[Path, Point]] = set()
         self._supertypes = Supertypes(backend)
         self.identity = self._supertypes.identity
 
@@ -59,9 +62,9 @@ class Subtypes:
         """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
         known: list[Json] = await self._backend.request(_SUBTYPES, {"item": item}) or []
         name = last_word(str(item["name"]).partition("<")[0])
-        if not self._heads or not name:
+        if not self._clauses or not name:
             return known
-        said = await self._bases_by_file(name, self._heads)
+        said = await self._bases_by_file(name, self._clauses)
         shown = {item_place(one) for one in known}
         heads = {(path, point) for path, bases in said.items() for point in bases.heads}
         text_places = {place: await self._point(*place) for place in shown}
@@ -122,38 +125,45 @@ class Subtypes:
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
             text = f"not searched: types based on {name} through another template, in {named}"
             gaps.append(Gap("not_searched", text, tuple(sorted(files))))
-        return gaps
+        for path, point in sorted(self._unparsed):
+            where = f"{path.relative_to(self._backend.root)} line {point.line}"
+            text = f"not compiled, so not searched: {where}, where a type has a base"
+            gaps.append(Gap("not_compiled", text, (path,), lines=(point.line,)))
+        return [*gaps, *self._supertypes.gaps(self._undecided)]
 
     async def before(self, method: str, params: Json) -> None:
         """Make the server read the types that the answer to `method` may contain, if that leads to subtypes."""
-        if method not in _DOWN or not self._heads or params.get("direction") == _PARENTS:
+        if method not in _DOWN or not self._clauses or params.get("direction") == _PARENTS:
             return
         try:
             if "item" in params:
                 items = [params["item"]]
             else:
                 at = {key: value for key, value in params.items() if key in ("textDocument", "position")}
-                items = await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
+                with dispensable():
+                    items = await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
             await self.below(items, _DOWN[method] or int(params.get("resolve") or 0))
-        except RefusedError as error:
+        except NO_ANSWER as error:
             if "textDocument" in params:
                 note(uri_path(params["textDocument"]["uri"]), error)
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _bases_by_file(self, name: str, heads: ClassHeads) -> dict[Path, Bases]:
+    async def _bases_by_file(self, name: str, clauses: BaseClauses) -> dict[Path, Bases]:
         """The statements of each file about the type `name`, or an alias of it."""
         names = {name}
-        files = await self._scan({name}, names, heads)
-        aliases = {alias for bases in files.values() for alias in bases.aliases}
-        if aliases and len(aliases) <= _MOST_ALIASES:
+        files = await self._scan(names, clauses)
+        while aliases := {alias for bases in files.values() for alias in bases.aliases} - names:
             names |= aliases
-            files = await self._scan(names, names, heads)
+            if len(names) > _MOST_NAMES:
+                self._unknown[name] = f"it has more than {_MOST_NAMES - 1} other names"
+                break
+            files = await self._scan(names, clauses)
         return files
 
-    async def _scan(self, words: Collection[str], names: Collection[str], heads: ClassHeads) -> dict[Path, Bases]:
+    async def _scan(self, names: Collection[str], clauses: BaseClauses) -> dict[Path, Bases]:
         files: set[Path] = set()
-        for word in sorted(words):
+        for word in sorted(names):
             having = await self._backend.built_files_with(word)
             files.update(having.files)
             if having.unknown:
@@ -161,7 +171,7 @@ class Subtypes:
         found: dict[Path, Bases] = {}
         for path in sorted(files):
             if text := await text_or_none(self._backend, path):
-                found[path] = await asyncio.to_thread(heads.of, text, self._backend.adapter.language_of(path), names)
+                found[path] = (await clauses.of(path, text)).about(names)
         return found
 
     async def _point(self, path: Path, line: int, character: int) -> tuple[Path, Point] | None:
@@ -213,11 +223,20 @@ class Subtypes:
         """The types at `point` if they are directly below that of `item`."""
         try:
             text = await self._backend.open(path)
-            types = await self._types(path, text.point_position(point, self._backend.encoding))
-        except (PathError, RefusedError) as error:
+            with dispensable():
+                types = await self._types(path, text.point_position(point, self._backend.encoding))
+        except NO_ANSWER as error:
             note(path, error)
             return []
+        if not types and not await self._is_named(item, path, text, point):
+            self._unparsed.add((path, point))
         return [one for one in types if await self._is_below(item, one)]
+
+    async def _is_named(self, item: Json, path: Path, text: Text, head: Point) -> bool:
+        """Whether the type at `head` has the name of `item` itself among its bases: other checks look for that."""
+        assert self._clauses
+        named = (await self._clauses.of(path, text)).bases.get(head, [])
+        return last_word(str(item["name"]).partition("<")[0]) in {base.name for base in named}
 
     async def _types(self, path: Path, position: Json) -> list[Json]:
         at = {"textDocument": {"uri": path_uri(path)}, "position": position}
@@ -230,15 +249,19 @@ class Subtypes:
         there = [one for one in above if item_place(one) == item_place(item)]
         if is_instance(item) and not all(map(is_instance, there)):
             self._templates.setdefault(str(item["name"]), set()).add(uri_path(below["uri"]))
-        return bool(there) and not is_instance(item)  # types below instances of a template are listed below it
+        if there and not is_instance(item):  # types below instances of a template are listed below it
+            return True
+        self._undecided |= {self.identity(below)} & self._supertypes.unresolved.keys()
+        return False
 
     async def _doubt(self, item: Json, known: Json) -> None:
         """Determine whether the type of `known` is still directly below that of `item`."""
         path, line, character = item_place(known)
         try:
             await self._backend.open(path)
-            types = await self._types(path, {"line": line, "character": character})
-        except (PathError, RefusedError) as error:
+            with dispensable():
+                types = await self._types(path, {"line": line, "character": character})
+        except NO_ANSWER as error:
             note(path, error)
             return
         same = [one for one in types if self.identity(one) == self.identity(known)]

@@ -23,25 +23,25 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
 
     The server is shown the result; the news list what it could not do.
     """
-    told: list[Gap] = []
+    gaps: list[Gap] = []
     trial.show(path, after)
     if _formats(backend, path):
         try:
             after = with_edits(path, after, await _formatting(backend, path, before, after), backend.encoding)
             trial.show(path, after)
         except RefusedError as error:
-            told.append(news("applied", f"not formatted: {error}"))
+            gaps.append(news("applied", f"not formatted: {error}"))
     organized = await _organized(backend, path, after)
     if before.content and not set(after.lines()) <= set(organized.lines()):
         # gopls 0.24 replaces imports of packages whose names are not the ends of their paths.
         trial.show(path, before)
         if await _organized(backend, path, before) != before:
-            told.append(
+            gaps.append(
                 news("applied", f"imports not organized: {backend.name} would change others than those of this edit")
             )
             organized = after
     trial.show(path, organized)
-    return organized, told
+    return organized, gaps
 
 
 async def _organized(backend: Backend, path: Path, text: Text) -> Text:

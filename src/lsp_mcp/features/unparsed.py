@@ -2,7 +2,8 @@
 
 A server knows nothing about code that the preprocessor excludes, or arguments that a macro drops. Such a word means
 what it means everywhere else in the same function, spelled the same way (`n`, `state->n`), or in the declaration of a
-template parameter. If a function or class around it declares the word, it means that.
+template parameter. If a function or class around it declares the word, it means that. A member of a template's
+parameter, of which a server may know nothing either, is not what is declared outside of classes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.containers import Containers, function_around
 from lsp_mcp.features.definitions import Definitions, Site, Symbol
-from lsp_mcp.features.identity import Identity
+from lsp_mcp.features.identity import Identity, is_parameter, sites_of
 from lsp_mcp.features.places import Place
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
@@ -65,6 +66,9 @@ async def explained_by_function(
         if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
             others.append(place)
             continue
+        if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
+            others.append(place)
+            continue
         known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
         if len(known) != 1 and await _is_declared_there(backend, place, spelling, symbol):
             known = {False}
@@ -94,6 +98,20 @@ def _is_members(place: Place, spelling: _Spelling, symbol: Identity, rules: Word
     return symbol.role != "type" or not (rules.returned_pattern and re.search(rules.returned_pattern, before))
 
 
+async def _is_of_parameter(
+    backend: Backend, definitions: Definitions, place: Place, spelling: _Spelling, rules: WordCheck
+) -> bool:
+    """Whether the word is a member of a template's parameter, `T::word`, which only what is in a class can be."""
+    if spelling.operator in ("", *rules.member_operators) or not spelling.operand:
+        return False
+    start = place.text.point_offset(place.span.start)
+    found = re.search(rules.member_pattern, place.text.content[max(0, start - _BEFORE) : start])
+    assert found
+    operand = place.text.offset_point(max(0, start - _BEFORE) + found.start("operand"))
+    declared = sites_of(await definitions.of((place.path, operand)))
+    return bool(declared) and all([await is_parameter(backend, site) for site in declared])
+
+
 async def _beside(
     backend: Backend,
     definitions: Definitions,
@@ -113,7 +131,7 @@ async def _beside(
         return set()
     rules, path, text = backend.adapter.word_check, place.path, place.text
     known: set[bool] = set()
-    asked = 0
+    requests = 0
     for span in backend.words.occurrences(path, text, symbol.name):
         if not around.start <= span.start < around.end or _spelling(text, span, rules) != spelling:
             continue
@@ -121,8 +139,8 @@ async def _beside(
         if site in sites:
             known.add(True)
             continue
-        asked += definitions.known(site) is None
-        if asked > _MOST:
+        requests += definitions.known(site) is None
+        if requests > _MOST:
             return set()
         if meaning := await definitions.of(site):
             known.update(map(symbol.is_meant_by, meaning))

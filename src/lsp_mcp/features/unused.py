@@ -10,79 +10,113 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.features.containers import TYPES, Container, Containers
 from lsp_mcp.features.impact import is_exported, is_test
 from lsp_mcp.features.implementations import implementations
+from lsp_mcp.features.occurrences import Claim
 from lsp_mcp.features.places import Place, last_word
 from lsp_mcp.features.references import references
 from lsp_mcp.features.refusals import note
-from lsp_mcp.waiting import phase
+from lsp_mcp.features.scope import declaration_places, definition_places
+from lsp_mcp.features.word_check import WordCheck
+from lsp_mcp.gaps import hiding
+from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable, phase
 
 _AT_ONCE = 8  # symbols asked about
+_MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
 
 class Unused(Struct):
-    """`unused` symbols have no use, `by_tests` only uses in tests, in the order of the files.
+    """`unused` symbols have no use, `in_headers` neither, but other code may use those, which a header declares;
+    `by_tests` only uses in tests. All are in the order of the files.
 
-    `asked` is the number of symbols asked about, `left_out` the number of others; `exported` ones may be used by other
-    code, and `implicit` ones by the language itself: neither is judged. `unread` files have no outline.
+    `checked` is the number of symbols checked, `left_out` the number of others; `exported` ones may be used by other
+    code, and `implicit` ones by the language itself: neither is judged. The server gave no answer about `unanswered`
+    ones, and `doubted` ones may be used in the files `doubts`. `unread` files have no outline.
     """
 
     unused: list[Container] = field(default_factory=list)
+    in_headers: list[Container] = field(default_factory=list)
     by_tests: list[Container] = field(default_factory=list)
-    asked: int = 0
+    checked: int = 0
     left_out: int = 0
     exported: int = 0
     implicit: int = 0
+    unanswered: list[Container] = field(default_factory=list)
+    doubted: list[Container] = field(default_factory=list)
+    doubts: set[Path] = field(default_factory=set)
     unread: list[Path] = field(default_factory=list)
 
 
-async def unused(backend: Backend, files: Sequence[Path], most: int) -> Unused:
-    """The unused declarations in `files`, of which `most` are asked about.
+class _Verdict(Struct, frozen=True):
+    """The `uses` of a symbol outside itself, as far as is known: it may have others in the files `doubts`.
+
+    `is_implicit`: a caller of an interface may mean it.
+    """
+
+    uses: list[Place]
+    is_implicit: bool = False
+    is_in_header: bool = False
+    doubts: frozenset[Path] = frozenset()
+
+
+async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path], most: int) -> Unused:
+    """The unused declarations in `files`, of which `most` are asked about; unused ones are compared with the text.
 
     Raises:
         RefusedError, UnavailableError: see `Backend.request`.
     """
-    told = Unused()
+    result = Unused()
     containers = Containers(backend)
     candidates: list[Container] = []
     for number, path in enumerate(files):
         with phase(lambda number=number: f"outline {number} of {len(files)} files"):  # type: ignore[misc]
             declared = await containers.known(path)
         if not declared:
-            told.unread.append(path)
-        candidates += _candidates(backend, declared, told)
-    told.left_out = max(0, len(candidates) - most)
-    asked = candidates[:most]
+            result.unread.append(path)
+        candidates += _candidates(backend, declared, result)
+    result.left_out = max(0, len(candidates) - most)
+    checked = candidates[:most]
     done = 0
     room = asyncio.Semaphore(_AT_ONCE)
 
-    async def users(one: Container) -> list[Place] | None:
+    async def verdict(one: Container) -> _Verdict | None:
         nonlocal done
         async with room:
-            found = await _users(backend, one)
-            done += 1
-            return found
+            try:
+                with dispensable():
+                    return await _verdict(backend, word_check, one)
+            except (RefusedError, SilentError) as error:
+                note(one.place.path, error)
+                return None
+            finally:
+                done += 1
 
-    with phase(lambda: f"{done} of {len(asked)} symbols asked about"):
+    with phase(lambda: f"{done} of {len(checked)} symbols asked about"):
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(users(one)) for one in asked]
-    told.asked = len(asked)
+            tasks = [group.create_task(verdict(one)) for one in checked]
     tests = backend.adapter.tests.file_pattern
-    for one, task in zip(asked, tasks, strict=True):
-        places = task.result()
-        if places is None:
-            told.implicit += 1
-        elif not places:
-            told.unused.append(one)
-        elif _only_in(tests, places) and not _only_in(tests, [one.place]):
-            told.by_tests.append(one)
-    return told
+    for one, task in zip(checked, tasks, strict=True):
+        found = task.result()
+        if found is None:
+            result.unanswered.append(one)
+        elif found.doubts:
+            result.doubted.append(one)
+            result.doubts.update(found.doubts)
+        elif found.is_implicit:
+            result.implicit += 1
+        elif not found.uses:
+            (result.in_headers if found.is_in_header else result.unused).append(one)
+        elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
+            result.by_tests.append(one)
+    result.checked = len(checked) - len(result.unanswered) - len(result.doubted)
+    return result
 
 
-def _candidates(backend: Backend, declared: Sequence[Container], told: Unused) -> list[Container]:
+def _candidates(backend: Backend, declared: Sequence[Container], result: Unused) -> list[Container]:
     adapter = backend.adapter
     implicit = adapter.tests.implicit_pattern
     found = []
@@ -91,9 +125,9 @@ def _candidates(backend: Backend, declared: Sequence[Container], told: Unused) -
         if one.kind not in _JUDGED or is_test(adapter, one.place.path, name):
             continue
         if is_exported(adapter, one):
-            told.exported += 1
+            result.exported += 1
         elif implicit and re.search(implicit, one.place.text.line(one.place.span.start.line)):
-            told.implicit += 1
+            result.implicit += 1
         else:
             found.append(one)
     return found
@@ -103,16 +137,44 @@ def _only_in(pattern: str, places: Sequence[Place]) -> bool:
     return bool(pattern) and all(re.search(pattern, place.path.name) for place in places)
 
 
-async def _users(backend: Backend, one: Container) -> list[Place] | None:
-    """The uses of `one` outside itself; None for an unused method that a caller of an interface may mean."""
-    found = await references(backend, one.place.path, one.place.span.start)
-    own = one.place.path
-    uses = [use for use in found.places if use.path != own or not one.holds(use.span.start)]
+async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _Verdict:
+    path, start = one.place.path, one.place.span.start
+    found = await references(backend, path, start)
+    elsewhere = _elsewhere(one, found.places)
+    declared = await _declared(backend, one) if len(elsewhere) <= _MOST_DECLARED else []
+    uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
+    if not uses and (name := last_word(one.name)).isidentifier():
+        claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched)
+        text = await word_check.check(claim, backend.check_seconds)
+        uses = _elsewhere(one, text.missing)
+        if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
+            return _Verdict([], doubts=frozenset(doubts))
     if uses or one.kind != "method":
-        return uses
+        return _Verdict(uses, is_in_header=_is_in_header(backend, declared))
     try:
-        above = await implementations(backend, one.place.path, one.place.span.start, below=False)
+        above = await implementations(backend, path, start, below=False)
     except RefusedError as error:
-        note(own, error)
-        return uses
-    return None if above.above else uses
+        if error.code:
+            raise
+        return _Verdict(uses)  # nothing can be asked about it
+    return _Verdict(uses, is_implicit=bool(above.above), is_in_header=_is_in_header(backend, declared))
+
+
+def _elsewhere(one: Container, places: Sequence[Place]) -> list[Place]:
+    """Those of `places` that are not in `one` itself."""
+    own = one.place.path
+    return [place for place in places if place.path != own or not one.holds(place.span.start)]
+
+
+async def _declared(backend: Backend, one: Container) -> list[tuple[Path, Point]]:
+    """The other declarations of `one`, in languages that have them: a server lists those like uses."""
+    if backend.adapter.compilation is None:
+        return []
+    at = one.place.path, one.place.span.start
+    return [*await declaration_places(backend, *at), *await definition_places(backend, *at)]
+
+
+def _is_in_header(backend: Backend, declared: Sequence[tuple[Path, Point]]) -> bool:
+    """Whether one of the files of `declared` is only included."""
+    compilation = backend.adapter.compilation
+    return compilation is not None and not all(compilation.compiles(path) for path, _ in declared)

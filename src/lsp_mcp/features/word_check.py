@@ -145,22 +145,22 @@ class WordCheck:
         gaps += await self._gaps(claim, open_files, lines)
         # An earlier reason still holds, even if the server does not repeat it.
         gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
-        told = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
+        reported = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
         told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
 
         def uncovered(places: Sequence[Place]) -> list[Place]:
-            left = [place for place in places if place.path not in told]
+            left = [place for place in places if place.path not in reported]
             return [place for place in left if (place.path, place.span.start.line) not in told_lines]
 
         gaps += unexplained(backend, claim.name, uncovered(verdicts.unknown))
         gaps += unasked(claim.name, uncovered(unproven))
-        if left := [path for path in unread if not is_exact and path not in told]:
+        if left := [path for path in unread if not is_exact and path not in reported]:
             text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
             gaps.append(Gap("unverified", text, tuple(left), about="unread"))
         if len(verdicts.unasked) > len(unproven) or (unread and is_exact):
-            asked = len(found) - len(verdicts.unasked)
+            checked = len(found) - len(verdicts.unasked)
             more = f" and {count(len(unread), 'more file')} with it" if unread else ""
-            text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {asked:,} were looked at"
+            text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {checked:,} were looked at"
             gaps.append(news("unverified", text))
         in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
         return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)

@@ -55,10 +55,10 @@ async def workspace_symbols(
     name = parts[-1] if folder else ".".join(parts)
     unsearched = await backend.load(None, parts[-1])
     separator = backend.adapter.symbols.scope_separator
-    asked = separator.join(parts_of(name)) if separator else name
+    spelled = separator.join(parts_of(name)) if separator else name
     searches, alike_capped = True, False
     try:
-        result: list[Json] = await backend.request("workspace/symbol", {"query": asked}) or []
+        result: list[Json] = await backend.request("workspace/symbol", {"query": spelled}) or []
     except RefusedError as error:
         if error.code != METHOD_NOT_FOUND:
             raise
@@ -66,7 +66,7 @@ async def workspace_symbols(
     most, narrow = backend.adapter.symbols.workspace_symbol_cap, backend.adapter.symbols.narrow_query
     capped = len(result) == most
     if capped and narrow:
-        ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", asked)}) or []
+        ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
         capped, alike_capped = len(ending) == most, True
         result += ending
     if folder:
@@ -74,7 +74,7 @@ async def workspace_symbols(
         name = ".".join(parts[1:]) or name
     if separator:
         result = [_with_whole_name(item, separator) for item in result]
-        if separator in asked and not any(is_named(str(item["name"]), name) for item in result):
+        if separator in spelled and not any(is_named(str(item["name"]), name) for item in result):
             # clangd 22 knows the members of `A<int>` only by that name.
             more = await backend.request("workspace/symbol", {"query": parts_of(name)[-1]}) or []
             named = [_with_whole_name(item, separator) for item in more]

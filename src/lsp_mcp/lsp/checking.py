@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ class Checking:
                 except BaseException:
                     self._freshness.put_back(changed)
                     raise
-            if not checked.gaps:
+            if not any(gap.kind == "not_read" for gap in checked.gaps):
                 self._seen = state, checked
             return checked
 
@@ -124,7 +124,14 @@ class Checking:
         except SilentError:
             text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
-        return Checked(self._found(connection))
+        unparsed = sorted(connection.notifications.diagnostics.unparsed)
+        return Checked(self._found(connection), gaps=self._hiding(unparsed) if unparsed else ())
+
+    def _hiding(self, paths: Sequence[Path]) -> tuple[Gap, ...]:
+        """The gap for files in which errors keep the server from finding others."""
+        named = first_few([self._display_path(path) for path in paths])
+        text = f"the reported errors may hide others in {named}; fix those and check again"
+        return (Gap("syntax_error", text, tuple(paths)),)
 
     async def _some(self, connection: Connection, changed: Collection[Path]) -> Checked:
         """The diagnostics of a server that checks only the documents it is shown."""
@@ -147,11 +154,9 @@ class Checking:
         incomplete = looked.incomplete
         if incomplete is None:
             incomplete = {path for path in connection.notifications.diagnostics.errors if path not in found}
-        gaps = []
+        gaps: list[Gap] = []
         if looked.hidden:
-            named = first_few([self._display_path(path) for path in sorted(looked.hidden)])
-            text = f"the reported errors may hide others in {named}; fix those and check again"
-            gaps.append(Gap("syntax_error", text, tuple(sorted(looked.hidden))))
+            gaps += self._hiding(sorted(looked.hidden))
         if looked.unread:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])
             text = f"not checked in time: {named}; ask again"

@@ -41,7 +41,7 @@ from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.programs import find_command
 from lsp_mcp.text import PositionEncoding, Text
-from lsp_mcp.waiting import allow, phase, uncounted, within
+from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
@@ -160,6 +160,7 @@ class Session:
             timeout=timeout,
         )
         self._executing = asyncio.Lock()
+        self._source: Path | None = None  # see `_nearest`
 
     # --- what it is --------------------------------------------------------------------------------
 
@@ -407,10 +408,10 @@ class Session:
         return [*gaps, *self._news()]
 
     def _news(self) -> list[Gap]:
-        told = [news("restarted", self._lifetime.last_restart, event=self._lifetime.restarts)]
+        restarted = [news("restarted", self._lifetime.last_restart, event=self._lifetime.restarts)]
         self._watch_news += [news("setup", note, event=next(self._numbers)) for note in self._feed.take_notes()]
         return [
-            *(told if self._lifetime.restarts else []),
+            *(restarted if self._lifetime.restarts else []),
             *self._watch_news,
             *(self._build.news() if self._build else ()),
         ]
@@ -423,13 +424,19 @@ class Session:
 
     async def _ask(self, method: str, params: Json, timeout: float) -> Any:
         connection = await self._lifetime.live()
-        with phase(lambda: f"{self.name}: {method}", lambda: connection.advice):
+        with phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)):
             try:
                 answer = await connection.request(method, params, timeout=within(timeout))
             except SilentError as silence:
-                raise SilentError(f"{silence} {connection.advice}") from None
+                raise SilentError(f"{silence} {self._advice(connection)}") from None
         self._lifetime.answered()
         return answer
+
+    def _advice(self, connection: Connection) -> str:
+        """What a caller can do who got no answer in time."""
+        if connection.advice == AGAIN and (work := self._readiness.pending()):
+            return f"It is still {work}. Ask again, or raise --ready-timeout."
+        return connection.advice
 
     async def _free(self) -> bool:
         """See `Free`: a server that reads a named pipe waits until something writes to it."""
@@ -469,8 +476,11 @@ class Session:
         return await asyncio.to_thread(self._nearest)
 
     def _nearest(self) -> Path | None:
-        sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
-        return min(sources, key=lambda path: (len(path.parts), path), default=None)
+        """The same one as long as it exists: each check asks for it, and a workspace may have 50,000 files."""
+        if not (self._source and self._source.is_file()):
+            sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
+            self._source = min(sources, key=lambda path: (len(path.parts), path), default=None)
+        return self._source
 
     def _samples(self) -> list[Path]:
         """The open documents, at least one file: they cover all projects that the server has loaded."""

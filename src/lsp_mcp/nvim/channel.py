@@ -2,7 +2,7 @@
 
 pynvim 0.6 runs an event loop of its own, is not safe to call from two threads, has no time limits, and never
 answers requests that are under way when the connection ends. So it gets a thread, each call is handed to that
-thread, and waiting happens here.
+thread, and waiting happens here. Nor does it close its socket (`nvim/hanging_up.py`).
 """
 
 from __future__ import annotations
@@ -129,11 +129,11 @@ class Channel:
             log.debug("%s: %s", self.address.text, error)
 
     def _run(self) -> None:
-        from pynvim.msgpack_rpc import socket_session, tcp_session
+        from lsp_mcp.nvim.hanging_up import session
 
         address = self.address
         try:
-            self._session = tcp_session(*address.tcp) if address.tcp else socket_session(str(address.path))
+            self._session = session("tcp", *address.tcp) if address.tcp else session("socket", str(address.path))
         except Exception as error:  # noqa: BLE001 (asyncio's and the system's, of all kinds)
             self._call(self._end, UnavailableError(f"{address.text} takes no connection: {_describe_error(error)}"), "")
             return

@@ -18,16 +18,16 @@ _WORK_TIMEOUT = 30.0  # seconds for work of our own Lua
 _LATE = 0.5  # extra seconds for an operation that began in time
 _LOOK_AFTER = 1.0  # seconds without an answer until it is asked what blocks it
 _MODE_TIMEOUT = 0.5  # seconds; only a busy Neovim takes longer
-_PARTS = ("core", "clients", "buffers", "edits", "editor", "tools")
+_PARTS = ("core", "broadcasts", "clients", "buffers", "edits", "editor", "tools")
 # Each connection has its own table, so that no two of them share anything.
 _LOAD = """
 local channel, parts = ...
 local M = { channel = channel }
+_G.lsp_mcp = _G.lsp_mcp or {}
+_G.lsp_mcp[channel] = M
 for _, part in ipairs(parts) do
   assert(loadstring(part[2], '@lsp-mcp/' .. part[1] .. '.lua'))(M)
 end
-_G.lsp_mcp = _G.lsp_mcp or {}
-_G.lsp_mcp[channel] = M
 return M.about()
 """
 _CALL = "local channel, name = ... return _G.lsp_mcp[channel][name](select(3, ...))"

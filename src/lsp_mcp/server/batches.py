@@ -47,9 +47,9 @@ class Batches:
     def opened(self, found: Sequence[Read]) -> tuple[list[JSONRPCMessage], str]:
         """The messages of a batch to handle, and the text to send at once."""
         if not self._agreed:
-            told = f"batches exist only in protocol {_WITH_BATCHES}; send one message per line"
+            message = f"batches exist only in protocol {_WITH_BATCHES}; send one message per line"
             ids: list[RequestId | None] = [one.id for one in found if isinstance(one, JSONRPCRequest)]
-            return [], "\n".join(json.dumps(Refusal(id_, INVALID_REQUEST, told).json) for id_ in ids or [None])
+            return [], "\n".join(json.dumps(Refusal(id_, INVALID_REQUEST, message).json) for id_ in ids or [None])
         batch, handled = _Batch(), list[JSONRPCMessage]()
         for one in found:
             if isinstance(one, JSONRPCRequest) and one.id in self._open:

@@ -298,8 +298,8 @@ def _answering(handler: Handler) -> Handler:
         try:
             return Response(msgspec.json.encode(await handler(request)), media_type="application/json")
         except ValidationError as error:
-            told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
-            return JSONResponse({"error": told}, status_code=400)
+            message = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+            return JSONResponse({"error": message}, status_code=400)
         except UnavailableError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
         except ConflictError as error:

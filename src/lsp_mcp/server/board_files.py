@@ -47,5 +47,5 @@ class PageFiles:
         """A digest that changes with each file, and the names of all files."""
         with os.scandir(self._folder) as found:
             stats = {entry.name: entry.stat() for entry in found}
-        told = "".join(f"{name} {stat.st_mtime_ns} {stat.st_size}\n" for name, stat in sorted(stats.items()))
-        return hashlib.sha256(told.encode()).hexdigest()[:16], set(stats)
+        stamps = "".join(f"{name} {stat.st_mtime_ns} {stat.st_size}\n" for name, stat in sorted(stats.items()))
+        return hashlib.sha256(stamps.encode()).hexdigest()[:16], set(stats)

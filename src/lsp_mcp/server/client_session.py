@@ -78,8 +78,8 @@ class ClientSession:
         waits = bool(introduction)  # for the SDK's answer to it, which the client has had
 
         async def next_line() -> bytes:
-            if told := next(before, b""):
-                return told
+            if kept := next(before, b""):
+                return kept
             while (more := await read()) and _is_cancelled(plain, more):
                 pass
             return more

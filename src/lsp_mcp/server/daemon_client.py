@@ -25,13 +25,13 @@ Json = dict[str, Any]
 
 
 class DaemonClient:
-    """One session in the daemon named by `asked`, over its own connection.
+    """One session in the daemon named by `request`, over its own connection.
 
     As for a session on stdio, a daemon that ended is replaced, questions are repeated, edits are not. For one event
     loop; `close` ends it.
     """
 
-    def __init__(self, asked: DaemonRequest, name: str, version: str) -> None:
+    def __init__(self, request: DaemonRequest, name: str, version: str) -> None:
         """`name` and `version` are those of the program that is served."""
         self._loop = asyncio.get_running_loop()
         self._ids = itertools.count(1)
@@ -46,7 +46,7 @@ class DaemonClient:
         }
         _, self._introduced = self._ask("initialize", params)
         self._say({"method": "notifications/initialized"})
-        forwarding = Forwarding(asked, None, None, self)
+        forwarding = Forwarding(request, None, None, self)
         threading.Thread(target=forwarding.run, daemon=True).start()
 
     async def introduced(self) -> Json:
@@ -120,7 +120,7 @@ class DaemonClient:
             try:
                 await report(params["progress"], params.get("total"), params.get("message", ""))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                log.info("a client hears nothing more of a call's progress")
+                log.info("a client no longer receives the progress of a call")
 
 
 def _result(answer: Json) -> Json:

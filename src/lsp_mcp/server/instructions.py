@@ -90,8 +90,8 @@ def instructions(
         return "\n".join([first.format(root=shown), *more]) + "\n"
     lines: list[str] = []
     for line, about in _LINES:
-        if told := [tool for tool in about if tool in tools]:
-            lines.append(line.replace("{}", ", ".join(told)))
+        if named := [tool for tool in about if tool in tools]:
+            lines.append(line.replace("{}", ", ".join(named)))
         elif not about:
             lines.append(line.format(languages=languages, backends=backends, root=shown))
     if through_neovim:

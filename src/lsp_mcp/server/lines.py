@@ -66,11 +66,11 @@ class MessageLines:
 
     async def _take_in(self, line: bytes, to_server: ObjectSendStream[SessionMessage | Exception]) -> None:
         found = read_message(line)
-        messages, told = self._batches.opened(found) if isinstance(found, list) else ([found], "")
+        messages, refusals = self._batches.opened(found) if isinstance(found, list) else ([found], "")
         for one in found if isinstance(found, list) else [found]:
             if isinstance(one, Refusal):
                 log.info("a message was refused (%d): %s", one.code, one.message)
-        await self._send(told)
+        await self._send(refusals)
         for message in messages:
             if isinstance(message, Refusal):
                 await self._send(json.dumps(message.json) if message.is_sent else "")
@@ -81,7 +81,7 @@ class MessageLines:
         if isinstance(message, JSONRPCRequest) and message.method == "initialize":
             self._batches.introduced(message)
         elif isinstance(message, JSONRPCResponse | JSONRPCError):
-            log.info("an answer came to what was not asked: id %s", str(message.id)[:200])
+            log.info("an answer without a request: id %s", str(message.id)[:200])
         await to_server.send(SessionMessage(message))
         if isinstance(message, JSONRPCNotification):
             await self._send(self._batches.cancelled(message))

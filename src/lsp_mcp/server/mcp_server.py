@@ -40,9 +40,9 @@ from lsp_mcp.sessions.running import Tell
 _CHANGING = NotificationOptions(tools_changed=True, resources_changed=True)
 
 
-async def _tell(session: ServerSession, logger: str, told: dict[str, str]) -> None:
+async def _tell(session: ServerSession, logger: str, data: dict[str, str]) -> None:
     """Send `notifications/message` to the client of that session."""
-    params = LoggingMessageNotificationParams(level="info", data=told, logger=logger)
+    params = LoggingMessageNotificationParams(level="info", data=data, logger=logger)
     await session.send_notification(LoggingMessageNotification(params=params))
 
 

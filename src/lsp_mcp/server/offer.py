@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -44,7 +47,12 @@ class Offer(Struct, frozen=True):
     diagnostics: Diagnostics | None = None  # for reports of errors in the code
 
 
-def offer_of(served: Served, root: str | None = None, greeting: str = "", at_once: int = 0) -> Offer:
+def offer_of(
+    served: Served,
+    root: str | None = None,
+    greeting: str = "",
+    turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> Offer:
     """The offer for `served`; `root` is the folder named in the instructions. See `ToolCalls` for the rest.
 
     Raises:
@@ -55,7 +63,7 @@ def offer_of(served: Served, root: str | None = None, greeting: str = "", at_onc
     context = tool_context(running, served.settings)
     tools = offered_tools(context)
     more = lua_tools(context)
-    told = instructions(
+    guide = instructions(
         sessions.languages,
         ", ".join(backend.name for backend in sessions.backends),
         root or str(sessions.workspace.root),
@@ -71,13 +79,13 @@ def offer_of(served: Served, root: str | None = None, greeting: str = "", at_onc
         response_format=served.response_format,
         more=more,
         greeting=greeting,
-        at_once=at_once,
+        turn=turn,
     )
     is_plain = running.neovims is None and not running.parts and more is None
     by_name = {tool.name: tool for tool in tools}
     check = by_name.get("check")
     diagnostics = Diagnostics(check, served.format) if check and running.neovims is None else None
-    return Offer(served, tools, calls, told, is_plain, Prompts(by_name) or None, diagnostics)
+    return Offer(served, tools, calls, guide, is_plain, Prompts(by_name) or None, diagnostics)
 
 
 def refusing_offer(reason: LspMcpError) -> Offer:

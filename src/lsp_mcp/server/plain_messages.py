@@ -156,20 +156,22 @@ class PlainMessages:
                 progress["total"] = total
             await self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
 
-        told: Json = {"jsonrpc": "2.0", "id": id_}
+        response: Json = {"jsonrpc": "2.0", "id": id_}
         try:
-            told["result"] = await self._offer.calls.call(params["name"], params.get("arguments", {}), client, report)
+            response["result"] = await self._offer.calls.call(
+                params["name"], params.get("arguments", {}), client, report
+            )
         except UnknownToolError as error:
-            told["error"] = {"code": _INVALID_PARAMS, "message": str(error)}
+            response["error"] = {"code": _INVALID_PARAMS, "message": str(error)}
         except asyncio.CancelledError:
             if id_ in self._cancelled:
                 raise
-            told["error"] = {"code": _CLOSED, "message": "Connection closed"}
+            response["error"] = {"code": _CLOSED, "message": "Connection closed"}
         finally:
             # Not cancellable from here: half a message would end the whole connection.
             del self._running[id_]
             self._cancelled.discard(id_)
-        await self._send(told)
+        await self._send(response)
 
     async def _answer(self, id_: int | str, result: Json) -> None:
         await self._send({"jsonrpc": "2.0", "id": id_, "result": result})

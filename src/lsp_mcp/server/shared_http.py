@@ -32,22 +32,22 @@ _MOST_NAMES = 20  # clients without sessions, known by name only
 _WITHOUT_SESSION = "http "  # prefix of their keys
 
 
-async def serve_shared(asked: DaemonRequest, listening: socket.socket, token: str) -> None:
-    """Serve the daemon named by `asked` on HTTP, for clients with `token`. Does not return.
+async def serve_shared(request: DaemonRequest, listening: socket.socket, token: str) -> None:
+    """Serve the daemon named by `request` on HTTP, for clients with `token`. Does not return.
 
     Raises:
         ConfigError: the daemon reports that its flags cannot be used.
     """
-    first = DaemonClient(asked, "lsp-mcp", __version__)
+    first = DaemonClient(request, "lsp-mcp", __version__)
     try:
         introduced = await first.introduced()
     except MCPError as error:
         raise ConfigError(error.message) from None
     finally:
         first.close()
-    server = _Forwarded(asked).server(introduced)
+    server = _Forwarded(request).server(introduced)
     http.say_port(listening)
-    await http.serve_app(http.app(server, token, {"root": asked.root}), None, [listening])
+    await http.serve_app(http.app(server, token, {"root": request.root}), None, [listening])
 
 
 class _Forwarded:
@@ -56,8 +56,8 @@ class _Forwarded:
     A client of the newer protocol has no session; it shares one with those of the same name, see `caller`.
     """
 
-    def __init__(self, asked: DaemonRequest) -> None:
-        self._asked = asked
+    def __init__(self, request: DaemonRequest) -> None:
+        self._request = request
         self._clients: OrderedDict[str, DaemonClient] = OrderedDict()
 
     def server(self, introduced: Json) -> Server[dict[str, Any]]:
@@ -99,7 +99,7 @@ class _Forwarded:
         client = self._clients.pop(who.key, None)
         if client is None:
             params = context.session.client_params
-            client = DaemonClient(self._asked, who.name, params.client_info.version if params else "")
+            client = DaemonClient(self._request, who.name, params.client_info.version if params else "")
         self._clients[who.key] = client
         nameless = [key for key in self._clients if key.startswith(_WITHOUT_SESSION)]
         for key in nameless[:-_MOST_NAMES]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol
 
@@ -66,7 +65,7 @@ class UnknownToolError(CallerError):
 class ToolCalls:
     """`tools`, and `more`; `format` and `response_format` are the user's defaults.
 
-    The first answer ends with the `greeting`. At most `at_once` calls run at a time, unless that is 0.
+    The first answer ends with the `greeting`. Each call runs in its `turn`.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class ToolCalls:
         response_format: ResponseFormat,
         more: More | None = None,
         greeting: str = "",
-        at_once: int = 0,
+        turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> None:
         self._tools = tools
         self._by_name = {tool.name: tool for tool in tools}
@@ -85,7 +84,7 @@ class ToolCalls:
         self._response_format = response_format
         self._more = more
         self._greetings = [greeting] if greeting else []
-        self._turn: AbstractAsyncContextManager[Any] = asyncio.Semaphore(at_once) if at_once else nullcontext()
+        self._turn = turn
 
     @property
     def writing(self) -> list[str]:
@@ -124,7 +123,7 @@ class ToolCalls:
 
         call = Call(format=self._format, report=shown, client=client)
         try:
-            async with self._turn:
+            async with self._turn():
                 if tool := self._by_name.get(name):
                     answer = await tool.call(call, arguments)
                 else:

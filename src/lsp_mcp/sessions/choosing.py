@@ -41,6 +41,6 @@ def _fitting(root: Path, adapters: list[Adapter]) -> list[Adapter]:
     if not fitting:
         names = ", ".join(a.name for a in adapters)
         raise ConfigError(
-            f"nothing in {root} tells which language server it needs; choose one with --backend (available: {names})"
+            f"cannot tell which language server {root} needs; choose one with --backend (available: {names})"
         )
     return fitting

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
@@ -23,14 +24,16 @@ from lsp_mcp.features.anchor_memory import AnchorMemory
 from lsp_mcp.features.word_check import WordChecks
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
-from lsp_mcp.nvim.apply import Done, apply_in_neovim
-from lsp_mcp.nvim.host import NvimHost
 from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
+
+if TYPE_CHECKING:  # a server without a Neovim starts before this is imported
+    from lsp_mcp.nvim.apply import Done
+    from lsp_mcp.nvim.host import NvimHost
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +79,7 @@ class Sessions:
         self._options = options
         ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
         self._hub = FeedHub(workspace.root, ignored, most_files)
+        workspace.listed = self._hub.known
         self._before_choice = before_choice
         self._others: list[Session] = []  # that no code tool uses
         # Before a server reads its first file.
@@ -181,6 +185,8 @@ class Sessions:
         return await asyncio.shield(applying)
 
     async def _apply(self, checked: CheckedPlan, *, save: bool) -> Done:
+        from lsp_mcp.nvim.apply import Done, apply_in_neovim
+
         if self.host is None:
             done = Done([], (await asyncio.to_thread(apply_plan, checked)).leftovers)
         else:

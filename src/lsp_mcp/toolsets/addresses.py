@@ -54,7 +54,7 @@ _PLACES = [  # what may follow a file, the longer before the shorter
     rf"[:#]L?(?P<line>\d+):(?P<name>{_NAME})\s*$",
     r"[:#]L?(?P<line>\d+)(?!\w)",
     r"\((?P<line>\d+)(?:,(?P<column>\d+))?\)",
-    rf"(?:::?|#)(?P<name>{_NAME})\s*$",
+    rf"(?:::?|#)(?P<name>{_NAME}(?:\([^()\n]*\)(?: ?const)?)?)\s*$",
     r"[:#]?\s*$",
 ]
 _PLACE = [re.compile(place, re.S) for place in _PLACES]
@@ -89,12 +89,10 @@ def _of_function(line: str, is_source: IsSource) -> list[Address]:
     found = _INSIDE.fullmatch(line)
     if not found or not is_source(found["file"]):
         return []
-    signature = _TEMPLATE.sub("", found["signature"])
-    name, parameters = split_signature(signature)
+    name, signature = split_signature(_TEMPLATE.sub("", found["signature"]))
     own = _QUALIFIED.search(name)
     called = own[0].strip(":") if own else ""
-    wanted = called if parameters is None else f"{called}({parameters})"
-    return [Address(found["file"], name=wanted)] if called else []
+    return [Address(found["file"], name=called + (signature or ""))] if called else []
 
 
 def _readings(line: str, is_source: IsSource) -> list[Address]:
@@ -207,10 +205,10 @@ def _has(outer: Symbol, inner: Symbol) -> bool:
 def _declared(name: str, text: Text, outline: Sequence[Symbol]) -> Point | Unclear:
     """The declaration of `name`."""
     paths = _paths(outline)
-    name, parameters = split_signature(name)
+    name, signature = split_signature(name)
     named = [symbol for symbol, whole in paths if is_named(whole, name) or is_named(symbol.name, name)]
-    if len(named) > 1 and parameters is not None:
-        named = [symbol for symbol in named if fits(parameters, symbol.detail)] or named
+    if len(named) > 1 and signature is not None:
+        named = [symbol for symbol in named if fits(signature, symbol.detail)] or named
     top = [symbol for symbol in named if symbol.kind not in MEMBERS]
     named = top if len(top) == 1 else named
     if len(named) == 1:

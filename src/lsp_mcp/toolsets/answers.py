@@ -93,11 +93,11 @@ class AnchorToolset(Toolset):
         # The caller may edit next: record the baseline before that.
         self._sessions.begin_baselines()
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
-        told = replace(answer, gaps=gaps, known=known)
+        shown = replace(answer, gaps=gaps, known=known)
         display_path, anchor = self._sessions.workspace.display_path, self._targets.anchor
         if call.format == "compact":
-            return compact(told, display_path, anchor)
-        return document(told, display_path, anchor, self._settings.base)
+            return compact(shown, display_path, anchor)
+        return document(shown, display_path, anchor, self._settings.base)
 
 
 def without_places(gaps: Iterable[Gap]) -> list[Gap]:

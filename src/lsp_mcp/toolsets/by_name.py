@@ -15,7 +15,7 @@ from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_package
-from lsp_mcp.features.overloads import with_parameters
+from lsp_mcp.features.overloads import with_signature
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
@@ -89,9 +89,9 @@ class Names:
             capped |= search.capped
             similar += search.symbols
             named = [one for one in search.symbols if is_called(one, name)]
-            _, parameters = split_signature(spelled)
-            if backend.adapter.symbols.scope_separator and parameters is not None and (parameters or len(named) > 1):
-                named = await with_parameters(backend, named, parameters)
+            _, signature = split_signature(spelled)
+            if backend.adapter.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
+                named = await with_signature(backend, named, signature)
             found += [(backend, one) for one in named]
         found = _without_constructors(found)
         if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from msgspec.structs import replace
 from pydantic import Field
 
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.calls import Named
 from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
@@ -19,7 +20,7 @@ from lsp_mcp.render.answers import CallPath, Hierarchy
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import CallersCheck, counted, instead, node_places, tree_gaps
 
 Value = TypeVar("Value")
 _LONGEST_WAY = 20  # calls
@@ -56,7 +57,8 @@ class CallTools(AnchorToolset):
                     "incoming" if direction == "callers" else "outgoing",
                     depth or 1,
                     limit,
-                )
+                ),
+                target.backend,
             )
             named = Named(target.backend)
             tree.roots = await named.nodes(tree.roots)
@@ -102,7 +104,7 @@ class CallTools(AnchorToolset):
                 )
             end = await self._targets.target(handle)
             start, goal = ((one.path, one.identifier.start) for one in (target, end))
-            way = await _with_hint(call_path(target.backend, start, goal, depth, _MOST_SEEN))
+            way = await _with_hint(call_path(target.backend, start, goal, depth, _MOST_SEEN), target.backend)
             turned = not way.nodes
             if turned and not way.left_out:
                 back = await call_path(target.backend, goal, start, depth, _MOST_SEEN)
@@ -130,9 +132,9 @@ class CallTools(AnchorToolset):
         return self._render(call, CallPath(message=message, arguments=call.arguments, gaps=gaps, nodes=way.nodes))
 
 
-async def _with_hint(asked: Awaitable[Value]) -> Value:
-    """The answer to `asked`; a refusal also names the tools for symbols that are not functions."""
+async def _with_hint(answer: Awaitable[Value], backend: Backend) -> Value:
+    """The awaited `answer`; a refusal also names the tools for symbols that are not functions."""
     try:
-        return await asked
+        return await answer
     except RefusedError as error:
-        raise RefusedError(f"{error}; {INSTEAD}", error.code) from None
+        raise RefusedError(f"{error}; {instead(backend)}", error.code) from None

@@ -51,13 +51,13 @@ class ChangingToolset(AnchorToolset):
             EditError: nothing was changed; the message says why.
         """
         self._refuse_forbidden(plan)
-        told: list[Gap] = []
+        remarks: list[Gap] = []
         if apply:
             done = await self._context.apply(self._sessions, plan, confirmed=confirmed)
-            told = [news("applied", text) for text in self._sessions.remarks(done)]
+            remarks = [news("applied", text) for text in self._sessions.remarks(done)]
             outcome = await self._outcome(call, backend, plan, before)
         else:
-            told = [news("applied", f"confirmed=true is needed to apply it: {one}") for one in plan.confirmations]
+            remarks = [news("applied", f"confirmed=true is needed to apply it: {one}") for one in plan.confirmations]
             outcome = tried or await self._trial(backend, plan, before)
         delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
         delta = limited(delta, None, "error")
@@ -73,7 +73,7 @@ class ChangingToolset(AnchorToolset):
             Change(
                 message=f"{verb}: {what}; {errors}.",
                 arguments=call.arguments,
-                gaps=[*without_places(gaps), *outcome.gaps, *told],
+                gaps=[*without_places(gaps), *outcome.gaps, *remarks],
                 plan=plan,
                 delta=delta,
             ),

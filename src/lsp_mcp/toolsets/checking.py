@@ -58,8 +58,8 @@ class CheckTools(AnchorToolset):
             if checked.covers is not None and len(also) > _MOST_BELOW:
                 text = f"checked {_MOST_BELOW} of {len(also):,} files below {path}; pass a smaller folder"
                 gaps.append(Gap("capped", text))
-            if since == "last" and (told := remembered(found, checked, before, below)):
-                checks.reported(call.client.key, backend, told)
+            if since == "last" and (repeated := remembered(found, checked, before, below)):
+                checks.reported(call.client.key, backend, repeated)
             delta = compared_with(found, checked, before)
             deltas.append(await with_fixes(backend, limited(delta, below, severity)))
             gaps += [

@@ -147,15 +147,15 @@ class ClangdTools(_Tools):
         includeArcana: Annotated[bool, Field(description="Add clang's own dump of each node"), UNLISTED] = False,
     ) -> str:
         """Get clang's syntax tree of a range."""
-        uri, asked = await self._passing.uri(uri), range.model_dump()
+        uri, sent = await self._passing.uri(uri), range.model_dump()
 
         async def params() -> Json:
             # No node contains all of a file; without a range clangd returns the whole unit.
-            whole = asked == await self._passing.whole(self._backend, uri)
-            return {"textDocument": {"uri": uri}, **({} if whole else {"range": asked})}
+            whole = sent == await self._passing.whole(self._backend, uri)
+            return {"textDocument": {"uri": uri}, **({} if whole else {"range": sent})}
 
         passed = await self._send(call, "textDocument/ast", params)
-        answer: Json = {"uri": uri, "range": asked, "ast": passed.result}
+        answer: Json = {"uri": uri, "range": sent, "ast": passed.result}
         if not passed.result:
             none = news("resolved", "no node covers that range: it has several declarations in it, or none")
             passed = replace(passed, gaps=[*passed.gaps, none])
@@ -240,15 +240,15 @@ class ClangdMoreTools(_Tools):
     ) -> str:
         """Get the inlay hints of a file: parameter names and deduced types."""
         uri = await self._passing.uri(uri)
-        asked = range.model_dump() if range else {}
+        sent = range.model_dump() if range else {}
 
         async def params() -> Json:
-            nonlocal asked
-            asked = range.model_dump() if range else await self._passing.whole(self._backend, uri)
-            return {"textDocument": {"uri": uri}, "range": asked}
+            nonlocal sent
+            sent = range.model_dump() if range else await self._passing.whole(self._backend, uri)
+            return {"textDocument": {"uri": uri}, "range": sent}
 
         passed = self._passing.fitted(await self._send(call, "textDocument/inlayHint", params))
-        return _published({"uri": uri, "range": asked, "hints": passed.result or []}, passed)
+        return _published({"uri": uri, "range": sent, "hints": passed.result or []}, passed)
 
 
 def _time(seconds: float | None) -> str | None:

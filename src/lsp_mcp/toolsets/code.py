@@ -198,7 +198,7 @@ class CodeTools(AnchorToolset):
             found = await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
             if not words:
                 return found, None
-            use = await that_may_declare(backend, words[-1], found.unsearched)
+            use = await that_may_declare(backend, name, found.unsearched)
             return await with_left_out(backend, found, use, name, limit, keep)
 
         answered = await answer(

@@ -45,9 +45,9 @@ def remembered(
         return known(found, checked.covers, checked.incomplete, before)
     if before is None:
         return None
-    told = [one for one in found if one.place.path.is_relative_to(below)]
-    files = {one.place.path for one in told} | {one.path for one in before.lines if one.path.is_relative_to(below)}
-    return replace(known(told, files, (), before), covers=before.covers, incomplete=before.incomplete)
+    within = [one for one in found if one.place.path.is_relative_to(below)]
+    files = {one.place.path for one in within} | {one.path for one in before.lines if one.path.is_relative_to(below)}
+    return replace(known(within, files, (), before), covers=before.covers, incomplete=before.incomplete)
 
 
 def compared_with(found: Sequence[Problem], checked: Checked, before: Known | None) -> Delta:

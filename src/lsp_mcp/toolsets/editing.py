@@ -75,12 +75,12 @@ class SymbolEditTools(ChangingToolset):
         self._refuse_forbidden(_plan(befores, afters))
         if action == "delete":
             self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
-        told: list[Gap] = []
+        remarks: list[Gap] = []
         outcome: Outcome | None = None
         async with backend.trial() as trial:
             for path, after in afters.items():
                 afters[path], more = await tidied(backend, trial, path, befores[path], after)
-                told += more
+                remarks += more
             if not apply or action == "delete":
                 outcome = await self._look_at(backend, trial, afters, wanted.before)
         caused = limited(outcome.delta, None, "error").new if outcome else []
@@ -99,7 +99,7 @@ class SymbolEditTools(ChangingToolset):
             wanted.before,
             apply=apply,
             confirmed=confirmed,
-            gaps=[*answered.gaps, *told],
+            gaps=[*answered.gaps, *remarks],
             tried=outcome,
         )
 

@@ -17,7 +17,7 @@ from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, SymbolAnchor
 from lsp_mcp.toolsets.questions import Check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call, FormatChoice, tool
-from lsp_mcp.toolsets.trees import INSTEAD, CallersCheck, TypesCheck, counted, node_places, tree_gaps
+from lsp_mcp.toolsets.trees import CallersCheck, TypesCheck, counted, instead, node_places, tree_gaps
 
 _OF_METHODS = "find_implementations takes methods, too; find_calls has the callers of a function"
 Depth = Annotated[int, Field(ge=1, le=10, description="How many steps to follow")]
@@ -105,7 +105,8 @@ class HierarchyTools(AnchorToolset):
             try:
                 return {field: await walk(target) for field, walk in walks.items()}
             except RefusedError as error:
-                raise RefusedError(f"{error}; {_OF_METHODS if is_about_types else INSTEAD}", error.code) from None
+                hint = _OF_METHODS if is_about_types else instead(target.backend)
+                raise RefusedError(f"{error}; {hint}", error.code) from None
 
         answered = await self._questions.about_symbol(
             call,

@@ -84,9 +84,9 @@ class ImpactTools(AnchorToolset):
                 return await impact(target.backend, target.path, target.identifier.start, depth, _MOST_SEEN)
 
             check = PlacesCheck[Impact](
-                sites=lambda told: told.sites,
-                joined=lambda told, checked: told.joined_by(checked.missing, checked.in_code),
-                searched=lambda told: told.searched,
+                sites=lambda result: result.sites,
+                joined=lambda result, checked: result.joined_by(checked.missing, checked.in_code),
+                searched=lambda result: result.searched,
             )
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
@@ -160,7 +160,7 @@ class ImpactTools(AnchorToolset):
             if backend is None or not file.is_relative_to(only):
                 continue
             if not file.is_file():
-                notes.append(Gap("not_searched", f"not looked at: {name}, which is changed and no plain file"))
+                notes.append(Gap("not_searched", f"not looked at: {name}, which changed and is not a regular file"))
                 continue
 
             async def ask(file: Path = file, backend: Backend = backend) -> list[Container]:
@@ -180,38 +180,59 @@ class ImpactTools(AnchorToolset):
     async def _unused(self, call: Call, path: str, limit: int) -> str:
         below = self._existing(path)
         every: list[Container] = []
+        in_headers: list[Container] = []
         by_tests: list[Container] = []
         backends, gaps = await self._sessions.ready(call.report)
-        asked = exported = implicit = 0
+        checked = exported = implicit = 0
         for backend in backends:
             files = await asyncio.to_thread(source_files, below, backend)
             if len(files) > _MOST_FILES:
                 gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
 
             async def ask(backend: Backend = backend, files: list[Path] = files) -> Unused:
-                return await unused(backend, files[:_MOST_FILES], _MOST_JUDGED)
+                return await unused(backend, self._sessions.word_checks.of(backend), files[:_MOST_FILES], _MOST_JUDGED)
 
             answered = await answer(backend, ask, lambda _: Scope(), report=call.report)
-            told = answered.value
-            every += told.unused
-            by_tests += told.by_tests
-            asked, exported, implicit = asked + told.asked, exported + told.exported, implicit + told.implicit
+            result = answered.value
+            every += result.unused
+            in_headers += result.in_headers
+            by_tests += result.by_tests
+            checked += result.checked
+            exported += result.exported
+            implicit += result.implicit
             gaps += answered.gaps
-            if told.left_out:
-                text = f"capped at {told.asked:,} of {told.asked + told.left_out:,} symbols; pass a smaller path"
+            if result.left_out:
+                most = result.checked + len(result.unanswered) + len(result.doubted)
+                text = f"capped at {most:,} of {most + result.left_out:,} symbols; pass a smaller path"
                 gaps.append(Gap("capped", text))
-            if told.unread:
-                text = f"nothing declared in {count(len(told.unread), 'file')}, as far as {backend.name} says"
-                gaps.append(news("setup", text, files=told.unread))
-        self._targets.hand_out_readable(one.place for one in (*every, *by_tests))
+            if result.unanswered:
+                named = first_few(list(dict.fromkeys(one.name for one in result.unanswered)))
+                files = sorted({one.place.path for one in result.unanswered})
+                text = f"not judged, as {backend.name} did not answer: {named}; ask again"
+                gaps.append(Gap("not_read", text, tuple(files)))
+            if result.doubted:
+                named = first_few(list(dict.fromkeys(one.name for one in result.doubted)), 5)
+                doubts = sorted(result.doubts)
+                places = first_few([self._sessions.workspace.display_path(path) for path in doubts])
+                text = f"not judged, as {places} may use them: {named}"
+                gaps.append(Gap("unverified", text, tuple(doubts)))
+            if result.unread:
+                text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.name} says"
+                gaps.append(news("setup", text, files=result.unread))
+        self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests))
         others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
         others += [f"{implicit:,} that are used without being named"] if implicit else []
         where = "in the workspace" if path == "." else f"below {path}"
-        message = f"{count(len(every), 'unused symbol')} of {asked:,} {where}"
+        message = f"{count(len(every), 'unused symbol')} of {checked:,} {where}"
+        message += f", {len(in_headers):,} more that headers declare for other code too" if in_headers else ""
         message += f", and {len(by_tests):,} that only tests use." if by_tests else "."
         message += f" Not judged: {' and '.join(others)}." if others else ""
-        gaps += capped(min(limit, len(every) + len(by_tests)), len(every) + len(by_tests))
-        lists = {"unused": every[:limit], "used_by_tests_only": by_tests[: max(0, limit - len(every))]}
+        lists: dict[str, list[Container]] = {}
+        room = limit
+        for field, found in (("unused", every), ("unused_in_headers", in_headers), ("used_by_tests_only", by_tests)):
+            lists[field] = found[:room]
+            room -= len(lists[field])
+        gaps += capped(limit - room, len(every) + len(in_headers) + len(by_tests))
         return self._render(
             call,
             UnusedList(
@@ -232,5 +253,5 @@ def _places(found: Impact) -> Iterator[Place]:
 async def _git(root: Path, *arguments: str) -> str:
     code, said = await run((*GIT, *arguments), cwd=root, timeout=_GIT_TIMEOUT)
     if code:
-        raise CallerError(f"git diff says nothing of {root}: {said.strip()[:200]}; pass symbols")
+        raise CallerError(f"git diff failed in {root}: {said.strip()[:200]}; pass symbols")
     return said

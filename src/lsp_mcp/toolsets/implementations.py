@@ -73,7 +73,7 @@ class ImplementationTools(AnchorToolset):
         said = []
         own = partial(_is_own, workspace=self._sessions.workspace, names=_dependency_names(answered.target.backend))
         none_inside = not any(own(one) for one in (*found.below, *found.above))
-        for field, asked, every, noun in (
+        for field, wanted, every, noun in (
             ("implementations", direction != "up", found.below, "implementation"),
             ("above", direction != "down", found.above, "method" if found.symbol.kind == "method" else "type"),
         ):
@@ -82,7 +82,7 @@ class ImplementationTools(AnchorToolset):
             listed = [*inside, *(outside if dependencies or none_inside else ())]
             if listed:
                 lists[field] = sorted(listed[:limit], key=lambda one: (not own(one), one.symbol.place.path))
-            if asked or listed:
+            if wanted or listed:
                 said.append(f"{count(len(inside), noun)}{' above' if field == 'above' else ''}{_others(outside)}")
             gaps += capped(len(listed[:limit]), len(listed))
         unknown = ", but that is not known for sure yet" if hiding(gaps) and not lists else ""

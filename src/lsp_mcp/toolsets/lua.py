@@ -61,7 +61,7 @@ class LuaTools:
         try:
             listed = await (await self._neovims.connection()).tools.all()
         except SilentError as error:
-            log.info("the tools of Neovim may be others by now: %s", error)
+            log.info("the tools of Neovim may have changed: %s", error)
             return self._last
         except LspMcpError as error:
             log.info("no tools of Neovim: %s", error)

@@ -96,10 +96,10 @@ class OutlineTools(AnchorToolset):
             for path in await asyncio.to_thread(source_files, below, backend)
             if self._sessions.workspace.holds(path)
         ]
-        asked = files[offset : offset + _MOST_FILES]
+        page = files[offset : offset + _MOST_FILES]
         found: list[FileOutline] = []
         for backend in backends:
-            own = [path for of, path in asked if of is backend]
+            own = [path for of, path in page if of is backend]
 
             async def ask(backend: Backend = backend, own: list[Path] = own) -> list[FileOutline]:
                 return await outlines(backend, own)

@@ -153,17 +153,17 @@ class PassThrough:
 
         async def ask() -> Sent:
             nonlocal word, path, unsearched
-            asked = await params() if callable(params) else params
-            home = home_document(asked)
+            values = await params() if callable(params) else params
+            home = home_document(values)
             path = uri_path(home) if home else None
-            word = await self._word(backend, asked)
+            word = await self._word(backend, values)
             if word and reach == "workspace":
                 unsearched = await backend.load(None, word)
-            sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+            sent = await send(backend, method, values, base=self._base, word=word, timeout=timeout)
             if word and leads_elsewhere(method) and sent.leads_nowhere:
                 # It may be in a file that the server has not read.
                 unsearched = await backend.load(None, word)
-                sent = await send(backend, method, asked, base=self._base, word=word, timeout=timeout)
+                sent = await send(backend, method, values, base=self._base, word=word, timeout=timeout)
             return sent
 
         def scope(sent: Sent) -> Scope:

@@ -95,7 +95,7 @@ class RefactorTools(ChangingToolset):
             )
         if not found.plan.steps:
             raise RefusedError(f"{found.action.name}: there is nothing to change.")
-        plan, told = await self._tidied(backend, found.plan)
+        plan, remarks = await self._tidied(backend, found.plan)
         return await self._finish(
             call,
             backend,
@@ -104,7 +104,7 @@ class RefactorTools(ChangingToolset):
             found.before,
             apply=apply,
             confirmed=confirmed,
-            gaps=[*answered.gaps, *told],
+            gaps=[*answered.gaps, *remarks],
         )
 
     async def _tidied(self, backend: Backend, plan: EditPlan) -> tuple[EditPlan, list[Gap]]:
@@ -113,19 +113,19 @@ class RefactorTools(ChangingToolset):
         if any(isinstance(step, RenameFile) for step in plan.steps):
             return plan, []
         steps: list[Step] = []
-        told: list[Gap] = []
+        remarks: list[Gap] = []
         async with backend.trial() as trial:
             for step in plan.steps:
                 if not isinstance(step, FileChange) or not backend.adapter.language_of(step.path):
                     steps.append(step)
                     continue
                 after, more = await tidied(backend, trial, step.path, step.before, Text(step.after))
-                told += more
+                remarks += more
                 if after.content != step.after:
                     steps += filter(None, [change_of(step.path, step.before, after.content)])
                 else:
                     steps.append(step)
-        return replace(plan, steps=tuple(steps)), told
+        return replace(plan, steps=tuple(steps)), remarks
 
     # --- inside ------------------------------------------------------------------------------------
 

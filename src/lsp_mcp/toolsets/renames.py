@@ -78,7 +78,7 @@ class RenameTools(ChangingToolset):
             )
             renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=allow_partial)
         plan, gaps = renamed.plan, renamed.gaps
-        told = await self._done(plan, apply=apply, confirmed=confirmed)
+        remarks = await self._done(plan, apply=apply, confirmed=confirmed)
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
         edits, files = count(plan.edit_count, "edit"), count(len(plan.files), "file")
         return self._render(
@@ -86,7 +86,7 @@ class RenameTools(ChangingToolset):
             Rename(
                 message=f"{verb} '{new_name}' with {edits} across {files}.",
                 arguments=call.arguments,
-                gaps=[*without_places(gaps), *told],
+                gaps=[*without_places(gaps), *remarks],
                 plan=plan,
             ),
         )

@@ -253,7 +253,7 @@ class Targets:
         return Gap(
             "doubt",
             f"{self.anchor(path, point)} has stood for two symbols since {shown} changed: this is about {this}, not "
-            f"{' or '.join(listed)}; to name one surely, pass its name, or FILE:LINE:NAME, for example {way_out}",
+            f"{' or '.join(listed)}; to name one exactly, pass its name, or FILE:LINE:NAME, for example {way_out}",
             (path,),
             about=self.anchor(path, point),
         )

@@ -9,7 +9,7 @@ import asyncio
 import difflib
 import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
@@ -40,7 +40,12 @@ Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's"), UNLISTED]
 
 _LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems", "minLength", "maxLength")
-_TOLD = 8  # problems reported per call
+_MOST = 8  # problems reported per call
+# Tools name the same thing differently, and models mix that up. A tool takes each of these for the only one it has.
+_SAME = (
+    frozenset({"symbol", "symbols", "symbol_anchor", "symbol_name", "anchor", "target", "query"}),
+    frozenset({"path", "file_path", "file", "filename"}),
+)
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
 
@@ -160,14 +165,18 @@ class Tool(Struct, frozen=True):
 
     def _check(self, arguments: dict[str, Any]) -> BaseModel:
         known = list(self.model.model_fields)
+        arguments = {_meant(name, known, arguments): value for name, value in arguments.items()}
         if unknown := [name for name in arguments if name not in known]:
-            told = [*(_unknown(name, known) for name in unknown[:_TOLD]), *_more(len(unknown) - _TOLD)]
-            raise ArgumentsError(f"{'; '.join(told)}. {self.name} takes: {', '.join(known)}.")
+            problems = [
+                *(_unknown(name, known) for name in unknown[:_MOST]),
+                *_more(len(unknown) - _MOST),
+            ]
+            raise ArgumentsError(f"{'; '.join(problems)}. {self.name} takes: {', '.join(known)}.")
         try:
             return self.model.model_validate(arguments)
         except ValidationError as error:
             found = error.errors(include_url=False)
-            problems = [*(_problem(one) for one in found[:_TOLD]), *_more(len(found) - _TOLD)]
+            problems = [*(_problem(one) for one in found[:_MOST]), *_more(len(found) - _MOST)]
             raise ArgumentsError(f"{self.name}: {'; '.join(problems)}.") from None
 
 
@@ -315,6 +324,16 @@ def _short(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     return {key: value if key == "default" else _short(value) for key, value in schema.items() if key not in _LIMITS}
+
+
+def _meant(name: str, known: Collection[str], given: Collection[str]) -> str:
+    """The parameter that `name` means: itself, or the only one of `known` that is the same, unless it is `given`."""
+    if name in known:
+        return name
+    same = next((names for names in _SAME if name in names), frozenset[str]())
+    meant = [one for one in known if one in same]
+    is_clear = len(meant) == 1 and len(same.intersection(given)) == 1
+    return meant[0] if is_clear else name
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.adapters import Hierarchy as HierarchyRules
+from lsp_mcp.backend import Backend
 from lsp_mcp.features.call_check import checked_callers
 from lsp_mcp.features.calls import functions
 from lsp_mcp.features.class_heads import ClassHeads
@@ -127,8 +128,12 @@ def _with_types(tree: Tree, more: Sequence[Implementation]) -> Tree:
     return replace(tree, roots=roots)
 
 
-INSTEAD = "find_symbol_references_by_anchor has all uses, find_implementations what implements a type or method"
-"""The tool to use for symbols that cannot be called."""
+def instead(backend: Backend) -> str:
+    """The tools to use for symbols that cannot be called, of those that `backend` can answer for."""
+    offered = backend.capabilities
+    has_more = offered.get("implementationProvider") or offered.get("typeHierarchyProvider")
+    more = ", find_implementations what implements a type or method" if has_more else ""
+    return f"find_symbol_references_by_anchor has all uses{more}"
 
 
 def tree_gaps(trees: Mapping[str, Tree], server: str) -> list[Gap]:

@@ -98,9 +98,15 @@ def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
     rules = language.lexing if language else None
     if rules is None or not rules.macro:
         return None
-    place = text.point_offset(span.start), text.point_offset(span.end)
-    (region,) = _regions(_compiled(rules.macro), text.content, [place])
-    return text.offsets_span(*region.span("macro")) if region else None
+    content, start, end = text.content, text.point_offset(span.start), text.point_offset(span.end)
+    # Examining only the line and those that it continues is many times as fast as the whole text.
+    first = content.rfind("\n", 0, start) + 1
+    while content.endswith(("\\\n", "\\\r\n"), 0, first):
+        first = content.rfind("\n", 0, first - 1) + 1
+    for region in _compiled(rules.macro).finditer(content, first, end):
+        if region.start() <= start < region.end():
+            return text.offsets_span(*region.span("macro"))
+    return None
 
 
 def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[tuple[int, int]]:

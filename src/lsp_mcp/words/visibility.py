@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +28,8 @@ the least."""
 
 _MEMBER = (".", "->", "::")
 _BEFORE = 100  # characters before a name that are looked at
+_LETTERS = re.compile(r"\w*")
+_MOST_ALIKE = 20  # words that contain a name, looked at in one file
 
 
 class Symbol(Struct, frozen=True):
@@ -84,11 +86,39 @@ def is_used(text: Text, span: Span, language: Language | None) -> bool:
     )
 
 
-def only_uses(text: Text, name: str, language: Language | None) -> bool:
-    """Whether `text` surely declares nothing in whose name `name` is, whatever the case of its letters."""
-    if re.search(rf"\w{re.escape(name)}|{re.escape(name)}\w", text.content, re.IGNORECASE):
+def only_uses(text: Text, name: str, language: Language | None, places: Callable[[str], Iterable[Span]]) -> bool:
+    """Whether `text` surely defines nothing in whose name `name` is, whatever the case of its letters.
+
+    `places` gives the places of a word that count.
+    """
+    alike = _words_with(text.content, name)
+    return len(alike) <= _MOST_ALIKE and all(
+        defines_nothing(text, span, language) for one in alike for span in places(one)
+    )
+
+
+def _words_with(content: str, name: str) -> set[str]:
+    """The words of `content` that contain `name`, whatever the case of its letters."""
+    found = set()
+    # Many times as fast as a pattern that begins with any letters.
+    for match in re.finditer(re.escape(name), content, re.IGNORECASE):
+        start = match.start()
+        while start and (content[start - 1].isalnum() or content[start - 1] == "_"):
+            start -= 1
+        rest = _LETTERS.match(content, match.end())
+        found.add(content[start : rest.end() if rest else match.end()])
+    return found
+
+
+def defines_nothing(text: Text, span: Span, language: Language | None) -> bool:
+    """Whether what is at `span` of `text` is surely not defined there, by what is around it."""
+    if is_used(text, span, language):
+        return True
+    if not (language and language.lexing and language.lexing.around_use):
         return False
-    return not may_declare(text, name, language)
+    start, end = text.point_offset(span.start), text.point_offset(span.end)
+    around = f"{text.content[max(0, start - _BEFORE) : start]}\0{text.content[end : end + _BEFORE]}"
+    return bool(re.search(language.lexing.around_use, around))
 
 
 def is_member(text: Text, span: Span) -> bool:

@@ -142,21 +142,21 @@ class WorkspaceWords:
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """See `Words.that_can_see`."""
-        asked = frozenset(files)
+        candidates = frozenset(files)
         if symbol.role == "local":
-            return asked.intersection(symbol.declared)
+            return candidates.intersection(symbol.declared)
         if self._kept.unknown():
-            return asked
-        if (asked, symbol) in self._seeing:
-            return self._seeing[asked, symbol]
-        changes, seen = self._changes, asked
+            return candidates
+        if (candidates, symbol) in self._seeing:
+            return self._seeing[candidates, symbol]
+        changes, seen = self._changes, candidates
         if packages := await self._packages_now():
-            seen = await asyncio.to_thread(self._seen, packages, asked, symbol)
+            seen = await asyncio.to_thread(self._seen, packages, candidates, symbol)
         elif self._includes:
-            seen = asked & await self._reached(self._includes, asked, symbol)
+            seen = candidates & await self._reached(self._includes, candidates, symbol)
         if changes == self._changes:
             _make_room(self._seeing, _MOST_SEEN)
-            self._seeing[asked, symbol] = seen
+            self._seeing[candidates, symbol] = seen
         return seen
 
     async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
@@ -174,14 +174,14 @@ class WorkspaceWords:
         if not self._closed:
             await self._packages_now()
 
-    async def _reached(self, includes: Includes, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
-        """Those of `asked`, maybe among others, that include a declaration of `symbol`, or one that may be of it."""
+    async def _reached(self, includes: Includes, candidates: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
+        """Those of `candidates`, maybe among others, that include a declaration of `symbol`, or what may be one."""
         including = await includes.that_include(symbol.declared)
-        if including is None or asked <= including:
-            return asked
+        if including is None or candidates <= including:
+            return candidates
         # A header that includes nothing has what stands before it in the files that include it.
         reached = including | await includes.included_by(including)
-        if asked <= reached or symbol.internal or (symbol.unnamed_owner and not symbol.overrides):
+        if candidates <= reached or symbol.internal or (symbol.unnamed_owner and not symbol.overrides):
             return reached
         having = self.index.files_with(symbol.name)
         # A method may be that of a base class, which its file includes.
@@ -194,7 +194,7 @@ class WorkspaceWords:
         elsewhere = {path for path in self._as_paths(having) if path not in reached}
         again = await asyncio.to_thread(self._declaring, bases | elsewhere, symbol.name, dict(self._buffers()))
         found = await includes.that_include(again) if again else frozenset[Path]()
-        return asked if found is None else reached | found
+        return candidates if found is None else reached | found
 
     def _meaning(
         self, packages: Packages, rules: Visibility, spans: Collection[Span], text: Text, path: Path, symbol: Symbol
@@ -246,13 +246,13 @@ class WorkspaceWords:
                 )
             return self._packages[1]
 
-    def _seen(self, packages: Packages, asked: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
+    def _seen(self, packages: Packages, candidates: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
         rules, index = self._adapter.visibility, self.index
         assert rules
-        seen = seeing(asked, symbol, rules, packages, index.imports)
-        if len(seen) < len(asked):
+        seen = seeing(candidates, symbol, rules, packages, index.imports)
+        if len(seen) < len(candidates):
             naming = {path for word in rules.naming_words for path in index.files_with(word)}
-            seen |= {path for path in asked if str(path) in naming}
+            seen |= {path for path in candidates if str(path) in naming}
         return seen
 
 

@@ -54,7 +54,7 @@ def export_to(folder: Path, contents: Contents, *, force: bool = False) -> Expor
     except OSError as error:
         raise UnavailableError(
             f"the export stopped at {error.filename or folder}: {error.strerror}. "
-            f"{len(done.written)} of {len(wanted)} files were written; export again once that is put right."
+            f"{len(done.written)} of {len(wanted)} files were written; fix that and export again."
         ) from None
     return done
 

@@ -69,6 +69,9 @@ class Build:
         file = self._database.find()
         if file is None:
             return []
+        if self._folder and self._folder.is_full:
+            self.close()
+            self._folder = None
         folder = self._take_folder(file)
         if self._home is not IndexHome.OURS and own_project(file, self._rules, self._workspace.root):
             return []  # it finds the database by itself

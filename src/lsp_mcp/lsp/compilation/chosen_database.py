@@ -86,5 +86,4 @@ class ChosenDatabase:
     def _read(self, file: Path) -> Database:
         if file.name != self._rules.flags:
             return read_database(file, self._root)
-        compiled = self._rules.compiled_extensions
-        return database_of_flags(file, [path for path in self._sources() if path.suffix in compiled])
+        return database_of_flags(file, list(filter(self._rules.compiles, self._sources())))

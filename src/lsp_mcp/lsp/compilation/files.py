@@ -120,7 +120,7 @@ class BuildFiles:
             self._leading_out = view, frozenset(self._includes.affected(out))
         including = self._includes.affected(files)
         rules = self._adapter.compilation
-        if rules and all(path.suffix in rules.compiled_extensions for path in files):
+        if rules and all(map(rules.compiles, files)):
             return frozenset(including)  # a header without generated files that include one
         return self._leading_out[1].union(including)
 

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.adapters import Compilation
-from lsp_mcp.cache_folders import cache_folder, checkout_folder
+from lsp_mcp.cache_folders import cache_folder, checkout_folder, require_room
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
@@ -48,12 +48,23 @@ class IndexFolder:
         self._lock: int | None = None
         self._temporary = False
         try:
-            self._home = self._take(private_folder(checkout_folder(root) / name))
+            place = private_folder(checkout_folder(root) / name)
+            require_room(place)
+            self._home = self._take(place)
         except OSError as error:
             log.warning("%s cannot be written (%s): the index is not kept", cache_folder(), error)
             self._home = Path(tempfile.mkdtemp(prefix="lsp-mcp-index-"))
             self._temporary = True
         self.folder = shared or self._home
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a server that starts now needs another folder: there is no room for its index any more."""
+        try:
+            require_room(self._home)
+        except OSError:
+            return not self._temporary and not self._in_use
+        return False
 
     @property
     def index(self) -> Path:

@@ -29,15 +29,15 @@ class UnitText:
         self._put_at = [at for at, _ in put]
         self.shown = Text("".join([*parts, text.content[last:]])) if put else text
 
-    def diagnostic(self, told: Json, uri: str, encoding: PositionEncoding) -> Json:
-        """The diagnostics `told` for the shown text of `uri`, mapped to the original text."""
+    def diagnostic(self, reported: Json, uri: str, encoding: PositionEncoding) -> Json:
+        """The diagnostics `reported` for the shown text of `uri`, mapped to the original text."""
         related = [
             {**one, "location": {**one["location"], "range": self._range(one["location"]["range"], encoding)}}
             if one["location"]["uri"] == uri
             else one
-            for one in told.get("relatedInformation") or ()
+            for one in reported.get("relatedInformation") or ()
         ]
-        return {**told, "range": self._range(told["range"], encoding), "relatedInformation": related}
+        return {**reported, "range": self._range(reported["range"], encoding), "relatedInformation": related}
 
     def _range(self, range_: Json, encoding: PositionEncoding) -> Json:
         return {end: self._position(range_[end], encoding) for end in ("start", "end")}

@@ -73,20 +73,20 @@ class WholeUnit:
                 there |= self._includes.reached([file])
         return found
 
-    def diagnostics(self, told: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
-        """The server's diagnostics `told` for the shown text, mapped to the original text."""
-        return [self._text.diagnostic(one, path_uri(self._path), encoding) for one in told]
+    def diagnostics(self, reported: Sequence[Any], encoding: PositionEncoding) -> list[Any]:
+        """The server's diagnostics `reported` for the shown text, mapped to the original text."""
+        return [self._text.diagnostic(one, path_uri(self._path), encoding) for one in reported]
 
     def hidden_by(self, broken: Iterable[Path]) -> set[Path]:
         """The files that stay hidden as long as the files `broken` have errors."""
         ours = (self._includes.reached([file]) - (self.apart - {file}) for file in broken if file in self.apart)
         return set().union(*ours)
 
-    def hidden(self, told: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
-        """The files that may have errors hidden behind those `told` for the shown text, one for each include."""
+    def hidden(self, reported: Sequence[Any], encoding: PositionEncoding) -> set[Path]:
+        """The files that may have errors hidden behind those `reported` for the shown text, one for each include."""
         lines = {self.shown.offset_position(at, encoding)["line"]: file for at, file in self._included}
         found: set[Path] = set()
-        for one in told:
+        for one in reported:
             line, related = one["range"]["start"]["line"], one.get("relatedInformation")
             if related and line in lines:
                 header = lines[line] or uri_path(related[0]["location"]["uri"])

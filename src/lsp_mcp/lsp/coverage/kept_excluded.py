@@ -63,9 +63,9 @@ class KeptExcluded:
 
     def keep(self, project: Path, state: str, found: Found) -> None:
         """Store the files `found` in all folders of `project` in that `state`."""
-        told = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
+        entry = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
         try:
-            write_private(self._file(project), json.dumps(told).encode())
+            write_private(self._file(project), json.dumps(entry).encode())
         except (OSError, UnicodeEncodeError) as error:
             log.warning("which files the build leaves out is not kept: %s", error)
 

@@ -34,7 +34,8 @@ class PackageRequests:
     """Sends a request about each changed file, so that the server loads its package. See `Reloading`.
 
     For more files than `load_most` the workspace folder is removed and added again. Up to that, files are checked for
-    syntax errors at once; for others the server reports them later.
+    syntax errors at once, or after a check before the next question that such errors matter to; for others the
+    server reports them later.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class PackageRequests:
         self._known = known
         self._timeout = timeout
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and its first error
+        self._unparsed: set[Path] = set()  # files that changed before a check, which does not need that
         self._mistrusted: set[Path] = set()  # files for which the server may have an old text
         self._handed_over: set[Path] = set()  # files for which it has the present text
 
@@ -74,7 +76,12 @@ class PackageRequests:
         if len(sources) > rules.load_most:
             await self._load_all(connection, self._workspace.root)
             return handed_over
-        await asyncio.gather(self._load_packages(sources, connection, rules), self.buffers_changed(sources))
+        loading = self._load_packages(sources, connection, rules)
+        if to_check:
+            self._unparsed.update(sources)
+            await loading
+        else:
+            await asyncio.gather(loading, self.buffers_changed(sources))
         return handed_over
 
     def has_reread(self, path: Path) -> bool:
@@ -109,8 +116,12 @@ class PackageRequests:
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: checks their syntax, which the server reports later."""
+        if len(paths) <= self._adapter.changes.load_most:
+            await self._parse(paths)
+
+    async def _parse(self, paths: Collection[Path]) -> None:
         command = self._adapter.diagnostics.syntax_command
-        if not command or not 0 < len(paths) <= self._adapter.changes.load_most:
+        if not command or not paths:
             return
         texts = {path: self._documents.present(path).content for path in sorted(paths)}
         try:
@@ -152,6 +163,8 @@ class PackageRequests:
 
     async def _errors(self) -> dict[Path, str]:
         """The first known syntax error of each file that has one."""
+        self._unparsed = {path for path in self._unparsed if path.is_file() and self._verdict(path) is None}
+        await self._parse(self._unparsed)
         candidates = sorted({*self._published, *(path for path, (_, error) in self._parsed.items() if error)})
         # Published diagnostics may be about an earlier text.
         await self.buffers_changed([path for path in candidates if self._verdict(path) is None])

@@ -214,10 +214,10 @@ class Reopening:
     def _told_where_included(self, paths: Collection[Path]) -> set[Path]:
         """The files that are reported for `paths` too, as their includers."""
         pattern = self._adapter.diagnostics.elsewhere_pattern
-        told = filter(None, (elsewhere(one, pattern) for path in paths for one in self._published.get(path, ())))
+        errors = filter(None, (elsewhere(one, pattern) for path in paths for one in self._published.get(path, ())))
         return {
             path
-            for path, range_, message in told
+            for path, range_, message in errors
             if any(
                 (one["range"]["start"], one_line(one)) == (range_["start"], message)
                 for one in self._published.get(path, ())
@@ -262,8 +262,8 @@ class Reopening:
     async def _conditional_with(self, word: str) -> list[Path]:
         """The files with `word` in a part that the preprocessor may exclude, and of unknown state."""
         connection = self._lifetime.connection
-        told = self._has_read if connection and connection.tells_inactive else ()
-        return [path for path in await self._build.files.conditional_with(word) if path not in told]
+        known = self._has_read if connection and connection.tells_inactive else ()
+        return [path for path in await self._build.files.conditional_with(word) if path not in known]
 
     async def _inactive(self, use: Use) -> list[Gap]:
         """Where `word` is in code that is not, or may not be, compiled."""

@@ -70,7 +70,7 @@ class UnitErrors:
 
     def is_unit(self, path: Path) -> bool:
         """Whether `path` is compiled by itself, judged by its name."""
-        return path.suffix in self._rules.compiled_extensions and bool(self._adapter.language_of(path))
+        return self._rules.compiles(path) and bool(self._adapter.language_of(path))
 
     @property
     def hidden(self) -> set[Path]:
@@ -101,7 +101,7 @@ class UnitErrors:
                         elif not await self._look(path, connection, apart=True):
                             break
         except TimeoutError:
-            log.warning("%s did not look at %d files in time", self._adapter.name, len(waiting))
+            log.warning("%s did not check %d files in time", self._adapter.name, len(waiting))
         finally:
             self._documents.show_present()
         return waiting
@@ -139,15 +139,15 @@ class UnitErrors:
         rules, was_open = self._adapter.diagnostics, path in self._documents
         text = self._documents.present(path)
         unit = await self._unit(path, text, apart=apart)
-        told = await self._diagnostics_of(path, unit.shown if unit else text, connection)
-        if told is None:
+        diagnostics = await self._diagnostics_of(path, unit.shown if unit else text, connection)
+        if diagnostics is None:
             return None
         restore = unit and (unit.moves or was_open) and not self._documents.is_editors(path)
         # Its index is based on the shown text.
         if restore and not await read_again(path, self._documents, connection.notifications.diagnostics):
             return None
         hides = connection.notifications.diagnostics.hides
-        errors = [one for one in told if one.get("severity", _ERROR) == _ERROR and hides(one)]
+        errors = [one for one in diagnostics if one.get("severity", _ERROR) == _ERROR and hides(one)]
         stopped = [one for one in errors if rules.stopped_code and one.get("code") == rules.stopped_code]
         errors = [one for one in errors if one not in stopped]
         hidden, clear = set[Path](), set[Path]()

@@ -45,7 +45,7 @@ async def code_around(host: BoardHost, spelled: str, lines: int) -> list[tuple[i
         anchor = parse_anchor(spelled)
         text = _text(host.workspace.file(anchor.file))
         if anchor.point.line > text.line_count:
-            raise AnchorError(f"{spelled}: {anchor.file} has {text.line_count:,} lines.")
+            raise AnchorError(f"{spelled}: {anchor.file} has {text.shown_line_count:,} lines.")
         return text.numbered(Span(anchor.point, anchor.point), lines)
 
     return await asyncio.to_thread(read)

@@ -99,8 +99,8 @@ def _keyed(tool: Tool) -> Callable[..., Awaitable[str]]:
 
     async def method(call: Call, idempotency: str | None = None, **values: Any) -> str:
         if idempotency is not None:
-            asked = json.dumps([tool.name, values], default=BaseModel.model_dump, sort_keys=True)
-            call.idempotency = Key(idempotency, hashlib.sha256(asked.encode()).hexdigest())
+            arguments = json.dumps([tool.name, values], default=BaseModel.model_dump, sort_keys=True)
+            call.idempotency = Key(idempotency, hashlib.sha256(arguments.encode()).hexdigest())
         return await tool.method(call, **values)
 
     return method
@@ -133,8 +133,8 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
 
 def changed(task: dict[str, Any]) -> str:
     """The answer of tools that change a task."""
-    told = {"overrode": f"the claim of {task['overrode']}, who was told"} if "overrode" in task else {}
-    return as_json({**brief(task), "revision": task["revision"], **told})
+    overridden = {"overrode": f"the claim of {task['overrode']}, who was notified"} if "overrode" in task else {}
+    return as_json({**brief(task), "revision": task["revision"], **overridden})
 
 
 def short(time: str) -> str:

@@ -46,7 +46,7 @@ DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks
 After = Annotated[str | None, Field(description="Place it after this stage; empty: first. Default: last")]
 
 
-Force = Annotated[bool, Field(description="Though another agent works on it, who is told"), UNLISTED]
+Force = Annotated[bool, Field(description="Even if another agent works on it; that agent is notified"), UNLISTED]
 
 
 class Activity(BaseModel):

@@ -123,8 +123,8 @@ class Answers:
 
     def _new(self, session: DebugSession) -> int:
         """The number of the last reported line of output; then all lines count as reported."""
-        told, session.reported.lines = session.reported.lines, session.output.count
-        return told
+        seen, session.reported.lines = session.reported.lines, session.output.count
+        return seen
 
     def _key(self, view: View) -> tuple[Any, ...]:
         frame = view.frame

@@ -77,15 +77,15 @@ class InspectTools(DebugToolset):
         if view.frame is None:
             raise CallerError("the debugger reports no location for the program; nothing can be evaluated.")
         rules = one.plan.adapter.variables
-        asked = {"frameId": view.frame.id, "context": one.plan.adapter.context}
-        got = await stop.target.ask("evaluate", {"expression": expression, **asked})
+        scope = {"frameId": view.frame.id, "context": one.plan.adapter.context}
+        got = await stop.target.ask("evaluate", {"expression": expression, **scope})
         answer: dict[str, Any] = {"value": debugging.cut(str(got.get("result", "")), 100 if start else 2000)}
         if got.get("type"):
             answer["type"] = got["type"]
         reference, indexed = int(got.get("variablesReference") or 0), int(got.get("indexedVariables") or 0)
         count = min(count, rules.page_most)
         if reference and count:
-            found = await page(stop.target, rules, expression, asked, start, count + 1) if start else []
+            found = await page(stop.target, rules, expression, scope, start, count + 1) if start else []
             found = found or await elements(
                 stop.target, rules, reference, start=start, count=count + 1, indexed=indexed
             )

@@ -165,17 +165,17 @@ class NvimToolset(Toolset):
     async def _send(
         self,
         call: Call,
-        asked: DocumentClient,
+        target: DocumentClient,
         method: str,
         params: Json | Callable[[], Awaitable[Json]] | None,
     ) -> PassedThrough:
-        return await PassThrough(asked.sessions, self._base).send(call, asked.session, method, params)
+        return await PassThrough(target.sessions, self._base).send(call, target.session, method, params)
 
     async def _answer(
-        self, call: Call, asked: DocumentClient, method: str, params: Json | Callable[[], Awaitable[Json]] | None
+        self, call: Call, target: DocumentClient, method: str, params: Json | Callable[[], Awaitable[Json]] | None
     ) -> str:
         return self._result_text(
-            call, PassThrough(asked.sessions, self._base).fitted(await self._send(call, asked, method, params))
+            call, PassThrough(target.sessions, self._base).fitted(await self._send(call, target, method, params))
         )
 
     async def _document_of(self, sessions: Sessions, value: Json) -> Path | None:
@@ -194,10 +194,10 @@ class NvimToolset(Toolset):
         if passed.gaps and (status := passed.status) != "complete":
             call.remark(f"status: {status}")
 
-    def _at(self, asked: DocumentClient, line: int, character: int) -> Json:
+    def _at(self, target: DocumentClient, line: int, character: int) -> Json:
         """`TextDocumentPositionParams` in the caller's numbers."""
         numbers_point({"line": line, "character": character}, self._base)
-        return {"textDocument": {"uri": asked.uri}, "position": {"line": line, "character": character}}
+        return {"textDocument": {"uri": target.uri}, "position": {"line": line, "character": character}}
 
 
 async def buffer_of(connection: NvimConnection, number: int) -> dict[str, Any]:

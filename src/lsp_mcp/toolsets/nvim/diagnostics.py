@@ -40,7 +40,7 @@ class NvimDiagnostics:
         if missing := await self._unknown(call, sessions, buffer):
             shown = sessions.workspace.display_path(buffer_path(buffer["name"]))
             raise UnavailableError(
-                f"not yet: {missing} has not said anything about the present text of {shown}. Ask again."
+                f"not yet: {missing} has published nothing about the current text of {shown}. Ask again."
             )
         if not buffer["loaded"]:
             call.remark(f"status: buffer {buffer['number']} is not loaded, so no language server looks at it")

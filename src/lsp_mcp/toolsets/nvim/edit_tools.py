@@ -83,29 +83,29 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Rename a symbol: returns the workspace edit for lsp_apply_edit, or applies it with apply_edits."""
-        asked = await self._target(connection_id, document, lsp_client_name, "renameProvider")
-        at = self._at(asked, line, character)
+        target = await self._target(connection_id, document, lsp_client_name, "renameProvider")
+        at = self._at(target, line, character)
         checked_params("textDocument/rename", {**at, "newName": new_name})
-        session = asked.session
+        session = target.session
         await session.ready(call.report)
 
         async def find() -> SymbolTarget:
-            text = await session.open(asked.path)
-            Walker({asked.uri: text}, session.encoding, self._base).inward(at, asked.uri)  # or explains the problem
+            text = await session.open(target.path)
+            Walker({target.uri: text}, session.encoding, self._base).inward(at, target.uri)  # or explains the problem
             point = numbers_point(at["position"], self._base)
             identifier = text.identifier_at(point) or Span(point, point)
-            return await SymbolTarget(session, asked.path, text, identifier).loaded()
+            return await SymbolTarget(session, target.path, text, identifier).loaded()
 
-        targets = Targets(asked.sessions)
+        targets = Targets(target.sessions)
         asking = partial(Questions(targets, None).about, call, session, find)
         renamed = await ask_rename(asking, targets, new_name, prepare=prepare_first)
         if apply_edits:
             way_out = "or look at the edits without apply_edits and hand them to lsp_apply_edit."
             renamed = await renamed.checked(targets, new_name, way_out)
-            return await self._applied(call, asked.sessions, renamed.plan, save=save, confirmed=confirmed)
+            return await self._applied(call, target.sessions, renamed.plan, save=save, confirmed=confirmed)
         edit = as_workspace_edit(renamed.plan, session.version, self._base)
-        tell = partial(asked.sessions.reported.take, call.client.key)
-        return self._result_text(call, PassedThrough(edit, renamed.gaps, tell, asked.sessions.workspace.display_path))
+        tell = partial(target.sessions.reported.take, call.client.key)
+        return self._result_text(call, PassedThrough(edit, renamed.gaps, tell, target.sessions.workspace.display_path))
 
     @tool(title="Format a document", read_only=False, destructive=True)
     async def lsp_formatting(
@@ -119,9 +119,9 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Format a document: returns the text edits, or applies them with apply_edits."""
-        asked = await self._target(connection_id, document, lsp_client_name, "documentFormattingProvider")
-        params = {"textDocument": {"uri": asked.uri}, "options": await self._options(asked, options)}
-        return await self._edited(call, asked, "textDocument/formatting", params, apply=apply_edits, save=save)
+        target = await self._target(connection_id, document, lsp_client_name, "documentFormattingProvider")
+        params = {"textDocument": {"uri": target.uri}, "options": await self._options(target, options)}
+        return await self._edited(call, target, "textDocument/formatting", params, apply=apply_edits, save=save)
 
     @tool(title="Format a range", read_only=False, destructive=True)
     async def lsp_range_formatting(
@@ -139,17 +139,17 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Format a range: returns the text edits, or applies them with apply_edits."""
-        asked = await self._target(connection_id, document, lsp_client_name, "documentRangeFormattingProvider")
+        target = await self._target(connection_id, document, lsp_client_name, "documentRangeFormattingProvider")
         range_ = {
             "start": {"line": start_line, "character": start_character},
             "end": {"line": end_line, "character": end_character},
         }
         params = {
-            "textDocument": {"uri": asked.uri},
+            "textDocument": {"uri": target.uri},
             "range": range_,
-            "options": await self._options(asked, options),
+            "options": await self._options(target, options),
         }
-        return await self._edited(call, asked, "textDocument/rangeFormatting", params, apply=apply_edits, save=save)
+        return await self._edited(call, target, "textDocument/rangeFormatting", params, apply=apply_edits, save=save)
 
     @tool(title="Organize imports", read_only=False, destructive=True)
     async def lsp_organize_imports(
@@ -163,17 +163,17 @@ class EditTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Sort and organize imports; applies the edits, or returns them with apply_edits=false."""
-        asked = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
-        passing = PassThrough(asked.sessions, self._base)
+        target = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
+        passing = PassThrough(target.sessions, self._base)
 
         async def params() -> Json:
             return {
-                "textDocument": {"uri": asked.uri},
-                "range": await passing.whole(asked.session, asked.uri),
+                "textDocument": {"uri": target.uri},
+                "range": await passing.whole(target.session, target.uri),
                 "context": {"diagnostics": [], "only": ["source.organizeImports"]},
             }
 
-        passed = await self._send(call, asked, "textDocument/codeAction", params)
+        passed = await self._send(call, target, "textDocument/codeAction", params)
         self._remark(call, passed)
         actions = [one for one in passed.result or [] if str(one.get("kind", "")).startswith("source.organizeImports")]
         if not actions:
@@ -182,29 +182,29 @@ class EditTools(NvimToolset):
             return as_json([])
         action = actions[0]
         if not action.get("edit"):
-            action = (await passing.send(call, asked.session, "codeAction/resolve", action)).result or {}
+            action = (await passing.send(call, target.session, "codeAction/resolve", action)).result or {}
         if not action.get("edit"):
             raise RefusedError(
-                f"{asked.session.name} organizes imports by a command, which is not run; use its editor."
+                f"{target.session.name} organizes imports by a command, which is not run; use its editor."
             )
         if apply_edits:
-            plan = await self._plan(asked.sessions, asked.session, action["edit"], "edit")
-            return await self._applied(call, asked.sessions, plan, save=save, confirmed=confirmed)
-        return as_json(_text_edits(action["edit"], asked.uri))
+            plan = await self._plan(target.sessions, target.session, action["edit"], "edit")
+            return await self._applied(call, target.sessions, plan, save=save, confirmed=confirmed)
+        return as_json(_text_edits(action["edit"], target.uri))
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _edited(
-        self, call: Call, asked: DocumentClient, method: str, params: Json, *, apply: bool, save: bool
+        self, call: Call, target: DocumentClient, method: str, params: Json, *, apply: bool, save: bool
     ) -> str:
         """The edits returned by `method`, or the result of applying them."""
         checked_params(method, params)
-        passed = await self._send(call, asked, method, params)
+        passed = await self._send(call, target, method, params)
         if not apply:
             return self._result_text(call, passed)
         self._remark(call, passed)
-        plan = await self._plan(asked.sessions, asked.session, {"changes": {asked.uri: passed.result or []}}, "edit")
-        return await self._applied(call, asked.sessions, plan, save=save)
+        plan = await self._plan(target.sessions, target.session, {"changes": {target.uri: passed.result or []}}, "edit")
+        return await self._applied(call, target.sessions, plan, save=save)
 
     async def _plan(self, sessions: Sessions, session: Session, edit: Json, name: str) -> EditPlan:
         """The plan for `edit`, which has the caller's numbers; errors refer to it as `name`."""
@@ -232,10 +232,10 @@ class EditTools(NvimToolset):
         ]
         return as_json({"applied": True, "files": files})
 
-    async def _options(self, asked: DocumentClient, options: Json | None) -> Json:
+    async def _options(self, target: DocumentClient, options: Json | None) -> Json:
         """`FormattingOptions`: the caller's, else Neovim's own for the file."""
-        assert asked.sessions.host
-        own = await asked.sessions.host.present().lua.call("formatting", str(asked.path))
+        assert target.sessions.host
+        own = await target.sessions.host.present().lua.call("formatting", str(target.path))
         if options is None:
             return dict(own)
         wrong = [name for name in ("tab_size", "insert_spaces") if name in options]

@@ -43,8 +43,8 @@ def _at_place(title: str, method: str, description: str) -> Callable[..., Awaita
         lsp_client_name: ClientName = None,
         connection_id: ConnectionId = None,
     ) -> str:
-        asked = await self._target(connection_id, document, lsp_client_name, provider)
-        return await self._answer(call, asked, f"textDocument/{method}", self._at(asked, line, character))
+        target = await self._target(connection_id, document, lsp_client_name, provider)
+        return await self._answer(call, target, f"textDocument/{method}", self._at(target, line, character))
 
     ask.__doc__ = description
     return tool(title=title, read_only=True)(ask)
@@ -84,8 +84,8 @@ class QueryTools(NvimToolset):
         self, call: Call, document: Document, lsp_client_name: ClientName = None, connection_id: ConnectionId = None
     ) -> str:
         """Get the symbols in a document."""
-        asked = await self._target(connection_id, document, lsp_client_name, "documentSymbolProvider")
-        return await self._answer(call, asked, "textDocument/documentSymbol", {"textDocument": {"uri": asked.uri}})
+        target = await self._target(connection_id, document, lsp_client_name, "documentSymbolProvider")
+        return await self._answer(call, target, "textDocument/documentSymbol", {"textDocument": {"uri": target.uri}})
 
     @tool(title="Code actions for a range", read_only=True)
     async def lsp_code_actions(
@@ -100,22 +100,22 @@ class QueryTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Get the code actions for a range, including fixes of its diagnostics."""
-        asked = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
+        target = await self._target(connection_id, document, lsp_client_name, "codeActionProvider")
         start = {"line": start_line, "character": start_character}
         end = {"line": end_line, "character": end_character}
         diagnosed = True
 
         async def params() -> Json:
             nonlocal diagnosed
-            diagnosed = await asked.session.diagnosed(asked.path)
-            within = await self._diagnostics(asked, start, end)
+            diagnosed = await target.session.diagnosed(target.path)
+            within = await self._diagnostics(target, start, end)
             range_ = {"start": start, "end": end}
             context = {"diagnostics": within}
-            return {"textDocument": {"uri": asked.uri}, "range": range_, "context": context}
+            return {"textDocument": {"uri": target.uri}, "range": range_, "context": context}
 
-        answer = await self._answer(call, asked, "textDocument/codeAction", params)
+        answer = await self._answer(call, target, "textDocument/codeAction", params)
         if not diagnosed:
-            call.remark(f"status: {asked.session.name} has not looked at the present text yet: fixes may be missing")
+            call.remark(f"status: {target.session.name} has not looked at the present text yet: fixes may be missing")
         return answer
 
     @tool(title="Resolve a code action", read_only=True)
@@ -150,9 +150,9 @@ class QueryTools(NvimToolset):
         connection_id: ConnectionId = None,
     ) -> str:
         """Find all uses of the symbol at a position."""
-        asked = await self._target(connection_id, document, lsp_client_name, "referencesProvider")
-        params = {**self._at(asked, line, character), "context": {"includeDeclaration": include_declaration}}
-        return await self._answer(call, asked, "textDocument/references", params)
+        target = await self._target(connection_id, document, lsp_client_name, "referencesProvider")
+        params = {**self._at(target, line, character), "context": {"includeDeclaration": include_declaration}}
+        return await self._answer(call, target, "textDocument/references", params)
 
     lsp_definition = _at_place("Definition", "definition", "Find where the symbol at a position is defined.")
     lsp_type_definition = _at_place(
@@ -198,11 +198,11 @@ class QueryTools(NvimToolset):
         session = await self._neovims.session(sessions, path, client, provider)
         return self._result_text(call, passing.fitted(await passing.send(call, session, method, checked)))
 
-    async def _diagnostics(self, asked: DocumentClient, start: Json, end: Json) -> list[Any]:
+    async def _diagnostics(self, target: DocumentClient, start: Json, end: Json) -> list[Any]:
         """The server's diagnostics that touch a range, in the caller's numbers."""
-        text = await asked.session.open(asked.path)
-        raw = asked.session.diagnostics(asked.path)
-        shown = Walker({asked.uri: text}, asked.session.encoding, self._base).outward(raw, asked.uri)
+        text = await target.session.open(target.path)
+        raw = target.session.diagnostics(target.path)
+        shown = Walker({target.uri: text}, target.session.encoding, self._base).outward(raw, target.uri)
         return [
             one
             for one in shown

@@ -1,0 +1,32 @@
+"""What files say about bases of types, kept until their texts change: `BaseClauses`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from lsp_mcp.adapters import Hierarchy
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.class_heads import ClassHeads, Statements
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.text import Text
+
+_MOST_KEPT = 100_000  # statements of all files: some 20 MiB
+_KEPT: RememberedOf[Backend, Path, str, Statements] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+
+
+class BaseClauses:
+    """Reads the files of one backend."""
+
+    def __init__(self, backend: Backend, rules: Hierarchy) -> None:
+        self._backend = backend
+        self._heads = ClassHeads(rules)
+
+    async def of(self, path: Path, text: Text) -> Statements:
+        """What `text`, that of `path`, says."""
+        kept = _KEPT.of(self._backend)
+        found = kept.get(path, text.content)
+        if found is None:
+            found = await asyncio.to_thread(self._heads.statements, text, self._backend.adapter.language_of(path))
+            kept.put(path, text.content, found, len(found) + 1)
+        return found
