@@ -181,9 +181,11 @@ def test_a_session_goes_on_with_the_neovims_of_its_choice_after_its_daemon_was_k
         assert "Found 2 references" in ask(one)
         chosen = json.loads(answer(one.call("connect", target=second.socket)))["connection_id"]
         assert answer(one.call("nvim_count")) == "1"
+        one.request("tools/list")
         daemon = desk.daemon()
         daemon.kill()
         daemon.wait(BOUND)
+        until_told(one, "notifications/tools/list_changed")  # the next one may offer others
         assert "b.go" in answer(one.call("list_buffers", connection_id=chosen))
         assert connections(one) == [nv.socket, second.socket]
         assert "Found 2 references" in ask(one)

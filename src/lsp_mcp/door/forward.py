@@ -15,7 +15,8 @@ from lsp_mcp.door.request import DaemonRequest
 
 _MOST_DEATHS = 5  # consecutive daemons that may end during the same calls
 _END_TIMEOUT = 3.0  # seconds after the client's end for the remaining answers; then nobody reads them
-_CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+_LIST_CHANGED = "notifications/tools/list_changed"
+_CHANGED = json.dumps({"jsonrpc": "2.0", "method": _LIST_CHANGED}).encode() + b"\n"
 Json = dict[str, Any]
 
 
@@ -77,6 +78,7 @@ class Forwarding:
         self._answered: dict[str, Json] = {}  # requests by id that the client already has an answer to
         self._kept: Json = {}  # what the last daemon passes on to the next for this session
         self._was_served = False
+        self._has_list = False  # the client has the present list of tools
         self._deaths = 0
         self._changing = threading.Condition()  # guards all of the above
         self._ended = False
@@ -161,6 +163,7 @@ class Forwarding:
                 self._introduction.append(message)
             if "id" in one:
                 key = json.dumps(one["id"])
+                self._has_list |= one["method"] == "tools/list"
                 self._pending[key] = (message, one)
                 self._sent.discard(key)
                 if is_sent:
@@ -186,6 +189,11 @@ class Forwarding:
                 self._line = None
                 if self._ended:
                     return
+                # A daemon ends with its Neovim, maybe before it has told; the next one may have other tools.
+                tells = self._daemon_request.is_of_neovim and self._has_list
+                self._has_list = False
+            if tells:
+                self._tell(_CHANGED)
 
     def _tell(self, message: bytes | Json) -> None:
         with self._telling:
@@ -204,6 +212,8 @@ class Forwarding:
         with self._changing:
             self._deaths = 0
             for one in found if isinstance(found, list) else [found]:
+                if isinstance(one, dict) and one.get("method") == _LIST_CHANGED:
+                    self._has_list = False
                 if isinstance(one, dict) and "id" in one and "method" not in one:
                     key = json.dumps(one["id"])
                     _, request = self._pending.pop(key, (b"", {}))
