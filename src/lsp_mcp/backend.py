@@ -84,6 +84,20 @@ class Facts(Struct, frozen=True):
     left_out: int = 0  # source files that the build excludes
 
 
+class Indexed(Struct, frozen=True):
+    """What a server's index on disk has about the file `path`, which has not changed since.
+
+    `is_unit`: it was compiled by itself, without errors. `types` are the types that are declared there by their IDs,
+    with name and scope; None: a specialization. `uses` are the IDs of the symbols that are spelled at a place (line and
+    character from 0, as UTF-16 counts), and whether the place declares all of them.
+    """
+
+    path: Path
+    is_unit: bool
+    types: Mapping[str, tuple[str, str] | None]
+    uses: Mapping[tuple[int, int], tuple[frozenset[str], bool]]
+
+
 class Words(Protocol):
     """The words of a workspace's source files in the languages of one server, buffers of an editor before the disk."""
 
@@ -213,6 +227,9 @@ class Backend(Protocol):
 
     async def built_files_with(self, word: str) -> FilesWith:
         """The files of the build that contain `word`."""
+
+    async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
+        """What the server's index on disk has about `files`; nothing about most of them if anything has changed."""
 
     def has_reread(self, path: Path) -> bool:
         """Whether the server has read `path` again after a change; its index may still hold the old state."""

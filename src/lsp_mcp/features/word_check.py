@@ -18,6 +18,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.check_gaps import lines_of, unasked, unexplained, unlisted, without
 from lsp_mcp.features.definitions import Definitions, Site, misread
 from lsp_mcp.features.identity import Identity, identity
+from lsp_mcp.features.indexed import others_by_index
 from lsp_mcp.features.learning import Learning
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
@@ -126,6 +127,7 @@ class WordCheck:
         is_exact = backend.adapter.word_check.exact and not thorough
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
+        found, are_others = await self._left(symbol, found, doubted, thorough=thorough)
         if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
             await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
@@ -135,7 +137,7 @@ class WordCheck:
         verdicts = await self._judge.of(claim, symbol, found, max(seconds, LEFT_OUT_SECONDS))
         verdicts = await self._judge.by_function(claim, symbol, verdicts, max(seconds, _LIKELIEST_SECONDS))
         if verdicts.unknown:
-            is_alone = not (verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
+            is_alone = not (are_others or verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
             verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
         unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
@@ -214,6 +216,13 @@ class WordCheck:
             found = await occurrences(self._backend, claim, search.symbol, files, search.within, doubted, most)
             search.found, search.found_of = found, about
         return search.found
+
+    async def _left(
+        self, symbol: Identity, found: list[Place], doubted: Collection[Path], *, thorough: bool
+    ) -> tuple[list[Place], bool]:
+        """Those of `found` to ask about; and whether the rest, other symbols by the index, are any."""
+        others = frozenset[Place]() if thorough else await others_by_index(self._backend, symbol, found, doubted)
+        return ([place for place in found if place not in others] if others else found), bool(others)
 
     async def _gaps(
         self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None

@@ -149,7 +149,7 @@ class Freshness:
         self._untold = Changes()
         outside = self._documents.refresh_outside(self._feed.folders())
         if self._build and (elsewhere := self._build.changed_elsewhere()):
-            self._build.files.changed(elsewhere)
+            self._build.changed(elsewhere)
             outside = [*outside, *elsewhere]
         # Before any further wait: a caller cancelled there must not hide it from others.
         self.generation += bool(matters or outside or edited)
@@ -258,7 +258,7 @@ class Freshness:
         self._projects.changed(touched)
         self._words.changed(touched)
         if self._build:
-            self._build.files.changed(touched)
+            self._build.changed(touched)
         self._documents.refresh(touched)
         connection.notifications.last_error = ""  # it may be fixed; if not, the server reports it again
         events = connection.notifications.watched.events(changes)

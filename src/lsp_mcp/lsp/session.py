@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Checked, Facts, Json, Report, Scope, State, Trial, Use
+from lsp_mcp.backend import Checked, Facts, Indexed, Json, Report, Scope, State, Trial, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
@@ -299,6 +299,10 @@ class Session:
             return having
         inside = (await self._build.files.view()).inside
         return replace(having, files=tuple(path for path in having.files if path in inside))
+
+    async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
+        """See `Backend.indexed`."""
+        return await self._build.index_of(files) if self._build else {}
 
     def has_reread(self, path: Path) -> bool:
         """See `Backend.has_reread`."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Compilation
-from lsp_mcp.backend import Facts, Use
+from lsp_mcp.backend import Facts, Indexed, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.compilation.build_gaps import database_gaps, database_news, missing_files
@@ -60,6 +60,8 @@ class Build:
         self._database = ChosenDatabase(rules, workspace.root, given, self.files.sources, only_own=only_own)
         self._folder: IndexFolder | None = None
         self._elsewhere = FilesElsewhere()
+        self._is_prepared = False  # the index
+        self._has_changed = False  # any file, since then
         self._problems: list[str] | None = None  # problems of the server's database; None: it has none yet
 
     # --- for the start of a server -----------------------------------------------------------------
@@ -84,6 +86,7 @@ class Build:
     async def prepare(self) -> None:
         """Read the database, and remove stale parts of the index, before the server reads either."""
         includes = Includes(self._rules.include_pattern)
+        self._has_changed, self._is_prepared = False, False
         await asyncio.to_thread(self._prepare, includes)
         # Questions in the meantime used the previous ones.
         used = self._database.used
@@ -114,7 +117,19 @@ class Build:
         if self._folder:
             self._folder.close()
 
+    async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
+        """See `Backend.indexed`."""
+        if not (self._folder and self._is_prepared) or self._has_changed:
+            return {}
+        found = await asyncio.to_thread(self._folder.about, frozenset(paths))
+        return {} if self._has_changed else found
+
     # --- what changed ------------------------------------------------------------------------------
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Note that these were created, changed or deleted."""
+        self._has_changed = True
+        self.files.changed(paths)
 
     def changed_elsewhere(self) -> list[Path]:
         """The compiled files outside the watched folders that changed since the last call."""
@@ -227,6 +242,7 @@ class Build:
             sources = sorted({*self.files.sources(), *compiled, *configs})
             try:
                 self._take_folder(file).prepare(files, sources, used, includes)
+                self._is_prepared = self._home is IndexHome.OURS
             except OSError as error:
                 log.warning("the index of %s cannot be kept: %s", self._workspace.root, error)
                 problems.append(f"{error.filename or 'the index'} cannot be written ({error.strerror}): "

@@ -21,8 +21,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lsp_mcp.adapters import Compilation
+from lsp_mcp.backend import Indexed
 from lsp_mcp.cache_folders import cache_folder, checkout_folder, require_room
 from lsp_mcp.disk.files import Signature
+from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
 from lsp_mcp.private_files import open_private, private_folder, write_private
@@ -117,6 +119,17 @@ class IndexFolder:
         """The number of files in the index for each file name."""
         pattern = re.compile(self._rules.shard_pattern)
         return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
+
+    def about(self, paths: Collection[Path]) -> dict[Path, Indexed]:
+        """What the index on disk has about each of `paths`, as far as its form is known. See `prepare`."""
+        names, found = {path.name for path in paths}, dict[Path, Indexed]()
+        pattern = re.compile(self._rules.shard_pattern)
+        for shard in self.index.glob("*") if self._rules.index_version and self.folder == self._home else ():
+            if (match := pattern.fullmatch(shard.name)) and match[1] in names:
+                one = index_file.read(shard, self._rules.index_version)
+                if one and one.path in paths:
+                    found[one.path] = one
+        return found
 
     def state(self) -> tuple[Counter[str], float | None]:
         """`indexed_names`, and the time of the index's last change, seconds since 1970."""

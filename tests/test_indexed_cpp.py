@@ -1,0 +1,64 @@
+"""What clangd's index on disk says about a place: a file need not be opened for it, unless anything has changed."""
+
+from pathlib import Path
+
+import pytest
+
+from asking import Ask, asking, skip_without
+from lsp_mcp.lsp.compilation import index_file
+from lsp_mcp.lsp.session import Session
+
+skip_without("clangd")
+
+TYPES = """namespace a { struct Item { Item(); }; }
+namespace b { struct Item {}; }
+"""
+UNITS = {
+    "same.cc": "a::Item *item;\n",
+    "other.cc": "b::Item other;\n",
+    "using.cc": "namespace c { using a::Item; void *f() { return new Item(); } }\n",
+    "template.cc": "template <class T> void g() {}\nb::Item h;\n",
+    "broken.cc": "b::Item broken = nothing;\n",
+}
+
+
+def write(root: Path) -> None:
+    (root / "types.h").write_text(f"#pragma once\n{TYPES}")
+    for name, text in UNITS.items():
+        (root / name).write_text(f'#include "types.h"\n{text}')
+    commands = [f'{{"directory": ".", "file": "{name}", "command": "c++ -c {name}"}}' for name in UNITS]
+    (root / "compile_commands.json").write_text(f"[{', '.join(commands)}]")
+
+
+@pytest.mark.parametrize("changed", [None, "types.h", "other.cc", "new.h"])
+def test_only_files_in_doubt_are_opened(changed: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+    opened: set[str] = set()
+    open_ = Session.open
+
+    async def noted(self: Session, path: Path) -> object:
+        opened.add(path.name)
+        return await open_(self, path)
+
+    monkeypatch.setattr(Session, "open", noted)
+
+    async def question(ask: Ask) -> None:
+        if changed:
+            await ask("list_symbols_in_file", file_path="types.h")
+            path = tmp_path / changed
+            path.write_text((path.read_text() if path.exists() else "") + "// more\n")
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
+        places = [(one["location"]["file"], one["location"]["line"]) for one in answer["references"]]
+        assert places == [("same.cc", 2), ("types.h", 2), ("types.h", 2), ("using.cc", 2), ("using.cc", 2)]
+
+    asking("clangd", tmp_path, question)
+    assert opened >= {"using.cc", "template.cc", "broken.cc"}
+    assert ("other.cc" in opened) is (changed is not None)
+
+
+def test_a_file_of_another_form_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.cc.0123.idx"
+    assert index_file.read(file, 20) is None
+    for content in (b"", b"RIFF", b"RIFF\x04\0\0\0CdIx", b"RIFF\x10\0\0\0CdIxmeta\x04\0\0\0\x13\0\0\0", b"\xff" * 99):
+        file.write_bytes(content)
+        assert index_file.read(file, 20) is None
