@@ -145,6 +145,27 @@ def test_the_environment_of_children_is_ours_without_the_token(monkeypatch: pyte
     assert ("LSP_MCP_TOKEN" in found, found["OTHER"], found["MORE"]) == (False, "kept", "1")
 
 
+def test_a_token_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
+    served = [
+        "--transport",
+        "http",
+        "--backend",
+        "gopls",
+        "--gopls-path",
+        "/bin/cat",
+        "--workspace-root",
+        str(tmp_path),
+    ]
+    for flags in (["token"], served):
+        env = {**os.environ, "LSP_MCP_TOKEN": "x" * 15}
+        done = subprocess.run([PROGRAM, *flags], env=env, capture_output=True, text=True, timeout=BOUND, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "LSP_MCP_TOKEN has 15 characters" in done.stderr and "openssl rand -hex 32" in done.stderr
+    env["LSP_MCP_TOKEN"] = "x" * 16
+    done = subprocess.run([PROGRAM, "token"], env=env, capture_output=True, text=True, check=True, timeout=BOUND)
+    assert done.stdout == "x" * 16 + "\n"
+
+
 def test_the_token_is_for_its_user_alone(tmp_path: Path) -> None:
     env = {name: value for name, value in os.environ.items() if name != "LSP_MCP_TOKEN"}
     env["XDG_STATE_HOME"] = str(tmp_path)

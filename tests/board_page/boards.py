@@ -107,7 +107,7 @@ class Board:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.port = 0
-        self.token = "token-of-a-test"
+        self.token = "a-token-of-the-tests"
         self._popen: subprocess.Popen[str] | None = None
         self._agents: list[Agent] = []
         self._pages: list[tuple[Page, list[str]]] = []

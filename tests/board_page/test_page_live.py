@@ -191,7 +191,7 @@ def test_after_a_restart_the_page_comes_back_and_tells_what_it_missed(page: Page
 
 def test_a_page_that_is_signed_out_says_how_to_come_in_and_then_goes_on(page: Page, board: Board) -> None:
     board.stop()
-    board.token = "another-token"
+    board.token = "another-token-of-the-tests"
     board.start()
     expect(page.locator(".connection")).to_contain_text("Signed out")
     expect(page.get_by_role("alert")).to_contain_text("lsp-mcp board --link")

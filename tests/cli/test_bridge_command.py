@@ -14,7 +14,7 @@ from cli.cli_helpers import Run
 def _no_neovim(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NVIM_LISTEN_ADDRESS", "NVIM", "MCP_PORT"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LSP_MCP_TOKEN", "of-tests")
+    monkeypatch.setenv("LSP_MCP_TOKEN", "a-token-of-the-tests")
 
 
 def test_without_a_neovim_it_says_how_to_name_one(project: Path, run: Run) -> None:

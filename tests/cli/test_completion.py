@@ -56,3 +56,4 @@ def test_each_shell_gets_a_script_of_its_own(run: Run, shell: str) -> None:
         assert "[[ $value == *= ]] && compopt -o nospace" in script and "-o default -F" in script
     if shell == "fish":
         assert 'set -l metadata (string split --max 1 "," $completion)' in script
+        assert 'echo "$flag$metadata[2]"' in script and "echo $metadata[2]" not in script

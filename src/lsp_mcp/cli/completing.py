@@ -9,13 +9,16 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 VARIABLE = "_LSP_MCP_COMPLETE"  # set while a shell asks; lsp_mcp.door lets that pass
 _BASH_ITEM = "COMPREPLY+=($value)"
+_FISH_ITEM = "echo $metadata[2]"
+_FISH_WITH_FLAG = """set -l flag (string match --regex -- '^--[^=]+=' (commandline -ct))
+            echo "$flag$metadata[2]\""""
 
 
 def script(program: click.Command, shell: str) -> str:
     """The script that makes `shell` complete `program`.
 
     In bash, `KEY=` is not followed by a space, and files are completed where nothing else matches. In fish, a comma
-    does not end a description. (click 8.5 does none of them.)
+    does not end a description, and values are offered after `--FLAG=`. (click 8.5 does none of them.)
     """
     found = get_completion_class(shell)
     assert found
@@ -25,6 +28,8 @@ def script(program: click.Command, shell: str) -> str:
         source = source.replace("complete -o nosort", "complete -o nosort -o default")
     if shell == "fish":
         source = source.replace('string split ","', 'string split --max 1 ","')
+        # fish compares an offer with the whole word, which has the flag as well.
+        source = source.replace(_FISH_ITEM, _FISH_WITH_FLAG)
     return source
 
 

@@ -13,6 +13,7 @@ from lsp_mcp.private_files import private_folder, tighten_file, write_private
 from lsp_mcp.wire.process import TOKEN_VARIABLE
 
 _BYTES = 32
+_SHORTEST = 16  # characters: a shorter one could be guessed
 
 
 def given_token() -> str | None:
@@ -24,9 +25,14 @@ def token(given: str | None) -> str:
     """`given`, else this user's own: created once, the same for all servers, readable only by them.
 
     Raises:
-        ConfigError: it can be neither read nor stored.
+        ConfigError: `given` is too short, or the user's own can be neither read nor stored.
     """
     if given:
+        if len(given) < _SHORTEST:
+            raise ConfigError(
+                f"{TOKEN_VARIABLE} has {len(given)} characters, a token needs at least {_SHORTEST}: make one with "
+                "`openssl rand -hex 32`, or unset the variable and use the one that `lsp-mcp token` prints"
+            )
         return given
     try:
         return _kept_token()
