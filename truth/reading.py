@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from session import ALL, Answer, Session, place
 from verdicts import Outcome, Verdict, judged
 
 _CALLED = ("func", "method", "function")
+_INNERMOST = re.compile(r"<[^<>]*>")
 _NAMED = ("func", "method", "type", "var", "const", "field", "function", "class", "enum")
 
 
@@ -100,7 +102,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
 
 def _findable(symbol: Symbol) -> bool:
     """Fields and methods of types inside functions have no name to search for."""
-    return symbol.kind not in ("field", "method") or bool(symbol.owner)
+    return symbol.kind not in ("field", "method") or (bool(symbol.owner) and symbol.package != "?")
 
 
 def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol, is_unread: bool) -> Outcome:
@@ -119,6 +121,8 @@ def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol,
 
 def _words(name: str) -> list[str]:
     """The parts of a qualified name, without template arguments."""
+    while (shorter := _INNERMOST.sub("", name)) != name:
+        name = shorter
     return name.partition("<")[0].replace("::", ".").split(".")
 
 
