@@ -237,6 +237,7 @@ class Diagnostics(Data, frozen=True):
     whole_prefix: str = ""
     whole_unless: str = ""  # texts that cannot be prefixed so
     stopped_code: str = ""  # code of the error that means that further errors were not reported
+    outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
     syntax_command: tuple[str, ...] = ()  # given files, prints those with such errors on stderr, faster
 

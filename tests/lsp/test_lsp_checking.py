@@ -16,6 +16,7 @@ NOTHING = {"kind": "full", "items": []}
 WRONG = {"kind": "full", "items": [ERROR]}
 PULL = "textDocument/diagnostic"
 OPENED = "textDocument/didOpen"
+CHANGED = "textDocument/didChange"
 
 
 def published(fake: FakeWorkspace, name: str, **more: Any) -> list[Any]:
@@ -92,6 +93,36 @@ async def test_open_documents_are_read_again_after_those_that_changed(fake: Fake
         assert len(checked.covers or ()) == 2
     opened = [one["textDocument"]["uri"].rpartition("/")[2] for one in fake.params(OPENED)]
     assert opened == ["b.txt", "a.txt", "b.txt"]
+
+
+@bounded
+async def test_errors_that_a_server_found_with_an_old_text_of_another_file_are_not_told(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one\n")
+    outdated = {**ERROR, "code": "outdated", "message": "b.h was modified"}
+    first = published(fake, "a.txt", version=100, diagnostics=[outdated, ERROR])
+    then = published(fake, "a.txt", version=200, diagnostics=[{**ERROR, "message": "true"}])
+    fake.script({"rules": {OPENED: [first], CHANGED: [then]}})
+    tables = '[diagnostics]\noutdated_code = "outdated"\n[documents]\nreread_fields = { forced = true }\n'
+    async with fake.session(tables) as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+        assert [one["message"] for one in checked.diagnostics[path]] == ["true"]
+    assert [one["forced"] for one in fake.params(CHANGED)] == [True]
+
+
+@bounded
+async def test_a_file_whose_errors_stay_outdated_is_not_checked(fake: FakeWorkspace) -> None:
+    path = fake.write("a.txt", "one\n")
+    outdated = published(fake, "a.txt", version=100, diagnostics=[{**ERROR, "code": "outdated"}])
+    fake.script({"rules": {OPENED: [outdated], CHANGED: [outdated]}})
+    async with fake.session('[diagnostics]\noutdated_code = "outdated"\n', request_timeout=0.5) as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        checked = await session.check()
+        assert (dict(checked.diagnostics), checked.covers) == ({}, frozenset())
+        assert next(gap for gap in checked.gaps if gap.kind == "not_read").files == (path,)
+    assert len(fake.params(CHANGED)) == 3, "it is made to read the file again, but not for ever"
 
 
 @bounded

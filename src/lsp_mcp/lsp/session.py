@@ -501,6 +501,7 @@ class Session:
         assert connection
         diagnostics = connection.notifications.diagnostics
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
+        diagnostics.on_outdated = self._documents.read_again
         if self.adapter.pulls_diagnostics:
             diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):

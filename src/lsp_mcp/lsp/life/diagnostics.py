@@ -14,17 +14,22 @@ from lsp_mcp.uris import uri_path
 
 PULL = "textDocument/diagnostic"
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
+_MOST_OUTDATED = 3  # consecutive reports on a document after which it is not read again by itself
 
 
 class Diagnostics:
     """The document versions of the latest diagnostics, and the first error of each document.
 
-    Errors whose code matches `harmless` hide nothing; those of the source `syntax` hide the text after them. `ended`
-    says that no more will arrive.
+    Errors whose code matches `harmless` hide nothing; those of the source `syntax` hide the text after them. A report
+    with the code `outdated` is about no present text: it is ignored. `ended` says that no more will arrive.
     """
 
-    def __init__(self, harmless: str = "", syntax: str = "", *, clears_closed: bool = False) -> None:
+    def __init__(
+        self, harmless: str = "", syntax: str = "", outdated: str = "", *, clears_closed: bool = False
+    ) -> None:
         self._clears_closed = clears_closed
+        self._outdated = outdated
+        self._times_outdated: Counter[Path] = Counter()  # consecutive reports
         self._syntax = syntax
         self.unparsed: dict[Path, str] = {}  # the first syntax error of each file that has any, open or not
         self._harmless = re.compile(harmless) if harmless else None
@@ -40,6 +45,7 @@ class Diagnostics:
         self.pull_options: dict[str, Any] | None = None  # of a server that supports requests, once known
         self._was_dated = False  # whether it ever named a version
         self._undated: Counter[Path] = Counter()  # number of reports without a version, per document
+        self.on_outdated: Callable[[Path], None] | None = None  # called to have a document read again
         self.on_published: Callable[[Path, int], None] | None = None  # called with path and version, in that order
         self.on_incomplete: Callable[[Path], None] | None = None  # called, maybe in another thread, like `incomplete`
 
@@ -58,6 +64,12 @@ class Diagnostics:
 
     def _take(self, path: Path, said: list[Any], serial: int) -> None:
         """`said` are the diagnostics for the version `serial` of `path`; negative: an unknown version."""
+        if self._outdated and any(one.get("code") == self._outdated for one in said):
+            self._times_outdated[path] += 1
+            if self.on_outdated and self._times_outdated[path] <= _MOST_OUTDATED:
+                self.on_outdated(path)
+            return
+        self._times_outdated.pop(path, None)
         self.raw[path] = said
         self.unparsed.pop(path, None)
         if error := next((one for one in said if self._syntax and one.get("source") == self._syntax), None):

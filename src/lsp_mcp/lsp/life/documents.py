@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -200,6 +200,13 @@ class Documents:
         self._holder.reread(path, wire_version)
         return serial
 
+    def read_again(self, path: Path) -> None:
+        """Make the server read `path`, if it is open, and its includes again, as a later version."""
+        if self.is_editors(path):
+            self.reread(path)
+        elif document := self._open.get(path):
+            self._tell_change(path, document, document.text, saved=False, fields=self._rules.reread_fields)
+
     @contextmanager
     def awaiting(self, path: Path) -> Iterator[None]:
         """Keep `path` open while a caller waits until the server has read it; then close it if it was only for that."""
@@ -346,10 +353,13 @@ class Documents:
         self._notify("textDocument/didOpen", {"textDocument": item})
         return document
 
-    def _tell_change(self, path: Path, document: Document, text: Text, *, saved: bool = True) -> None:
+    def _tell_change(
+        self, path: Path, document: Document, text: Text, *, saved: bool = True, fields: Mapping[str, Any] | None = None
+    ) -> None:
         document.text, document.version, document.is_read = text, next(self._versions), False
         identifier = {"uri": path_uri(path), "version": document.version}
-        change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **self._rules.change_fields}
+        more = self._rules.change_fields if fields is None else fields
+        change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **more}
         self._notify("textDocument/didChange", change)
         # The text on disk is by definition saved; some servers check dependents only then.
         if saved and self._rules.tell_saved:

@@ -26,7 +26,10 @@ class Notifications:
         self.progress = Progress()
         rules = adapter.diagnostics
         self.diagnostics = Diagnostics(
-            adapter.ready.harmless_errors, rules.syntax_source, clears_closed=rules.clears_closed
+            adapter.ready.harmless_errors,
+            rules.syntax_source,
+            rules.outdated_code,
+            clears_closed=rules.clears_closed,
         )
         self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor excludes
         self.watched = WatchedFiles(root)
