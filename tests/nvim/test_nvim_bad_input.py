@@ -107,7 +107,12 @@ async def half_a_message(reader: asyncio.StreamReader, writer: asyncio.StreamWri
 
 
 @pytest.mark.parametrize("serve", [silent, rubbish, hangs_up, half_a_message])
-def test_who_listens_and_is_not_a_neovim_is_told_apart(serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_who_listens_and_is_not_a_neovim_is_told_apart(
+    serve: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two of them never answer: this is how many seconds they are given.
+    monkeypatch.setattr("lsp_mcp.nvim.connection.CALL_TIMEOUT", 1.0)
+
     @bounded
     async def run() -> None:
         with short_folder() as folder:
