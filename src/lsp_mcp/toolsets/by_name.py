@@ -181,9 +181,10 @@ class Names:
         near = nearest(name, (s for s in (*similar, *(elsewhere or ())) if s.kind != "constructor"))
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
+        loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
-        said = f"no symbol in {searched} is named {quoted(name)}{why}."
+        said = f"no symbol in {searched} is named {quoted(name)}{why}{loads_still}."
         loads = all(gap.files for gap in gaps)  # a gap without files is about the workspace, and a use of no help
         used_at = await self._used_at(name) if elsewhere is None and loads else ""
         if used_at:  # of what a library or a function declares

@@ -45,6 +45,7 @@ _MOST = 8  # problems reported per call
 _SAME = (
     frozenset({"symbol", "symbols", "symbol_anchor", "symbol_name", "anchor", "target", "query"}),
     frozenset({"path", "file_path", "file", "filename"}),
+    frozenset({"code", "text", "content", "body", "new_text", "new_code", "new_body"}),
 )
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
