@@ -155,6 +155,48 @@ async def test_what_has_the_new_name_in_the_same_scope_is_a_doubt(
     assert (await renames.run(CHECKS))[1] == doubts
 
 
+MEANINGS = f"""{CHECKS}
+[word_check]
+request = "fake/meanings"
+"""
+
+
+def overloaded(renames: Renames) -> None:
+    """Two functions `old`, in a.txt and in b.txt; the server says of all words that they may mean either."""
+    renames.write("a.txt", "old old")
+    renames.write("b.txt", "old")
+    renames.edits(renames.range("a.txt", "old"), renames.range("a.txt", "old", 2))
+    both = [renames.location(name, "old") for name in ("a.txt", "b.txt")]
+    renames.answers("textDocument/references", [both[0], renames.location("a.txt", "old", 2)])
+    renames.answers("textDocument/definition", both[:1])
+    renames.answers("fake/meanings", both)
+    renames.answers("workspace/symbol", [{"name": "old", "kind": 12, "location": one} for one in both])
+
+
+@bounded
+async def test_a_change_where_an_overload_is_possible_too_is_a_doubt(renames: Renames) -> None:
+    overloaded(renames)
+    assert (await renames.run(MEANINGS))[1] == ["a.txt 1:1 may mean another old", "a.txt 1:5 may mean another old"]
+
+
+@bounded
+async def test_without_an_overload_no_change_is_asked_about(renames: Renames) -> None:
+    overloaded(renames)
+    symbol = {"name": "old", "kind": 12, "location": renames.location("a.txt", "old")}
+    renames.answers("workspace/symbol", [symbol])
+    assert (await renames.run(MEANINGS))[1] == []
+    assert "fake/meanings" not in renames.fake.methods()
+
+
+@bounded
+async def test_what_was_not_asked_for_lack_of_time_is_a_doubt(
+    renames: Renames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lsp_mcp.features.rename._SHARE", 0)
+    overloaded(renames)
+    assert (await renames.run(MEANINGS))[1] == ["a.txt 1:1 not known whether it means another old, as 1 more place"]
+
+
 @bounded
 async def test_a_local_name_has_no_clash_elsewhere(renames: Renames) -> None:
     renames.write("a.txt", "old\n")
