@@ -385,6 +385,16 @@ async def test_who_is_disconnected_is_so_at_once_and_stays_so_until_connect(tmp_
 
 
 @bounded
+async def test_a_file_is_refused_with_what_to_do_while_nothing_answers_for_any(tmp_path: Path) -> None:
+    async with person(tmp_path, servers=()) as (nv, tools):
+        await tools("list_buffers")
+        assert "open one of its files there" in await tools.error("check", path=CPP)
+        await tools("disconnect", connection_id=hashed(nv.socket))
+        for name, value in (("list_symbols_in_file", {"file_path": CPP}), ("check", {"path": CPP})):
+            assert "was disconnected" in await tools.error(name, **value)
+
+
+@bounded
 async def test_connect_right_after_disconnect_makes_a_new_connection(tmp_path: Path) -> None:
     async with person(tmp_path, servers=()) as (nv, tools):
         for _ in range(5):

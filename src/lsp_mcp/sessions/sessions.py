@@ -122,11 +122,14 @@ class Sessions:
         if self._before_choice:
             await self._before_choice()
         if not self._sessions:
-            where = self.host.name if self.host else "here"
-            raise UnavailableError(
-                f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
-            )
+            raise self._none()
         return self._sessions
+
+    def _none(self) -> UnavailableError:
+        where = self.host.name if self.host else "here"
+        return UnavailableError(
+            f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
+        )
 
     async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
         """The backends of a question that names no file: the available ones, and the gaps of the others.
@@ -262,12 +265,18 @@ class Sessions:
 
         Raises:
             PathError: none does; the message lists the supported files.
+            UnavailableError: there is no backend, or no Neovim is connected.
         """
         for backend in self.backends:
             if backend.adapter.language_of(path):
                 return backend
+        shown = self.workspace.display_path(path)
+        if self.host:
+            self.host.check()
+        if not self._sessions:
+            raise self._none()
         known = "; ".join(f"{b.name} supports {', '.join(b.adapter.extensions)}" for b in self.backends)
-        raise PathError(f"no backend supports {self.workspace.display_path(path)}: {known}.{self._cure(path)}")
+        raise PathError(f"no backend supports {shown}: {known}.{self._cure(path)}")
 
     def _cure(self, path: Path) -> str:
         """The flags with which a backend answers for `path` too; empty if there is none, or Neovim decides."""
