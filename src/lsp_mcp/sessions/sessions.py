@@ -126,6 +126,9 @@ class Sessions:
         return self._sessions
 
     def _none(self) -> UnavailableError:
+        """The error for a question that there is no backend for; raises that no Neovim is connected."""
+        if self.host:
+            self.host.check()
         where = self.host.name if self.host else "here"
         return UnavailableError(
             f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
