@@ -14,6 +14,7 @@ from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.aliased_bases import without_aliased_bases
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.edit_plans import plan_of
 from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
@@ -172,7 +173,8 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
-    uses = (await references(backend, path, identifier.start)).places
+    listed = (await references(backend, path, identifier.start)).places
+    uses = await without_aliased_bases(backend, listed, (path, identifier.start))
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.features import references, workspace_symbol
+from lsp_mcp.features.aliased_bases import without_aliased_bases
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.containers import enclosed
 from lsp_mcp.features.left_out_symbols import with_left_out
@@ -109,7 +111,9 @@ class CodeTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
-            return await references.references(*at), family
+            uses = await references.references(*at)
+            named = await without_aliased_bases(target.backend, uses.places, at[1:])
+            return replace(uses, places=tuple(named)), family
 
         root = self._sessions.workspace.root
         check = PlacesCheck[tuple[references.References, Overrides]](
