@@ -48,7 +48,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "words": [
         {"workspace_words"},
         {"visibility", "kept_index"},
-        {"packages", "qualified", "saved"},
+        {"packages", "qualified", "saved", "local_types"},
         {"index", "lexing", "scopes"},
     ],
     "toolsets": [

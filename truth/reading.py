@@ -102,7 +102,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
 
 def _findable(symbol: Symbol) -> bool:
     """Fields and methods of types inside functions have no name to search for."""
-    return symbol.kind not in ("field", "method") or (bool(symbol.owner) and symbol.package != "?")
+    return symbol.kind not in ("field", "method") or bool(symbol.owner)
 
 
 def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol, is_unread: bool) -> Outcome:

@@ -15,12 +15,13 @@ from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_package
+from lsp_mcp.features.local_types import in_local_types, not_searched
 from lsp_mcp.features.overloads import with_signature
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
 from lsp_mcp.features.text_matches import text_matches
-from lsp_mcp.features.workspace_symbol import Found, is_called, workspace_symbols
+from lsp_mcp.features.workspace_symbol import Found, is_called, parts_of, workspace_symbols
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.sessions.sessions import Sessions
@@ -181,6 +182,10 @@ class Names:
         near = nearest(name, (s for s in (*similar, *(elsewhere or ())) if s.kind != "constructor"))
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
+        for backend in backends:
+            parts = parts_of(name_for(backend, name))
+            local = await in_local_types(backend, parts)
+            gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"

@@ -16,6 +16,7 @@ from lsp_mcp.features.aliased_bases import without_aliased_bases
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.containers import enclosed
 from lsp_mcp.features.left_out_symbols import with_left_out
+from lsp_mcp.features.local_types import in_local_types, not_searched
 from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.roles import Role, in_role
@@ -210,6 +211,11 @@ class CodeTools(AnchorToolset):
         )
         found, _ = answered.value
         gaps = [*answered.gaps, *dropped(found.dropped)]
+        parts = workspace_symbol.parts_of(name)
+        local = await in_local_types(backend, parts, [symbol.place for symbol in found.symbols])
+        places = [one for one, kind in local.places if keep(kind, one.path)]
+        lacks = not any(workspace_symbol.is_called(one, name) for one in found.symbols)
+        gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
         cap = backend.adapter.symbols.workspace_symbol_cap
         most = f"{backend.name} gives at most {cap} names for one search"
         if cap is None:
