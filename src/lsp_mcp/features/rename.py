@@ -192,10 +192,10 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
 
 class _Home(Struct, frozen=True):
-    """The `scopes` where the renamed symbol is defined, and its `overloads`: the other functions of its name there."""
+    """The `scopes` where the renamed symbol is defined, and whether other functions there have its name."""
 
     scopes: frozenset[str]
-    overloads: frozenset[Site]
+    is_overloaded: bool
 
 
 async def _home(backend: Backend, path: Path, identifier: Span, name: str) -> _Home:
@@ -205,20 +205,19 @@ async def _home(backend: Backend, path: Path, identifier: Span, name: str) -> _H
     separator = backend.adapter.symbols.scope_separator
     own = [symbol for symbol in named if _site(symbol) in definitions]
     scopes = frozenset(_scope(symbol.name, separator) for symbol in own)
-    overloads = frozenset(
-        _site(symbol)
-        for symbol in named
-        if symbol.kind in _OVERLOADED
+    is_overloaded = any(
+        symbol.kind in _OVERLOADED
         and is_named(symbol.name, name)
         and _scope(symbol.name, separator) in scopes
         and _site(symbol) not in definitions
+        for symbol in named
     )
-    return _Home(scopes, overloads)
+    return _Home(scopes, is_overloaded)
 
 
 async def _shared(backend: Backend, home: _Home, plan: EditPlan, name: str) -> list[Doubt]:
     """The changes at places that mean an overload, too: which one a dependent call means, each instance decides."""
-    if not home.overloads:
+    if not home.is_overloaded:
         return []
     steps = (step for step in plan.steps if isinstance(step, FileChange))
     changed = [
@@ -227,6 +226,7 @@ async def _shared(backend: Backend, home: _Home, plan: EditPlan, name: str) -> l
         for change in step.changes
         if change.old_text == name
     ]
+    sites = {(place.path, place.span.start) for place in changed}
     by_file: dict[Path, list[Site]] = {}
     for place in changed[:_MOST_ASKED]:
         by_file.setdefault(place.path, []).append((place.path, place.span.start))
@@ -240,7 +240,8 @@ async def _shared(backend: Backend, home: _Home, plan: EditPlan, name: str) -> l
         meaning = definitions.known((place.path, place.span.start))
         if meaning is None:
             unknown.append(place)
-        elif len(meaning) > 1 and any(not home.overloads.isdisjoint(symbol.sites) for symbol in meaning):
+        # What is declared at a change, such as a `using`, is renamed with the symbol.
+        elif len(meaning) > 1 and any(s.name in ("", name) and s.sites.isdisjoint(sites) for s in meaning):
             doubts.append(Doubt(place, f"may mean another {name}"))
     if unknown:
         more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""
