@@ -87,7 +87,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
 
     Right: the definition is among the answers, preceded only by symbols of the same name. Names with more results than
     the limit are skipped. Rightly flagged: the name also occurs where the oracle does not read, and may be declared
-    there.
+    there; or the answer lacks another symbol of that name in the tree.
     """
     named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]
     for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses) and _findable(one)):
@@ -97,7 +97,9 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
         name = f"{symbol.owner}.{symbol.name}" if symbol.owner and rng.random() < 0.5 else symbol.name
         answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, limit=ALL)
         got = [(place(item), str(item["name"])) for item in answer.json.get("definitions", [])]
-        yield answer, _names_outcome(answer, got, symbol, bool(graph.unread_places(symbol)))
+        shown = {at for at, _ in got}
+        lacks = name == symbol.name and any(_inside(iter(one.where)) and not one.where & shown for one in alike)
+        yield answer, _names_outcome(answer, got, symbol, lacks or bool(graph.unread_places(symbol)))
 
 
 def _findable(symbol: Symbol) -> bool:
