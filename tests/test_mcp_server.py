@@ -181,7 +181,7 @@ def test_the_tools_and_instructions_that_every_conversation_carries_keep_their_b
     assert size_of_code / 4 <= 2_100
     number, size_of_clangd = size("clangd")
     assert (number, size_of_clangd <= 2_000) == (6, True)
-    root = "/home/somebody/projects/example"
+    root = "/home/somebody/go/src/example.com/organization/example"
     for languages, backend, more in (("Go", "gopls", ()), ("C, C++", "clangd", ("clangd",))):
         tools = tools_without_sessions(reason, ["code", "lsp", *more])
         names = [tool.name for tool in tools if tool.listed()]

@@ -12,7 +12,7 @@ _ROOT_LENGTH = 300  # bytes of the workspace root's path; of a longer one, its e
 _LINES: tuple[
     tuple[str, tuple[str, ...]], ...
 ] = (  # each with tools: included if one of them is offered; {} are the offered ones
-    ("Semantic {languages} code navigation and editing through a real language server ({backends}), in {root}.", ()),
+    ("Semantic {languages} code navigation and editing through {backends}, in {root}.", ()),
     (
         "Use these tools for symbols: they find the exact uses of a symbol, through aliases, interfaces and packages, "
         "never in comments or strings. Use grep for text, messages and configuration.\n",
