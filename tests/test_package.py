@@ -98,7 +98,8 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("dist")
     wheel, sdist = _built(ROOT, "wheel", folder), _built(ROOT, "sdist", folder)
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder / "sdist", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the first versions of Python 3.11
+        archive.extractall(folder / "sdist")
     source = next((folder / "sdist").iterdir())
     return {"wheel": wheel, "sdist": sdist, "from sdist": _built(source, "wheel", folder / "again")}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -15,6 +16,8 @@ from sqlalchemy.engine import Connection, Engine
 from lsp_mcp.board import tables
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.installed import upgrade_command
+
+log = logging.getLogger(__name__)
 
 _VERSION_TABLE = "board_version"
 SCHEMA = sa.table(_VERSION_TABLE, sa.column("version_num", sa.String))
@@ -58,7 +61,11 @@ def _set_mode(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         connection.rollback()
         if connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
-            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+            except sa.exc.OperationalError as error:
+                # Refused at once, whatever the timeout, while another process uses the file, which sets the mode too.
+                log.info("the mode of the board's file is not changed: %s", error)
 
 
 def _upgrade(config: Config, scripts: ScriptDirectory, connection: Connection) -> None:

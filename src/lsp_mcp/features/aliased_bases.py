@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.class_heads import ClassHeads
 from lsp_mcp.features.definitions import Definitions, Meaning, Site
@@ -17,11 +19,18 @@ from lsp_mcp.text import Point
 _SECONDS = 2.0  # for asking about bases
 
 
-async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: Site) -> list[Place]:
+class Named(Struct, frozen=True):
+    """The `places` that name a symbol; those of them that are `unknown` may name an alias of it."""
+
+    places: list[Place]
+    unknown: tuple[Place, ...] = ()
+
+
+async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: Site) -> Named:
     """Those of `places`, the references of the symbol at `at`, that name it and not an alias of it.
 
     clangd 22 lists a base by an alias as a use of the class, too, though no other use of the alias. A use by a macro
-    stays, and so does a base about which it says nothing in time.
+    stays, and so does a base about which it says nothing, or not in time.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -29,14 +38,15 @@ async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: S
     rules = backend.adapter.hierarchy
     kept = list(places)
     if not rules or not rules.class_pattern or len({_word(place) for place in places}) < 2:
-        return kept
+        return Named(kept)
     definitions = Definitions(backend)
     own = await definitions.of(at)
     names = {word for symbol in own for word in re.findall(r"\w+", symbol.name)[-1:]}
+    names |= {_word(place) for place in places if (place.path, place.span.start) == at}
     heads = ClassHeads(rules)
     bases: dict[Path, frozenset[Point]] = {}
     asked: dict[Path, list[Site]] = {}
-    for place in places if names else ():
+    for place in places:
         if (word := _word(place)) in names or not word.isidentifier():
             continue
         if place.path not in bases:
@@ -47,8 +57,13 @@ async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: S
     with suppress(TimeoutError):
         async with asyncio.timeout(_SECONDS):
             await definitions.learn(asked.values())
-    aliased = {site for sites in asked.values() for site in sites if _is_alias(definitions.known(site), own)}
-    return [place for place in kept if (place.path, place.span.start) not in aliased]
+    sites = {site for of_file in asked.values() for site in of_file}
+    unknown = {site for site in sites if not own or not definitions.known(site)}
+    aliased = {site for site in sites - unknown if _is_alias(definitions.known(site), own)}
+    return Named(
+        [place for place in kept if (place.path, place.span.start) not in aliased],
+        tuple(place for place in kept if (place.path, place.span.start) in unknown),
+    )
 
 
 def _is_alias(meaning: Meaning | None, own: Meaning) -> bool:

@@ -174,7 +174,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
     listed = (await references(backend, path, identifier.start)).places
-    uses = await without_aliased_bases(backend, listed, (path, identifier.start))
+    uses = (await without_aliased_bases(backend, listed, (path, identifier.start))).places
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [

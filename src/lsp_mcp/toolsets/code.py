@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from lsp_mcp.features.left_out_symbols import with_left_out
 from lsp_mcp.features.local_types import in_local_types, not_searched
 from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
+from lsp_mcp.features.places import Place
 from lsp_mcp.features.roles import Role, in_role
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.gaps import Gap, hiding, news
@@ -114,7 +116,8 @@ class CodeTools(AnchorToolset):
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             uses = await references.references(*at)
             named = await without_aliased_bases(target.backend, uses.places, at[1:])
-            return replace(uses, places=tuple(named)), family
+            gaps = (*uses.gaps, *self._unknown_bases(target.backend, named.unknown))
+            return replace(uses, places=tuple(named.places), gaps=gaps), family
 
         root = self._sessions.workspace.root
         check = PlacesCheck[tuple[references.References, Overrides]](
@@ -159,6 +162,15 @@ class CodeTools(AnchorToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _unknown_bases(self, backend: Backend, places: Sequence[Place]) -> list[Gap]:
+        if not places:
+            return []
+        named = first_few(
+            [f"{self._sessions.workspace.display_path(one.path)} {one.span.start.line}" for one in places]
+        )
+        text = f"{backend.name} does not say whether these bases are the symbol or an alias of it: {named}"
+        return [Gap("unverified", text, tuple({one.path for one in places}))]
 
     def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
         """The filter that `kind` and `path` make of a name search.
