@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.class_heads import ClassHeads
+from lsp_mcp.features.base_clauses import BaseClauses
 from lsp_mcp.features.definitions import Definitions, Meaning, Site
 from lsp_mcp.features.places import Place
 from lsp_mcp.text import Point
@@ -43,14 +43,14 @@ async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: S
     own = await definitions.of(at)
     names = {word for symbol in own for word in re.findall(r"\w+", symbol.name)[-1:]}
     names |= {_word(place) for place in places if (place.path, place.span.start) == at}
-    heads = ClassHeads(rules)
+    clauses = BaseClauses(backend, rules)
     bases: dict[Path, frozenset[Point]] = {}
     asked: dict[Path, list[Site]] = {}
     for place in places:
         if (word := _word(place)) in names or not word.isidentifier():
             continue
         if place.path not in bases:
-            stated = heads.statements(place.text, backend.adapter.language_of(place.path))
+            stated = await clauses.of(place.path, place.text)
             bases[place.path] = frozenset(base.at for listed in stated.bases.values() for base in listed)
         if place.span.start in bases[place.path]:
             asked.setdefault(place.path, []).append((place.path, place.span.start))

@@ -116,7 +116,8 @@ class CodeTools(AnchorToolset):
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             uses = await references.references(*at)
             named = await without_aliased_bases(target.backend, uses.places, at[1:])
-            gaps = (*uses.gaps, *self._unknown_bases(target.backend, named.unknown))
+            unsure = f"{target.backend.name} does not say whether these bases are the symbol or an alias of it"
+            gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
             return replace(uses, places=tuple(named.places), gaps=gaps), family
 
         root = self._sessions.workspace.root
@@ -135,13 +136,9 @@ class CodeTools(AnchorToolset):
         target = answered.target
         there = [place for place in uses.places if keep("", place.path)]
         chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
-        if chosen.unknown:
-            where = first_few(
-                [f"{self._sessions.workspace.display_path(one.path)} {one.span.start.line}" for one in chosen.unknown]
-            )
-            unsure = count(len(chosen.unknown), "use")
-            text = f"{target.backend.name} does not distinguish reads from writes in {unsure}: {where}"
-            gaps.append(Gap("unverified", text, tuple({one.path for one in chosen.unknown})))
+        unsure = count(len(chosen.unknown), "use")
+        text = f"{target.backend.name} does not distinguish reads from writes in {unsure}"
+        gaps += self._unverified(text, chosen.unknown)
         total, shown = len(chosen.places), chosen.places[offset : offset + limit]
         shown = tuple(await enclosed(target.backend, shown))
         kind = {"all": "reference", "test": "use"}.get(role, role)
@@ -163,14 +160,13 @@ class CodeTools(AnchorToolset):
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _unknown_bases(self, backend: Backend, places: Sequence[Place]) -> list[Gap]:
+    def _unverified(self, text: str, places: Sequence[Place]) -> list[Gap]:
+        """The gap that `text` is said of `places`, if there are any."""
         if not places:
             return []
-        named = first_few(
-            [f"{self._sessions.workspace.display_path(one.path)} {one.span.start.line}" for one in places]
-        )
-        text = f"{backend.name} does not say whether these bases are the symbol or an alias of it: {named}"
-        return [Gap("unverified", text, tuple({one.path for one in places}))]
+        shown = self._sessions.workspace.display_path
+        named = first_few([f"{shown(one.path)} {one.span.start.line}" for one in places])
+        return [Gap("unverified", f"{text}: {named}", tuple({one.path for one in places}))]
 
     def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
         """The filter that `kind` and `path` make of a name search.
