@@ -50,6 +50,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"visibility", "kept_index"},
         {"packages", "qualified", "saved", "local_types"},
         {"index", "lexing", "scopes"},
+        {"nested"},
     ],
     "toolsets": [
         {"offered"},

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from lsp_mcp.adapters import Hierarchy, Language
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.nested import replaced_inside_out
 from lsp_mcp.words.scopes import blanked
 
 _INNERMOST = re.compile(r"<[^<>]*>")
@@ -104,8 +105,6 @@ def _last_spans(listed: str, offset: int) -> list[tuple[int, int]]:
     """Where, from `offset`, the last word outside type arguments of each comma-separated part of `listed` is: the
     type's own name.
     """
-    blank = listed
-    while (shorter := _INNERMOST.sub(lambda found: " " * len(found[0]), blank)) != blank:
-        blank = shorter
+    blank = replaced_inside_out(_INNERMOST, lambda found: " " * len(found[0]), listed)
     parts = [(part.start(), list(re.finditer(r"\w+", part[0]))) for part in re.finditer("[^,]+", blank)]
     return [(offset + start + words[-1].start(), offset + start + words[-1].end()) for start, words in parts if words]

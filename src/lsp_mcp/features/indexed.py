@@ -14,6 +14,7 @@ from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.nested import replaced_inside_out
 
 _DEPENDENT = re.compile(r"\btypename\b|[>)\]]\s*::\s*(?:template\s+)?\Z")  # on the line before a word
 _GENERIC = re.compile(r"\btemplate\b|\bauto\b\s*(?:const\b\s*)?[&*\s]*\w*\s*[,)]")  # also of a lambda
@@ -74,9 +75,7 @@ def _scopes(types: dict[str, set[tuple[str, str] | None]], identifier: str, name
 
 def _bare(scope: str) -> str:
     """`scope` without the arguments of templates."""
-    while (shorter := _ARGUMENTS.sub("", scope)) != scope:
-        scope = shorter
-    return scope
+    return replaced_inside_out(_ARGUMENTS, "", scope)
 
 
 def _is_apart(scope: str, others: frozenset[str], name: str) -> bool:

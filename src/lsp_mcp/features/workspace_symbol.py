@@ -20,6 +20,7 @@ from lsp_mcp.features.places import Locator, Place, location_key
 from lsp_mcp.features.symbols import Symbol, kind_name
 from lsp_mcp.uris import uri_path
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND
+from lsp_mcp.words.nested import replaced_inside_out
 
 _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
@@ -173,10 +174,7 @@ def parts_of(name: str) -> _Parts:
 
 def _plain(name: str) -> str:
     """`name` without pointers, parentheses and type arguments: `(*Box[T]).Get` and `Box<T>::Get` are `Box.Get`."""
-    name = _TYPE_ARGUMENTS.sub("", name)
-    while (shorter := _TEMPLATE_ARGUMENTS.sub("", name)) != name:
-        name = shorter
-    return name
+    return replaced_inside_out(_TEMPLATE_ARGUMENTS, "", _TYPE_ARGUMENTS.sub("", name))
 
 
 def _is_outside(file: Path, adapter: Adapter, root: Path) -> bool:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.nested import replaced_inside_out
 from lsp_mcp.words.scopes import blanked
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>\w*)(?:\\\r?\n|[^\n])*$", re.MULTILINE)
@@ -140,8 +141,7 @@ def _masked(code: str) -> str:
     """`code` without directives and arguments of templates, and each pair of parentheses as one character."""
     code = _DIRECTIVE.sub("", code)
     for pattern, instead in ((_PARENTHESES, _MASK), (_ARGUMENTS, " "), (_ATTRIBUTE, " ")):
-        while (shorter := pattern.sub(instead, code)) != code:
-            code = shorter
+        code = replaced_inside_out(pattern, instead, code)
     return code
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.nested import replaced_inside_out
 
 _MOST = 30_000  # characters before a word that are looked at
 _MOST_HEAD = 2_000  # of these, before a brace
@@ -36,6 +37,7 @@ _ARGUMENTS = re.compile(r"<[^<>()=]*>")
 # What is in parentheses is masked: parameters, and what else there may be, as in `size (*get)(int)`.
 _PARAMETERS, _OTHER_PARENTHESES = "\x01", "\x02"
 _PARENTHESES = re.compile(r"\((?P<pointer>\s*(?:\w+\s*::\s*)*[*&^])?[^()]*\)")
+_BRACES = re.compile(r"\{[^{}]*\}")
 _NEXT = re.compile(r"\s*(?:==|\S)")
 _AFTER_LOCAL = re.compile(r"\s*(?:[;,\[{]|=(?!=)|\Z)")
 _AFTER_MEMBER = re.compile(rf"\s*(?:[;,\[{{{_PARAMETERS}]|=(?!=)|:(?!:)|\Z)")
@@ -139,8 +141,7 @@ def _closing(code: str, brace: int) -> int:
 
 def _declares(body: str, word: str, after: re.Pattern[str]) -> bool:
     """Whether a statement of `body`, on its own level, declares `word`, which `after` follows, if that is sure."""
-    while (shorter := re.sub(r"\{[^{}]*\}", ";", body)) != body:
-        body = shorter
+    body = replaced_inside_out(_BRACES, ";", body)
     # What is open behind these is around the place that was asked about: an inner block has its own turn.
     for statement in re.split(r"[;{}]", _masked(body)):
         for found in _whole(word).finditer(statement):
@@ -163,8 +164,7 @@ def _is_initialized(code: str, brace: int, start: int) -> bool:
 
 def _masked(body: str) -> str:
     """`body` with each pair of parentheses as one character; from one that is not closed on nothing is sure."""
-    while (shorter := _PARENTHESES.sub(_mask, body)) != body:
-        body = shorter
+    body = replaced_inside_out(_PARENTHESES, _mask, body)
     return body[: body.find("(") + 1] or body
 
 
@@ -191,9 +191,7 @@ def _is_type(before: str) -> bool:
 
 def _without_arguments(code: str) -> str:
     """`code` without the arguments of templates."""
-    while (shorter := _ARGUMENTS.sub(" ", code)) != code:
-        code = shorter
-    return code
+    return replaced_inside_out(_ARGUMENTS, " ", code)
 
 
 def _has_parameter(parameters: str, word: str) -> bool:
