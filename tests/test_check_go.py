@@ -40,3 +40,18 @@ def test_errors_that_gopls_leaves_out_of_a_file_with_a_syntax_error_are_said_to_
             assert answer["gaps"] == [{"kind": "syntax_error", "hides": True, "files": ["a.go"]}]
 
     asking("gopls", tmp_path, question)
+
+
+def test_an_error_in_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module example.com/m\n\ngo 1.24\n")
+    broken = tmp_path / "a.go"
+    broken.write_text("package m\n")
+
+    async def question(ask: Ask) -> None:
+        assert (await ask("check"))["new"] == []
+        for content in ('var a = "é"'.encode("latin-1"), b'var a = "\0"'):
+            broken.write_bytes(b"package m\n\n" + content + b"\n")
+            new = (await ask("check"))["new"]
+            assert [(one["location"]["file"], one["location"]["line"]) for one in new] == [("a.go", 3)]
+
+    asking("gopls", tmp_path, question)

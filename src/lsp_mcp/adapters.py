@@ -225,6 +225,14 @@ class Ready(Data, frozen=True):
     harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
 
 
+class Missed(Data, frozen=True):
+    """An error that the language's own build reports and the server does not."""
+
+    files: str  # pattern of the paths of files that can have it
+    pattern: str  # in the text without comments and strings; the group `at` is the place
+    message: str  # with the groups of that pattern: {at}
+
+
 class Diagnostics(Data, frozen=True):
     """How the server reports problems."""
 
@@ -240,6 +248,7 @@ class Diagnostics(Data, frozen=True):
     outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
     syntax_command: tuple[str, ...] = ()  # given files, prints those with such errors on stderr, faster
+    missed: tuple[Missed, ...] = ()  # errors found in the text, since only the build reports them
 
 
 class Symbols(Data, frozen=True):
@@ -544,6 +553,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.ready.incomplete_pattern,
             adapter.ready.unusable_pattern,
             adapter.ready.harmless_errors,
+            *(pattern for rule in adapter.diagnostics.missed for pattern in (rule.files, rule.pattern)),
             *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
             *((h.class_pattern, h.maker_pattern, *h.alias_patterns) if (h := adapter.hierarchy) else ()),
         ):

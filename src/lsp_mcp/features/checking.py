@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Checked, Json
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.problems import SEVERITIES, Kind, Known, Problem, Severity, known_lines
 from lsp_mcp.objects.elsewhere import elsewhere, one_line
@@ -20,7 +21,7 @@ async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] |
         for one in raw:
             where, range_, message = _place(backend, path, one)
             if where not in known:
-                known[where] = await text_or_none(backend, where)
+                known[where] = await text_or_none(backend, where) or _readable(where)
             if (text := known[where]) is None:
                 continue
             span = text.range_span(range_, backend.encoding)
@@ -47,6 +48,12 @@ def _lines(backend: Backend, checked: Checked) -> Iterator[tuple[Kind, int]]:
             where, range_, message = _place(backend, path, one)
             line = Text("").unclamped_position_point(range_["start"], backend.encoding).line
             yield Kind(where, severity(one), message), line
+
+
+def _readable(path: Path) -> Text | None:
+    """What can be read of a file that is not text, but has an error for the server; None if it is gone."""
+    content = content_or_nothing(path)
+    return Text(content.decode("utf-8", "replace")) if content else None
 
 
 def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:

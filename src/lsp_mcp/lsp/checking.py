@@ -13,6 +13,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Checked, Json
 from lsp_mcp.errors import LspMcpError, SilentError
 from lsp_mcp.gaps import Gap
+from lsp_mcp.lsp.coverage.missed_errors import MissedErrors
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -41,6 +42,7 @@ class Checking:
         freshness: Freshness,
         *,
         samples: Callable[[], Collection[Path]],
+        missed: MissedErrors,
         display_path: Callable[[Path], str],
         timeout: float,
     ) -> None:
@@ -50,6 +52,7 @@ class Checking:
         self._lifetime = lifetime
         self._freshness = freshness
         self._samples = samples
+        self._missed = missed
         self._display_path = display_path
         self._timeout = timeout
         self._asking = asyncio.Lock()
@@ -125,7 +128,23 @@ class Checking:
             text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
         unparsed = sorted(connection.notifications.diagnostics.unparsed)
-        return Checked(self._found(connection), gaps=self._hiding(unparsed) if unparsed else ())
+        found = await self._with_missed(connection)
+        return Checked(found, gaps=self._hiding(unparsed) if unparsed else ())
+
+    async def _with_missed(self, connection: Connection) -> Mapping[Path, list[Json]]:
+        """Its diagnostics, and the errors that only the language's own build reports."""
+        found = dict(self._found(connection))
+        shown = {path: text for path in self._documents if (text := self._documents.get(path)) is not None}
+        for path, misses in (await self._missed.found(shown)).items():
+            if path in connection.notifications.diagnostics.unparsed:
+                continue  # its text is not what it looks like; the status says that errors may be hidden
+            text = self._documents.present(path)
+            raw = [
+                {"range": text.span_range(miss.span, connection.encoding), "severity": _ERROR, "message": miss.message}
+                for miss in misses
+            ]
+            found[path] = [*found.get(path, ()), *raw]
+        return found
 
     def _hiding(self, paths: Sequence[Path]) -> tuple[Gap, ...]:
         """The gap for files in which errors keep the server from finding others."""

@@ -156,6 +156,7 @@ class Session:
             self._lifetime,
             self._freshness,
             samples=self._samples,
+            missed=self._projects.missed,
             display_path=workspace.display_path,
             timeout=timeout,
         )

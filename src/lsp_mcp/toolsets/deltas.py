@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from lsp_mcp.backend import Backend, Checked, Scope
-from lsp_mcp.errors import SilentError
+from lsp_mcp.errors import PathError, RefusedError, SilentError
 from lsp_mcp.features.asking import Answered, answer
 from lsp_mcp.features.checking import problems
 from lsp_mcp.features.code_actions import code_actions
@@ -94,7 +95,12 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     fixes: dict[str, tuple[str, ...]] = {}
     for message, one in firsts.items():
         place, raw = one.place, next((other.raw for other in said if _is_same(one, other)), one.raw)
-        found = await code_actions(backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw])
+        try:
+            found = await code_actions(
+                backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw]
+            )
+        except (RefusedError, PathError):
+            continue  # a server may have nothing to say of a file that it cannot load, but for the error
         fixes[message] = tuple(action.name for action in found[:_FIXES])
     return replace(delta, new=[replace(one, fixes=fixes.get(one.message, ())) for one in delta.new])
 
@@ -109,7 +115,8 @@ def _is_same(one: Problem, said: Problem) -> bool:
 async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[Problem]:
     """The server's diagnostics for `paths` as open documents: some servers report more for those, with fixes."""
     for path in paths:
-        await backend.open(path)
+        with suppress(PathError):
+            await backend.open(path)
     if not backend.adapter.compilation:
         return await problems(backend, await backend.check())
     diagnostics = {}

@@ -22,6 +22,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
 from lsp_mcp.lsp.coverage.import_check import ImportCheck
 from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
+from lsp_mcp.lsp.coverage.missed_errors import MissedErrors
 from lsp_mcp.lsp.coverage.private_join import PrivateJoin
 from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, map_projects
 from lsp_mcp.lsp.coverage.sources import Sources
@@ -77,6 +78,7 @@ class WorkspaceProjects:
         self._imports = (
             ImportCheck(adapter.projects, lambda path: self._projects().of(path)) if adapter.projects else None
         )
+        self.missed = MissedErrors(adapter, self._loaded_sources, self._is_excluded)
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = (
             ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env, self._kept())
@@ -95,6 +97,7 @@ class WorkspaceProjects:
         self._changes += 1
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
         self._words.changed(map(str, sources))
+        self.missed.changed(sources)
         if self._imports:
             self._imports.changed(sources)
         if self._excluded:
@@ -423,6 +426,19 @@ class WorkspaceProjects:
             return ()
         folders = await self._source_folders()
         return await self._excluded.below(project.folder, folders.get(project.folder, ()))
+
+    async def _loaded_sources(self) -> list[str]:
+        """The source files below folders that the server loads, those that the build excludes too."""
+        if not self._rules:
+            return []
+        folders = {str(folder) for inside in (await self._source_folders()).values() for folder in inside}
+        of = (path for project in self._projects().projects for path in self._sources.of(project))
+        return [path for path in of if path.rpartition(os.sep)[0] in folders]
+
+    async def _is_excluded(self, path: Path) -> bool:
+        """Whether the build is known to exclude `path`."""
+        project = self._projects().of(path) if self._rules else None
+        return project is not None and str(path) in await self._excluded_files(project)
 
     def _kept(self) -> KeptExcluded | None:
         rules = self._rules
