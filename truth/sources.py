@@ -24,8 +24,9 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
     Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
-    Files that match `drop` are left out of the copy. `variants` are flags of other configurations, each added to
-    `flags`: the tested program does not know them, the oracle does.
+    Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
+    `variants` are flags of other configurations, each added to `flags`: the tested program does not know them, the
+    oracle does.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     systems: list[str] = []
     debian: str = ""
     drop: list[str] = []
+    generated: dict[str, str] = {}
     compile: list[str] = []
     without: list[str] = []
     flags: list[str] = []
@@ -131,6 +133,8 @@ def copied(tree: Tree, folder: Path) -> Path:
     shutil.copytree(fetched(tree), folder, symlinks=True)
     for path in [path for pattern in tree.drop for path in folder.glob(pattern)]:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for name, text in tree.generated.items():
+        (folder / name).write_text(text, "utf-8")
     if tree.compile:
         write_database(tree, folder)
     run(["git", "init", "-q"], folder)

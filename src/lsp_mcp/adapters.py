@@ -32,7 +32,7 @@ class Lexing(Data, frozen=True):
     comment: str
     string: str  # string literals, and anything else whose words name no symbol
     naming: str = ""  # comments whose words do name symbols
-    macro: str = ""  # a macro definition; the group `macro` is its name
+    macro: str = ""  # a macro definition; the group `macro` is its name, `parameters` what is in its parentheses
     # A directive of conditional compilation, by its group: `never` (the code after it is compiled in no configuration),
     # `begin` (any other condition), `branch` (the other case) and `end`.
     conditional: str = ""
@@ -292,6 +292,7 @@ class Hierarchy(Data, frozen=True):
 
     class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
     maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
+    macro_use_pattern: str = ""  # a use of a `macro`, which may base a type on one of its `arguments`
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
     id_field: str = ""  # in an item's `data`: the server's identifier for the symbol
     bases_field: str = ""  # in an item's `data`: the `data` of the types directly above, those without an item too

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.features.class_heads import ClassHeads
-from lsp_mcp.text import Text
+from lsp_mcp.features.class_heads import Bases, ClassHeads
+from lsp_mcp.text import Point, Text
 
 ADAPTER = load_adapter("clangd")
 
@@ -44,3 +44,12 @@ def test_the_bases_of_all_builds_are_named(code: str, named: list[str]) -> None:
     said = ClassHeads(ADAPTER.hierarchy).statements(text, ADAPTER.language_of(Path("a.cpp")))
     ((head, bases),) = said.bases.items()
     assert (head, [base.name for base in bases]) == ((1, 8), named)
+
+
+def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() -> None:
+    assert ADAPTER.hierarchy
+    text = Text("#define MAKE(s, base) \\\n  struct Own : base {} own##s\nvoid f() { MAKE(a, n::Base); }\n")
+    said = ClassHeads(ADAPTER.hierarchy).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    assert said.about(["base"]) == Bases()
+    assert said.about(["Base"]) == Bases(macros=frozenset({"MAKE"}))
+    assert said.by_parameter == {"MAKE": frozenset({Point(2, 10)})}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Collection
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.nested import replaced_inside_out
 from lsp_mcp.words.scopes import blanked
 
+_CALL = re.compile(r"\s*\(")
 _INNERMOST = re.compile(r"<[^<>]*>")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)(?:\\\r?\n|[^\n])*", re.MULTILINE)
 
@@ -23,6 +25,7 @@ class Bases(Struct, frozen=True):
     heads: frozenset[Point] = frozenset()  # the names of types that name it as a base
     makers: int = 0  # uses as an argument of something that may define types: a macro
     aliases: frozenset[str] = frozenset()  # other names for it
+    macros: frozenset[str] = frozenset()  # those that it is an argument of
 
 
 class Base(NamedTuple):
@@ -38,6 +41,9 @@ class Statements(Struct, frozen=True):
     bases: dict[Point, list[Base]] = field(default_factory=dict)  # of the type whose name is there, in their order
     makers: tuple[frozenset[str], ...] = ()  # the arguments of each thing that may define types: a macro
     aliases: tuple[tuple[str, str], ...] = ()  # other names of types, each with the type
+    macros: tuple[tuple[str, frozenset[str]], ...] = ()  # uses of macros, each with its arguments
+    # Of types in the definition of a macro that have a parameter of it as a base, by the macro.
+    by_parameter: dict[str, frozenset[Point]] = field(default_factory=dict)
 
     def about(self, names: Collection[str]) -> Bases:
         """What is said about the type with one of these `names`."""
@@ -45,10 +51,11 @@ class Statements(Struct, frozen=True):
             frozenset(head for head, bases in self.bases.items() if any(base.name in names for base in bases)),
             sum(not arguments.isdisjoint(names) for arguments in self.makers),
             frozenset(alias for alias, of in self.aliases if of in names and alias not in names),
+            frozenset(macro for macro, arguments in self.macros if not arguments.isdisjoint(names)),
         )
 
     def __len__(self) -> int:
-        return sum(map(len, self.bases.values())) + len(self.makers) + len(self.aliases)
+        return sum(map(len, self.bases.values())) + len(self.makers) + len(self.aliases) + len(self.macros)
 
 
 class ClassHeads:
@@ -57,6 +64,7 @@ class ClassHeads:
     def __init__(self, rules: Hierarchy) -> None:
         self._class = re.compile(rules.class_pattern)
         self._maker = re.compile(rules.maker_pattern) if rules.maker_pattern else None
+        self._use = re.compile(rules.macro_use_pattern) if rules.macro_use_pattern else None
         self._aliases = list(map(re.compile, rules.alias_patterns))
 
     def statements(self, text: Text, language: Language | None) -> Statements:
@@ -67,15 +75,28 @@ class ClassHeads:
         made = self._maker.finditer(code) if self._maker else ()
         others = (match for pattern in self._aliases for match in pattern.finditer(code))
         bases: dict[Point, list[Base]] = {}
+        macros = _Macros(code, language)
+        by_parameter: dict[str, set[Point]] = {}
         for match in classes:
+            macro, parameters = macros.at(match.start("name"))
             # What is before a condition and what is behind it may be bases in two builds.
             for start, end in _last_spans(parts[slice(*match.span("bases"))], match.start("bases")):
-                base = Base(code[start:end], text.offset_point(start))
-                bases.setdefault(text.offset_point(match.start("name")), []).append(base)
+                head, name = text.offset_point(match.start("name")), code[start:end]
+                if name not in parameters:
+                    bases.setdefault(head, []).append(Base(name, text.offset_point(start)))
+                # With a name that the use gives it the type is found there.
+                elif match["name"] not in parameters and not _CALL.match(code, match.end("name")):
+                    by_parameter.setdefault(macro, set()).add(head)
         return Statements(
             bases,
-            tuple(frozenset(code[slice(*span)] for span in _arguments(match)) for match in made),
+            tuple(_words(code, match) for match in made),
             tuple((match["name"], match["type"]) for match in others),
+            tuple(
+                (match["macro"], arguments)
+                for match in (self._use.finditer(code) if self._use else ())
+                if (arguments := _words(code, match) - macros.at(match.start())[1])
+            ),
+            {macro: frozenset(heads) for macro, heads in by_parameter.items()},
         )
 
     def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
@@ -92,9 +113,30 @@ class ClassHeads:
         return [*found, *((text.offsets_span(*span), None) for span in others)]
 
 
+class _Macros:
+    """The definitions of macros in `code`, which their parameters have a meaning in."""
+
+    def __init__(self, code: str, language: Language | None) -> None:
+        pattern = language.lexing.macro if language and language.lexing else ""
+        found = re.finditer(pattern, code, re.MULTILINE) if pattern else ()
+        self._with_parameters = [match for match in found if match.groupdict().get("parameters")]
+        self._starts = [match.start() for match in self._with_parameters]
+
+    def at(self, offset: int) -> tuple[str, frozenset[str]]:
+        """The name and the parameters of the macro whose definition contains `offset`; empty if there is none."""
+        before = bisect.bisect_right(self._starts, offset)
+        if not before or (match := self._with_parameters[before - 1]).end() <= offset:
+            return "", frozenset()
+        return match["macro"], frozenset(re.findall(r"\w+", match["parameters"]))
+
+
 def _without_conditions(code: str, filler: str) -> str:
     """`code` with the lines of preprocessor conditions replaced by `filler`, so that offsets stay the same."""
     return _CONDITION.sub(lambda found: filler * len(found[0]), code)
+
+
+def _words(code: str, made: re.Match[str]) -> frozenset[str]:
+    return frozenset(code[slice(*span)] for span in _arguments(made))
 
 
 def _arguments(made: re.Match[str]) -> list[tuple[int, int]]:

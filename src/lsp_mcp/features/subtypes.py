@@ -65,10 +65,12 @@ class Subtypes:
         if not self._clauses or not name:
             return known
         said = await self._bases_by_file(name, self._clauses)
+        made = await self._made(frozenset(macro for bases in said.values() for macro in bases.macros), self._clauses)
         shown = {item_place(one) for one in known}
         heads = {(path, point) for path, bases in said.items() for point in bases.heads}
         text_places = {place: await self._point(*place) for place in shown}
         missing = heads.difference(text_places.values())
+        self._unparsed |= made.difference(text_places.values())
         doubtful = [one for one in known if self._backend.has_reread(uri_path(one["uri"]))]
         hiding = {
             path
@@ -161,18 +163,26 @@ class Subtypes:
             files = await self._scan(names, clauses)
         return files
 
+    async def _made(self, macros: frozenset[str], clauses: BaseClauses) -> set[tuple[Path, Point]]:
+        """The names of the types that one of `macros` bases on what it is used with."""
+        made: set[tuple[Path, Point]] = set()
+        for path, text in await self._texts_with(macros):
+            said = (await clauses.of(path, text)).by_parameter
+            made |= {(path, head) for macro in macros & said.keys() for head in said[macro]}
+        return made
+
     async def _scan(self, names: Collection[str], clauses: BaseClauses) -> dict[Path, Bases]:
+        return {path: (await clauses.of(path, text)).about(names) for path, text in await self._texts_with(names)}
+
+    async def _texts_with(self, names: Collection[str]) -> list[tuple[Path, Text]]:
         files: set[Path] = set()
         for word in sorted(names):
             having = await self._backend.built_files_with(word)
             files.update(having.files)
             if having.unknown:
                 self._unknown[word] = having.unknown
-        found: dict[Path, Bases] = {}
-        for path in sorted(files):
-            if text := await text_or_none(self._backend, path):
-                found[path] = (await clauses.of(path, text)).about(names)
-        return found
+        texts = [(path, await text_or_none(self._backend, path)) for path in sorted(files)]
+        return [(path, text) for path, text in texts if text]
 
     async def _point(self, path: Path, line: int, character: int) -> tuple[Path, Point] | None:
         """The place of the identifier at a server's position."""
