@@ -23,7 +23,7 @@ CPP = next(one for one in load_adapter("clangd").languages if one.id == "cpp")
         ("void f() { std::vector<int> size; { g(@size); } }", LOCAL),
         ("void f() { int @size = 3; }", LOCAL),
         ("struct A { int g() { return @size; } int size; };", Declared("A")),
-        ("template <class T, int n = -1> class A : B { A(): @size(0) {} unsigned char size; };", Declared("A")),
+        ("template <class T, int n = -1> class A : B { A(): @size(0) {} unsigned char size; };", Declared("A", True)),
         ("struct A { void f() { this->@size = 1; } private: int size; };", Declared("A")),
         ("struct A { int @size() const; };", Declared("A")),
         ("struct A { A &operator=(T *t) { if (t) { @size = 1; } else { size = 2; } } int size; };", Declared("A")),

@@ -19,6 +19,7 @@ from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.scopes import declared_around
 from lsp_mcp.words.visibility import defines_nothing, only_uses
 
 _READ_AT_ONCE = 8  # files
@@ -156,8 +157,11 @@ def _squeezed(spelled: str) -> str:
     return re.sub(r"\s+", "", spelled)
 
 
-async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Path]) -> Use:
-    """Gaps that could hide a declaration called `name`, without files that surely only use the name.
+async def that_may_declare(
+    backend: Backend, name: str, owner: str, known: Collection[Site], unsearched: frozenset[Path]
+) -> Use:
+    """Gaps that could hide a declaration called `name`, without files that surely only use the name, or declare what
+    is `known`, or members of classes that are not called `owner` (if that is not "").
 
     Raises:
         UnavailableError: see `Backend.gaps`.
@@ -178,20 +182,36 @@ async def that_may_declare(backend: Backend, name: str, unsearched: frozenset[Pa
         lines[path] = await _declaring(backend, containers, path, word, rest, lines[path])
     using.update(path for path, left in lines.items() if path not in files and not left)
     for path in files:
-        text = await text_or_none(backend, path) if backend.adapter.language_of(path) else None
-        if text and only_uses(
-            text, word, backend.adapter.language_of(path), partial(_counted, backend, path, text, rest)
-        ):
-            using.add(path)
+        language = backend.adapter.language_of(path)
+        text = await text_or_none(backend, path) if language else None
+        if text:
+            counted = partial(_counted, backend, path, text, rest, owner, known)
+            if await asyncio.to_thread(only_uses, text, word, language, counted):
+                using.add(path)
     if not (using or lines):
         return use
     left = (files | lines.keys()) - using
     return replace(use, files=frozenset(left), lines={path: on for path, on in lines.items() if path not in files})
 
 
-def _counted(backend: Backend, path: Path, text: Text, rest: _Rest, word: str) -> list[Span]:
-    """The places of `word` in `text` that `rest` may follow."""
-    return [span for span in backend.words.occurrences(path, text, word) if rest.may_follow(text, span)]
+def _counted(
+    backend: Backend, path: Path, text: Text, rest: _Rest, owner: str, known: Collection[Site], word: str
+) -> list[Span]:
+    """The places of `word` in `text` that `rest` may follow; not `known` ones, nor those in classes of other names."""
+    spans = [
+        span
+        for span in backend.words.occurrences(path, text, word)
+        if (path, span.start) not in known and rest.may_follow(text, span)
+    ]
+    if not owner:
+        return spans
+    language = backend.adapter.language_of(path)
+    declared = [declared_around(text, span, language) for span in spans]
+    return [
+        span
+        for span, found in zip(spans, declared, strict=True)
+        if found is None or owner.lower() in (found.owner or owner).lower()
+    ]
 
 
 async def _declaring(

@@ -19,7 +19,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.containers import Containers, function_around
 from lsp_mcp.features.definitions import Definitions, Site, Symbol
 from lsp_mcp.features.identity import Identity, is_parameter, sites_of
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.scopes import declared_around
@@ -154,15 +154,29 @@ async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling
     """Whether a function or class around `place` declares its word, and that is surely not the symbol.
 
     A class with the symbol's own name, or any local, may be the same for another system. A method of another class may
-    override the symbol, or be overridden by it.
+    override the symbol, or be overridden by it, unless neither class has bases.
     """
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
     language = backend.adapter.language_of(place.path)
     found = await asyncio.to_thread(declared_around, place.text, place.span, language)
-    if found is None or (found.owner and symbol.role == "member" and symbol.overrides):
+    if found is None or found.owner in (symbol.owner or None, symbol.name):
         return False
-    return found.owner not in (symbol.owner or None, symbol.name)
+    if not found.owner or symbol.role != "member" or not symbol.overrides:
+        return True
+    return not found.has_bases and await _has_no_bases(backend, symbol)
+
+
+async def _has_no_bases(backend: Backend, symbol: Identity) -> bool:
+    """Whether the class that declares the symbol surely inherits from no other: it overrides nothing then."""
+    for path, point in symbol.sites:
+        text = await text_or_none(backend, path)
+        span = text.identifier_at(point) if text else None
+        if text and span:
+            found = await asyncio.to_thread(declared_around, text, span, backend.adapter.language_of(path))
+            if found and found.owner == symbol.owner:
+                return not found.has_bases
+    return False
 
 
 async def _is_overload(containers: Containers, symbol: Identity, other: Symbol) -> bool:

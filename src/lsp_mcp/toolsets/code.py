@@ -206,12 +206,16 @@ class CodeTools(AnchorToolset):
 
         # The part of a qualified name that a definition spells.
         words = re.findall(r"\w+", name)
+        parts = workspace_symbol.parts_of(name)
 
         async def ask() -> tuple[workspace_symbol.Found, Use | None]:
             found = await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
             if not words:
                 return found, None
-            use = await that_may_declare(backend, name, found.unsearched)
+            is_found = any(workspace_symbol.is_called(one, name) for one in found.symbols)
+            owner = parts[-2] if is_found and parts[1:] else ""  # otherwise what only has its letters counts, too
+            known = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
+            use = await that_may_declare(backend, name, owner, known, found.unsearched)
             return await with_left_out(backend, found, use, name, limit, keep)
 
         answered = await answer(
@@ -219,7 +223,6 @@ class CodeTools(AnchorToolset):
         )
         found, _ = answered.value
         gaps = [*answered.gaps, *dropped(found.dropped)]
-        parts = workspace_symbol.parts_of(name)
         local = await in_local_types(backend, parts, [symbol.place for symbol in found.symbols])
         places = [one for one, kind in local.places if keep(kind, one.path)]
         lacks = not any(workspace_symbol.is_called(one, name) for one in found.symbols)

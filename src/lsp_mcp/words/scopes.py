@@ -56,9 +56,13 @@ _BLOCK = re.compile(
 
 
 class Declared(Struct, frozen=True):
-    """Where a word is declared: in the class of that name, or, if that is "", in a function."""
+    """Where a word is declared: in the class of that name, or, if that is "", in a function.
+
+    `has_bases`: the class may inherit from others.
+    """
 
     owner: str = ""
+    has_bases: bool = False
 
 
 def declared_around(text: Text, span: Span, language: Language | None) -> Declared | None:
@@ -90,7 +94,7 @@ def declared_around(text: Text, span: Span, language: Language | None) -> Declar
             # `size *size;`, `char name[size]`: what that means differs between C and C++.
             if not (in_body or _is_declared(code, brace, start, end) or _is_initialized(code, brace, start)):
                 return None
-            return Declared(found["name"])
+            return Declared(found["name"], has_bases=":" in found[0][found.end("name") - found.start() :])
         in_body = True
         inside = code[brace + 1 : end] + (_NEXT.match(code, end) or [""])[0]
         is_local = is_local or (not is_member and _declares(inside, word, _AFTER_LOCAL))
