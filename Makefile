@@ -47,9 +47,9 @@ fix: env linters ## repair lint and formatting where that can be done by itself
 	.venv/bin/ruff format
 	scripts/lint.sh --fix
 
-# Two at a time, a file of tests on one of them: most wait for a language server. ARGS="-n 0 --pdb" to look into one.
+# Three at a time, a file of tests on one of them: a third of the time they wait for a language server. ARGS="-n 0 --pdb" to look into one.
 test: tools ## run the tests
-	.venv/bin/pytest -n 2 --dist loadfile $(ARGS)
+	.venv/bin/pytest -n 3 --dist loadfile $(ARGS)
 
 FAST := tests/objects tests/features $(addprefix tests/test_,text.py uris.py visible.py anchors.py waiting.py layers.py \
 	one_place_counts.py no_code_names_a_server.py)

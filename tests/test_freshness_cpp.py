@@ -10,7 +10,7 @@ import pytest
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import LspMcpError
 
-QUESTIONS = 100
+QUESTIONS = 50
 skip_without("clangd")
 
 
@@ -148,7 +148,7 @@ class Model:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_100_edits_of_sources_headers_and_compile_commands_get_no_stale_answer(tmp_path: Path, seed: int) -> None:
+def test_50_edits_of_sources_headers_and_compile_commands_get_no_stale_answer(tmp_path: Path, seed: int) -> None:
     model = Model(tmp_path, random.Random(seed))
     model.units = {f"u{number}.cpp": Unit(["lib.h", "sub/mid.h"][number % 2]) for number in range(4)}
     model.write_all()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import signal
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from asking import skip_without
+from fakes.bounded import stop
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.programs import find_command
 from mcp_process import Json, Raw, descendants, raw
@@ -103,7 +103,7 @@ def test_a_server_that_is_stopped_is_replaced_and_the_answer_says_so(tree: Tree,
         server.initialize()
         before = ask(server, tree)
         pid = server_process(server, tree)
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
         after = ask(server, tree)
         assert places(after) == places(before)
         assert f"{tree.backend} was stuck and was restarted" in after["status"]

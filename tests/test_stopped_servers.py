@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from asking import skip_without
-from fakes.bounded import bounded
+from fakes.bounded import bounded, stop
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
 from nvim.neovims import skip_without_nvim
@@ -69,7 +69,7 @@ def test_a_stopped_server_is_replaced_whatever_is_asked_and_what_is_told_is_so(
         # It is asked about this file first.
         (tmp_path / tree.victim).write_text(before[tree.victim] + "\n")
         before[tree.victim] += "\n"
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
         result = server.call(tool, **arguments)
         said = result["content"][0]["text"]
         if result["isError"]:
@@ -91,7 +91,7 @@ def test_a_stopped_server_is_replaced_whatever_is_asked_and_what_is_told_is_so(
 
 @contextlib.contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
     try:
         yield
     finally:

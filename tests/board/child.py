@@ -8,14 +8,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from lsp_mcp.board import agents, claims, stages, talk, tasks, views
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.processes import new_name
-from lsp_mcp.board.store import PERSON, Actor, Store
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.board.store import PERSON, Actor, Store, Transaction
+from lsp_mcp.errors import LspMcpError, UnavailableError
 
 
 def child(*words: str, **options: Any) -> subprocess.Popen[str]:
@@ -85,18 +86,27 @@ def write_from(url: str, name: str, first: int, end: int) -> None:
     """Write, and print what each write that was acknowledged has made; of three kinds."""
     store = Store(url)
     agent = Actor(name, None)
+
+    def write(work: Callable[[Transaction], Any]) -> Any:
+        while True:
+            try:
+                return store.write(work, agent)
+            except UnavailableError as error:
+                if not str(error).endswith("try again."):
+                    raise
+
     for number in range(first, end):
         title = f"{name} {number}"
-        made = store.write(lambda at, title=title: tasks.create(at, title, tags=[name]), agent)["id"]
+        made = write(lambda at, title=title: tasks.create(at, title, tags=[name]))["id"]
         say([number, "created", made])
         if number % 3 == 0:
-            store.write(lambda at, made=made, text=title: tasks.append(at, made, text, "Log"), agent)
+            write(lambda at, made=made, text=title: tasks.append(at, made, text, "Log"))
             say([number, "appended", made])
         elif number % 3 == 1:
-            store.write(lambda at, made=made: tasks.move(at, made, "Done"), agent)
+            write(lambda at, made=made: tasks.move(at, made, "Done"))
             say([number, "moved", made])
         else:
-            id_ = store.write(lambda at, text=title: talk.notify(at, text), agent)["id"]
+            id_ = write(lambda at, text=title: talk.notify(at, text))["id"]
             say([number, "notified", str(id_)])
 
 

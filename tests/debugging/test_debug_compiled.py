@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from debugging.debuggers import BUILD_BOUND, PROGRAMS, build_cpp, skip_without
 from debugging.desk import desk, unhurried
 from fakes.bounded import wait_gone
+from lsp_mcp.dap.target import Target
 from lsp_mcp.errors import CallerError, RefusedError
 
 skip_without("dlv", "lldb_dap", "cxx")
@@ -289,6 +291,29 @@ async def test_a_process_is_attached_to_paused_and_left_running(root: Path) -> N
             assert stop["function"].startswith("wait()")
             assert (await d.stop())["state"] == "detached"
         assert program.poll() is None
+    finally:
+        program.kill()
+        program.wait()
+
+
+@unhurried
+async def test_a_pause_that_the_adapter_forgets_is_asked_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = 0
+    ask = Target.ask
+
+    async def forgetful(target: Target, command: str, *rest: Any, **options: Any) -> Any:
+        nonlocal pauses
+        pauses += command == "pause"
+        return {} if (command, pauses) == ("pause", 1) else await ask(target, command, *rest, **options)
+
+    monkeypatch.setattr(Target, "ask", forgetful)
+    program = subprocess.Popen([root / "hall", "loop"], stdout=subprocess.PIPE)
+    try:
+        assert program.stdout and program.stdout.readline() == b"waiting\n"
+        async with desk(root) as d:
+            await d.attach(pid=program.pid)
+            assert (await d.pause())["state"] == "stopped"
+            assert pauses == 2
     finally:
         program.kill()
         program.wait()

@@ -8,6 +8,8 @@ import functools
 import gc
 import os
 import select
+import signal
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,22 @@ async def steps(count: int = 20) -> None:
     """Let everything that can go on go on."""
     for _ in range(count):
         await asyncio.sleep(0)
+
+
+def stop(pid: int) -> None:
+    """Stop the process `pid` (SIGSTOP); returns once none of its threads runs, which a busy machine delays."""
+    os.kill(pid, signal.SIGSTOP)
+    until = time.monotonic() + BOUND
+    while any(_state(thread) not in "TZX" for thread in Path(f"/proc/{pid}/task").iterdir()):
+        assert time.monotonic() < until, f"process {pid} does not stop"
+        os.sched_yield()
+
+
+def _state(thread: Path) -> str:
+    try:
+        return (thread / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"  # it ended since it was listed
 
 
 async def gone(pid: int) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from fakes.bounded import stop
 from fakes.callers import somebody
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
@@ -224,7 +225,7 @@ class Desk:
         pids = self.servers(name)
         assert pids
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
+            stop(pid)
         try:
             yield pids
         finally:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from lsp_mcp.errors import ConfigError, UnavailableError
 from lsp_mcp.installed import upgrade_command
 
+_LOCKED = "database is locked"  # SQLite's words, after our time for others
 _BROKEN = ("malformed", "not a database")  # SQLite's words
 
 
@@ -39,7 +40,7 @@ class Failures:
             "had an idempotency key; with the same one it is stored once"
         )
         return UnavailableError(
-            f"the board {self.shown} cannot be used: {words_of(error)}. {what}{self._rescue(error)}."
+            f"the board {self.shown} cannot be used: {words_of(error)}. {what}{self._advice(error)}."
         )
 
     def of_another_release(self, known: object) -> UnavailableError:
@@ -48,6 +49,10 @@ class Failures:
             f"the board {self.shown} has the tables of another release of lsp-mcp by now (this one knows version "
             f"{known}). Nothing was changed: update lsp-mcp ({upgrade_command()}) and start it again."
         )
+
+    def _advice(self, error: Exception) -> str:
+        """What to do next, for the end of a sentence."""
+        return "; other processes kept writing to it: try again" if _LOCKED in words_of(error) else self._rescue(error)
 
     def _rescue(self, error: Exception) -> str:
         """How to repair a broken file, for the end of a sentence."""

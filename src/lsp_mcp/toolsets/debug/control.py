@@ -16,6 +16,8 @@ from lsp_mcp.visible import quoted
 from lsp_mcp.waiting import allow
 
 _PAUSE_LANDS = 5.0  # seconds for a pause
+# lldb-dap 19 accepts a pause in the moment before it lets a process run to which it was attached, and forgets it.
+_PAUSE_AGAIN = 1.0  # seconds without a stop, after which it is asked once more
 _STEPS = {"over": "next", "in": "stepIn", "out": "stepOut"}
 
 
@@ -102,6 +104,10 @@ class ControlTools(DebugToolset):
             await one.wait_for(lambda: one.state != "starting", WAIT)
             after = one.stop_count
             await control.pause(one)
+            if wait and not await one.wait_for(
+                lambda: one.stop is not None or one.over.is_set(), min(wait, _PAUSE_AGAIN)
+            ):
+                await control.pause(one)
             answer = await self._answers.outcome(call, one, after, wait)
             if one.stop is None and not one.over.is_set():
                 call.remark("asked to pause; it has run no code since that it can stop in: it waits for something")
