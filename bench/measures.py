@@ -150,7 +150,7 @@ async def _whole(question: Question, ours: McpClient) -> Any:
     async with timeout(120):
         while True:
             answer = await ours.answer(question.tool, question.arguments)
-            if "ask again" not in answer["status"]:
+            if "ask again" not in answer["status"] and all(gap["kind"] != "indexing" for gap in answer["gaps"]):
                 return answer
 
 

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from asking import Ask, asking, skip_without
+from lsp_mcp.backend import Report
 from lsp_mcp.lsp.compilation import index_file
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
 
 skip_without("clangd")
@@ -19,6 +22,9 @@ UNITS = {
     "using.cc": "namespace c { using a::Item; void *f() { return new Item(); } }\n",
     "template.cc": "template <class T> void g() {}\nb::Item h;\n",
     "broken.cc": "b::Item broken = nothing;\n",
+    "dependent.cc": "template <class T> struct D { typename T::Item item; };\n",
+    "default.cc": "template <class T = int> struct E { typename T::Item item; };\n",
+    "macro.cc": "#define MAKE(Item) new Item()\n",
 }
 
 
@@ -49,11 +55,39 @@ def test_only_files_in_doubt_are_opened(changed: str | None, tmp_path: Path, mon
             path.write_text((path.read_text() if path.exists() else "") + "// more\n")
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
         places = [(one["location"]["file"], one["location"]["line"]) for one in answer["references"]]
+        assert "dependent.cc 2:43" in answer["status"]
+        assert "macro.cc" not in answer["status"]
         assert places == [("same.cc", 2), ("types.h", 2), ("types.h", 2), ("using.cc", 2), ("using.cc", 2)]
 
     asking("clangd", tmp_path, question)
-    assert opened >= {"using.cc", "template.cc", "broken.cc"}
+    assert opened >= {"using.cc", "template.cc", "broken.cc", "default.cc"}
+    assert opened.isdisjoint({"dependent.cc", "macro.cc"})
     assert ("other.cc" in opened) is (changed is not None)
+
+
+def test_the_file_asked_about_is_compiled_while_the_index_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path)
+    done: list[str] = []
+    open_, wait = Documents.open, Readiness.wait
+
+    def opening(self: Documents, path: Path, *, pinned: bool = False) -> object:
+        done.append(path.name)
+        return open_(self, path, pinned=pinned)
+
+    async def waiting(self: Readiness, report: Report | None = None) -> None:
+        done.append("wait")
+        await wait(self, report)
+
+    monkeypatch.setattr(Documents, "open", opening)
+    monkeypatch.setattr(Readiness, "wait", waiting)
+
+    async def question(ask: Ask) -> None:
+        await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
+
+    asking("clangd", tmp_path, question)
+    assert done[:2] == ["types.h", "wait"]
 
 
 def test_a_file_of_another_form_is_not_read(tmp_path: Path) -> None:

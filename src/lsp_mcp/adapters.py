@@ -361,6 +361,10 @@ class WordCheck(Data, frozen=True):
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = {}
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
+    # Text directly before a member of the type `parameter`, a group, of which the server knows nothing where the text
+    # has `type_parameter_pattern` with that name as {name}.
+    dependent_pattern: str = ""
+    type_parameter_pattern: str = ""
     grouped: bool = False  # the references of a method include those of all methods that must share its name
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False

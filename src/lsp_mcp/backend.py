@@ -179,8 +179,10 @@ class Backend(Protocol):
     def state(self) -> State:
         """What the server is doing now."""
 
-    async def ready(self, report: Report) -> None:
+    async def ready(self, report: Report, path: Path | None = None) -> None:
         """Wait until the server has loaded the workspace, at most the ready timeout (`--ready-timeout`).
+
+        A server that compiles each file by itself begins with `path`, which the question is about.
 
         Raises:
             UnavailableError: the server is missing or dies while it starts.

@@ -6,7 +6,6 @@ meaning as a use where the macro is used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.references import references
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.text import Span
-from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.lexing import is_macro_parameter, macro_at
 from lsp_mcp.words.visibility import is_member
 
 _MOST = 60  # macros per question
@@ -39,6 +38,10 @@ class MacroUses:
         """The name of the macro whose definition contains `place`; None if there is none."""
         span = macro_at(place.text, place.span, self.backend.adapter.language_of(place.path))
         return place._replace(span=span) if span else None
+
+    def is_parameter(self, place: Place) -> bool:
+        """Whether the macro whose definition contains `place` has a parameter of that name."""
+        return is_macro_parameter(place.text, place.span, self.backend.adapter.language_of(place.path))
 
     async def of(self, macro: Place) -> frozenset[Site] | None:
         """The places in code that use `macro`, also through other macros; None if unknown.
@@ -97,7 +100,7 @@ class MacroUses:
             spans = self.backend.words.occurrences(path, text, name).in_macros if text else frozenset[Span]()
             for place in [Place(path, span, text) for span in sorted(spans) if text and (path, span) not in resolved]:
                 macro = await self.name_around(place)
-                if macro is None or macro.span == place.span or _is_parameter(place, macro) or _is_pasted(place):
+                if macro is None or macro.span == place.span or self.is_parameter(place) or _is_pasted(place):
                     continue
                 if path == site[0] or await self._is_meant(site, place):
                     found.append(macro)
@@ -139,7 +142,7 @@ async def explained_by_macros(
     everywhere: set[Site] = set()
     for place in places:
         macro = await uses.name_around(place)
-        if macro and (macro.span == place.span or _is_parameter(place, macro)):
+        if macro and (macro.span == place.span or uses.is_parameter(place)):
             continue
         used = await uses.of(macro) if macro and not _is_pasted(place) else None
         if used is None:
@@ -160,12 +163,6 @@ async def _is_macro(uses: MacroUses, declared: Collection[Site]) -> bool:
         if text and span and (macro := await uses.name_around(Place(path, span, text))) and macro.span == span:
             return True
     return False
-
-
-def _is_parameter(place: Place, macro: Place) -> bool:
-    """Whether the macro has a parameter of that name."""
-    found = re.compile(r"\(([^()]*)\)").match(place.text.content, place.text.point_offset(macro.span.end))
-    return bool(found) and place.text.slice(place.span) in re.findall(r"\w+", found[1] if found else "")
 
 
 def _is_pasted(place: Place) -> bool:

@@ -19,6 +19,7 @@ from lsp_mcp.features.identity import Identity
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.lexing import is_macro_parameter
 from lsp_mcp.words.scopes import declared_around
 from lsp_mcp.words.visibility import defines_nothing, only_uses
 
@@ -113,9 +114,12 @@ async def occurrences(
         if number % _READ_AT_ONCE == 0:
             await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
         if text := await text_or_none(backend, path):
-            spans = [
-                span for span in backend.words.occurrences(path, text, claim.name) if (path, span.start) not in has
-            ]
+            there = backend.words.occurrences(path, text, claim.name)
+            spans = [span for span in there if (path, span.start) not in has]
+            if symbol.ids:  # a parameter of a macro has none
+                language = backend.adapter.language_of(path)
+                are_others = {span for span in there.in_macros if is_macro_parameter(text, span, language)}
+                spans = [span for span in spans if span not in are_others]
             spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
             spans = [span for span in spans if rest.may_follow(text, span)]
             found += filter(claim.counts, [Place(path, span, text) for span in spans])

@@ -17,7 +17,7 @@ from msgspec import Struct
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.containers import Containers, function_around
-from lsp_mcp.features.definitions import Definitions, Site, Symbol
+from lsp_mcp.features.definitions import Definitions, Site, Symbol, misread
 from lsp_mcp.features.identity import Identity, is_parameter, sites_of
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.text import Span, Text
@@ -74,6 +74,16 @@ async def explained_by_function(
             known = {False}
         (unknown if len(known) != 1 else theirs if True in known else others).append(place)
     return ByFunction(tuple(theirs), tuple(others), tuple(unknown))
+
+
+def is_dependent(backend: Backend, place: Place) -> bool:
+    """Whether the word is a member of a template's parameter, about which the server knows nothing."""
+    rules = backend.adapter.word_check
+    content, start = place.text.content, place.text.point_offset(place.span.start)
+    found = rules.dependent_pattern and re.search(rules.dependent_pattern, content[max(0, start - _BEFORE) : start])
+    if not found or not re.search(rules.type_parameter_pattern.format(name=found["parameter"]), content):
+        return False
+    return macro_at(place.text, place.span, backend.adapter.language_of(place.path)) is None
 
 
 def kind_before(text: Text, span: Span, rules: WordCheck) -> str:
@@ -142,7 +152,8 @@ async def _beside(
         requests += definitions.known(site) is None
         if requests > _MOST:
             return set()
-        if meaning := await definitions.of(site):
+        meaning = await definitions.of(site)
+        if meaning and not misread(meaning, symbol.name, rules):
             known.update(map(symbol.is_meant_by, meaning))
             for other in meaning:
                 if not symbol.is_meant_by(other) and await _is_overload(containers, symbol, other):

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
@@ -22,6 +23,7 @@ from lsp_mcp.features.indexed import others_by_index
 from lsp_mcp.features.learning import Learning
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.unparsed import is_dependent
 from lsp_mcp.features.verdicts import Judge
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
@@ -127,7 +129,7 @@ class WordCheck:
         is_exact = backend.adapter.word_check.exact and not thorough
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
-        found, are_others = await self._left(symbol, found, doubted, thorough=thorough)
+        found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
         if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
             await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
@@ -139,10 +141,10 @@ class WordCheck:
         if verdicts.unknown:
             is_alone = not (are_others or verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
             verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
+        verdicts = replace(verdicts, unknown=(*verdicts.unknown, *dependent))
         unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
         open_files = {place.path for place in (*verdicts.unknown, *unproven)}
-        if not is_exact:
-            open_files.update(unread)
+        open_files.update(() if is_exact else unread)
         lines = lines_of((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
         gaps += await self._gaps(claim, open_files, lines)
         # An earlier reason still holds, even if the server does not repeat it.
@@ -219,10 +221,16 @@ class WordCheck:
 
     async def _left(
         self, symbol: Identity, found: list[Place], doubted: Collection[Path], *, thorough: bool
-    ) -> tuple[list[Place], bool]:
-        """Those of `found` to ask about; and whether the rest, other symbols by the index, are any."""
-        others = frozenset[Place]() if thorough else await others_by_index(self._backend, symbol, found, doubted)
-        return ([place for place in found if place not in others] if others else found), bool(others)
+    ) -> tuple[list[Place], Collection[Place], bool]:
+        """Those of `found` to ask about, those that no server explains, and whether any others are other symbols."""
+        if thorough:
+            return found, (), False
+        # No member of a parameter is a local, or what is declared outside of classes (`features.unparsed`).
+        may_be = symbol.role not in ("local", "value")
+        dependent = frozenset(place for place in found if may_be and is_dependent(self._backend, place))
+        left = [place for place in found if place not in dependent] if dependent else found
+        others = await others_by_index(self._backend, symbol, left, doubted)
+        return ([place for place in left if place not in others] if others else left), dependent, bool(others)
 
     async def _gaps(
         self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None

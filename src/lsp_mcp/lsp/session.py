@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -237,11 +237,14 @@ class Session:
         if self._build:
             self._build.close()
 
-    async def ready(self, report: Report) -> None:
+    async def ready(self, report: Report, path: Path | None = None) -> None:
         """See `Backend.ready`."""
         if not self._hosted:
             await self._feed.wait(self._options.ready_timeout, report)
         await self._lifetime.live()
+        if path and self._build and not self._hosted:
+            with suppress(PathError):  # the question says so
+                self._documents.open(path)
         with uncounted():
             await self._readiness.wait(report)
 

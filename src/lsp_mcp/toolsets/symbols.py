@@ -99,7 +99,7 @@ class Targets:
             anchor = parse_anchor(symbol_anchor)
             path = await self._file(anchor, symbol_anchor)
             backend = self.sessions.for_path(path)
-            await backend.ready(call.report)
+            await backend.ready(call.report, path)
             return Handle(backend, path, anchor.point)
         if addressed := await self.addressed(symbol_anchor):
             return replace(await self._of_address(call, *addressed), anywhere=prefer == "places")
@@ -178,7 +178,7 @@ class Targets:
                 f"{shown}:LINE, {shown}:LINE:COL and {shown}:Symbol name a symbol."
             )
         backend = self.sessions.for_path(path)
-        await backend.ready(call.report)
+        await backend.ready(call.report, path)
         if address.line and address.column and not address.in_bytes:
             # Like an anchor, it may be of an older text: `FILE` and `LINE:CHAR` of an answer, put together.
             return Handle(backend, path, Point(address.line, address.column))

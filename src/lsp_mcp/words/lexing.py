@@ -109,6 +109,15 @@ def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
     return None
 
 
+def is_macro_parameter(text: Text, span: Span, language: Language | None) -> bool:
+    """Whether `span` is in the definition of a macro that has a parameter of that name: it means nothing else."""
+    macro = macro_at(text, span, language)
+    if macro is None or macro == span:
+        return False
+    found = re.compile(r"\(([^()]*)\)").match(text.content, text.point_offset(macro.end))
+    return bool(found) and text.slice(span) in re.findall(r"\w+", found[1] if found else "")
+
+
 def _in_code(content: str, found: list[tuple[int, int]], rules: Lexing) -> list[tuple[int, int]]:
     """Those of the places `found` outside comments and strings."""
     pattern = _compiled(f"(?P<naming>{rules.naming or '(?!)'})|{rules.comment}|{rules.string}")
