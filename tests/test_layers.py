@@ -47,7 +47,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "words": [
         {"workspace_words"},
-        {"visibility", "kept_index"},
+        {"visibility", "kept_index", "name_first_types"},
         {"packages", "qualified", "saved", "local_types"},
         {"index", "lexing", "scopes"},
         {"nested"},

@@ -14,7 +14,7 @@ from verdicts import Outcome, Verdict, judged
 
 _CALLED = ("func", "method", "function")
 _INNERMOST = re.compile(r"<[^<>]*>")
-_NAMED = ("func", "method", "type", "var", "const", "field", "function", "class", "enum")
+_NAMED = ("func", "method", "type", "localtype", "var", "const", "field", "function", "class", "enum")
 
 
 def references(session: Session, graph: Graph, at: Place) -> tuple[Answer, Outcome]:
@@ -90,7 +90,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
     there; or the answer lacks another symbol of that name in the tree.
     """
     named = [symbol for symbol in graph.symbols.values() if symbol.kind in _NAMED]
-    for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses) and _findable(one)):
+    for symbol in symbols(graph, rng, lambda one: one.kind in _NAMED and bool(one.where & one.uses)):
         alike = [one for one in named if one.name == symbol.name]
         if len(alike) > 20:
             continue
@@ -100,11 +100,6 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
         shown = {at for at, _ in got}
         lacks = name == symbol.name and any(_inside(iter(one.where)) and not one.where & shown for one in alike)
         yield answer, _names_outcome(answer, got, symbol, lacks or bool(graph.unread_places(symbol)))
-
-
-def _findable(symbol: Symbol) -> bool:
-    """Fields and methods of types inside functions have no name to search for."""
-    return symbol.kind not in ("field", "method") or bool(symbol.owner)
 
 
 def _names_outcome(answer: Answer, got: list[tuple[Place, str]], symbol: Symbol, is_unread: bool) -> Outcome:

@@ -264,7 +264,9 @@ class Symbols(Data, frozen=True):
     generic_pattern: str = ""
     implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
-    omits_local_types: bool = False  # workspace/symbol does not have all types inside functions, and their members
+    # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
+    # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.
+    omits_local_types: Literal["", "types-first", "names-first"] = ""
 
 
 class Packages(Data, frozen=True):

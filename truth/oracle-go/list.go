@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type listed struct {
 	ImportPath string // "example.com/a", "example.com/a [example.com/a.test]"
 	Dir        string
 	GoFiles    []string
+	CgoFiles   []string
 	Imports    []string
 	ImportMap  map[string]string // from the path in the source to the package that it means
 	DepOnly    bool
@@ -29,10 +31,11 @@ func (p *listed) path() string {
 	return path
 }
 
-// files are its Go files; there are none of cgo, which is off.
+// files are its Go files; there are none of cgo where that is off.
 func (p *listed) files() []string {
-	files := make([]string, len(p.GoFiles))
-	for i, name := range p.GoFiles {
+	names := slices.Concat(p.GoFiles, p.CgoFiles)
+	files := make([]string, len(names))
+	for i, name := range names {
 		files[i] = name
 		if !filepath.IsAbs(name) {
 			files[i] = filepath.Join(p.Dir, name)
@@ -60,7 +63,7 @@ func (p *listed) imports() map[string]string {
 
 // list gives the packages of the module in dir with their tests, and all that they import, by ImportPath.
 func list(dir string, env []string) (map[string]*listed, error) {
-	command := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,Imports,ImportMap,DepOnly,Module,Error", "./...")
+	command := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,CgoFiles,Imports,ImportMap,DepOnly,Module,Error", "./...")
 	command.Dir, command.Env = dir, env
 	var said bytes.Buffer
 	command.Stderr = &said

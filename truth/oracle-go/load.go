@@ -55,7 +55,12 @@ func (c *checker) examine(asked request) (*answer, error) {
 }
 
 func (c *checker) load(g *graph, dir, module, goos string) error {
-	env := append(os.Environ(), "GOOS="+goos, "GOARCH="+architecture(goos), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local")
+	system, withC := strings.CutSuffix(goos, "+cgo")
+	cgo := "CGO_ENABLED=0"
+	if withC {
+		cgo = "CGO_ENABLED=1"
+	}
+	env := append(os.Environ(), "GOOS="+system, "GOARCH="+architecture(system), cgo, "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local")
 	packages, err := list(module, env)
 	if err != nil {
 		return fmt.Errorf("%s for %s: %w", module, goos, err)

@@ -1,4 +1,7 @@
-"""Types inside functions and their members, of which a server's search by name knows nothing: `in_local_types`."""
+"""Types that a server's search by name does not know, and their members: `in_local_types`.
+
+Types inside functions, and, where names come first, types without a name.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,11 @@ from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.words.local_types import Kind, declared_inside_functions
+from lsp_mcp.words.name_first_types import declared_unlisted
 
 _MOST_FILES = 500
+_READERS = {"types-first": declared_inside_functions, "names-first": declared_unlisted}
+_SUBJECTS = {"types-first": "types inside functions", "names-first": "types inside functions or without a name"}
 
 
 class InLocalTypes(Struct, frozen=True):
@@ -28,7 +34,8 @@ async def in_local_types(backend: Backend, parts: Sequence[str], known: Collecti
 
     Nothing for a server whose search by name finds these; none of those that are `known`.
     """
-    if not backend.adapter.symbols.omits_local_types or not parts or not parts[-1].isidentifier():
+    read = _READERS.get(backend.adapter.symbols.omits_local_types)
+    if read is None or not parts or not parts[-1].isidentifier():
         return InLocalTypes()
     *owners, word = parts
     words = await backend.words.files_with(word, seconds=backend.check_seconds)
@@ -40,7 +47,7 @@ async def in_local_types(backend: Backend, parts: Sequence[str], known: Collecti
         if not (text := await text_or_none(backend, path)):
             continue
         spans = [*backend.words.occurrences(path, text, word)]
-        declared = await asyncio.to_thread(declared_inside_functions, text, spans, language)
+        declared = await asyncio.to_thread(read, text, spans, language)
         found += [
             (Place(path, one.span, text), one.kind)
             for one in declared
@@ -52,16 +59,32 @@ async def in_local_types(backend: Backend, parts: Sequence[str], known: Collecti
 def not_searched(backend: Backend, word: str, places: Sequence[Place], *, unread: bool) -> list[Gap]:
     """That the search by name did not find what is declared at `places`, or, if `unread`, may not have found some."""
     if not places:
-        return [Gap("not_read", f"not searched in time for {word}: types inside functions")] if unread else []
+        return [Gap("not_read", f"not searched in time for {word}: {_subject(backend)}")] if unread else []
+    text = f"not searched: {_subject(backend)}, which may declare {word}, at {_listed(backend, word, places)}"
+    return [Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in places)), about=word)]
+
+
+async def local_namesakes(backend: Backend, parts: Sequence[str], known: Collection[Place]) -> str:
+    """A remark that such types may declare the name `parts`, too, beside the `known` places; empty if they don't."""
+    places = [place for place, _ in (await in_local_types(backend, parts, known)).places]
+    return f"{_subject(backend)} may declare it, too, at {_listed(backend, parts[-1], places)}" if places else ""
+
+
+def _listed(backend: Backend, word: str, places: Sequence[Place]) -> str:
     first = places[0]
     address = f"{first.path.relative_to(backend.root).as_posix()}:{first.span.start.line}:{word}"
     more = f" and {count(len(places) - 1, 'other place')}" if len(places) > 1 else ""
-    text = f"not searched: types inside functions, which may declare {word}, at {address}{more}"
-    return [Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in places)), about=word)]
+    return f"{address}{more}"
+
+
+def _subject(backend: Backend) -> str:
+    return _SUBJECTS[backend.adapter.symbols.omits_local_types]
 
 
 def _is_in(around: Sequence[str], owners: Sequence[str], kind: Kind) -> bool:
     """Whether a name in `around` can be qualified by `owners`; namespaces are not looked at."""
     if not owners:
         return True
-    return owners[-1] in around if kind == "class" else bool(around) and around[-1] == owners[-1]
+    if kind in ("field", "method"):
+        return bool(around) and around[-1] == owners[-1]
+    return owners[-1] in around

@@ -15,7 +15,7 @@ from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
 from lsp_mcp.features.asking import settled
 from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_package
-from lsp_mcp.features.local_types import in_local_types, not_searched
+from lsp_mcp.features.local_types import in_local_types, local_namesakes, not_searched
 from lsp_mcp.features.overloads import with_signature
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.signatures import split_signature
@@ -106,9 +106,11 @@ class Names:
         self._hand_out([symbol.place])
         left = [one for one in found if one not in kept]
         others = f" ({count(len(left), 'other symbol')} of that name)" if left else ""
+        parts = parts_of(name_for(backend, spelled))
+        local = await local_namesakes(backend, parts, [one.place for _, one in found])
         anchor = self._anchor(symbol.place.path, symbol.place.span.start)
-        text = f"{spelled.strip()} is {anchor}{others}"
-        return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left else ONLY_ITS_PLACE))
+        text = f"{spelled.strip()} is {anchor}{others}{f'; {local}' if local else ''}"
+        return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left or local else ONLY_ITS_PLACE))
 
     async def hints(self, spelled: str) -> list[str]:
         """Other places of `spelled`, which is not a symbol of the workspace: in dependencies, in the text."""

@@ -40,7 +40,7 @@ _USED_BEFORE = frozenset(".)]>-+%^|?")
 _BEFORE_NAME = re.compile(r"(?:[\w\s&*,\[\]:]|->)*[^\W\d][\w\s&*,\[\]:]*[\s&*,\]]\Z")
 _AFTER_NAME = re.compile(rf"\s*(?:[;,\[{{{_MASK}]|=(?!=)|:(?!:)|\Z)")
 
-Kind = Literal["class", "method", "field"]
+Kind = Literal["class", "struct", "interface", "type", "method", "field"]
 
 
 class Declared(Struct, frozen=True):
