@@ -223,6 +223,8 @@ class Ready(Data, frozen=True):
     unusable_pattern: str = ""  # on stderr: group 1 is a file that was not indexed because of its compile flags
     unusable_hint: str = ""  # how to fix that
     harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
+    # Pattern of the message of a problem, in whatever file, that means that nothing could be loaded; `reason` says why.
+    failure_pattern: str = ""
 
 
 class Missed(Data, frozen=True):
@@ -560,6 +562,7 @@ def read_adapter(path: Path) -> Adapter:
             adapter.ready.incomplete_pattern,
             adapter.ready.unusable_pattern,
             adapter.ready.harmless_errors,
+            adapter.ready.failure_pattern,
             *(pattern for rule in adapter.diagnostics.missed for pattern in (rule.files, rule.pattern)),
             *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
             *((h.class_pattern, h.maker_pattern, *h.alias_patterns) if (h := adapter.hierarchy) else ()),

@@ -48,6 +48,7 @@ from lsp_mcp.workspace import Workspace
 log = logging.getLogger(__name__)
 
 _UNBUILT = 1 / 6  # share of the ready timeout: how long a question waits for excluded files
+_REASON = 400  # characters of what a server says of why it could not load anything
 _MOST_NEWS = 20  # remembered reports of how changes were detected
 
 
@@ -413,7 +414,17 @@ class Session:
             gaps += editor_gaps(scope, self.adapter, self.workspace, self._host, self._connection)
         gaps += await self._reloading.gaps(scope)
         gaps += await self._projects.gaps(scope)
+        if scope.reach != "text" and not any(gap.kind == "not_loaded" for gap in gaps):
+            gaps += self._load_failure()
         return [*gaps, *self._news()]
+
+    def _load_failure(self) -> list[Gap]:
+        """The gap if the server itself could load nothing, although its projects can be read."""
+        pattern = self.adapter.ready.failure_pattern
+        if not (pattern and self._connection and (said := self._connection.notifications.diagnostics.said(pattern))):
+            return []
+        reason = " ".join(said["reason"].split())[:_REASON]
+        return [Gap("not_loaded", f"{self.name} could not load the workspace: {reason}", brief="not loaded")]
 
     def _news(self) -> list[Gap]:
         restarted = [news("restarted", self._lifetime.last_restart, event=self._lifetime.restarts)]

@@ -101,6 +101,11 @@ class Diagnostics:
         if self.on_incomplete:
             self.on_incomplete(path)
 
+    def said(self, pattern: str) -> re.Match[str] | None:
+        """The first message of any document that matches `pattern`."""
+        messages = (str(one.get("message", "")) for raw in self.raw.values() for one in raw)
+        return next(filter(None, (re.search(pattern, message) for message in messages)), None)
+
     def state(self) -> tuple[dict[Path, Any], ...]:
         """The present state, for `put_back`."""
         return dict(self.raw), dict(self.unparsed), dict(self._errors)
