@@ -310,7 +310,14 @@ def test_a_file_that_cannot_be_read(server: Connected, file: str, parts: list[st
         (LIST, {"file_path": "a.go", "path": "b.go"}, "unknown argument 'path' (did you mean 'file_path'?)"),
         (USES, {"symbol": "A", "target": "B"}, "unknown argument 'symbol' (did you mean 'symbol_anchor'?)"),
         (FIND, {"symbol_name": {"name": "x"}}, "symbol_name: input should be a valid string"),
-        (FIND, {"name": "x", "limit": 0}, "unknown argument 'name' (did you mean 'symbol_name'?)"),
+        (FIND, {"names": "x", "limit": 0}, "unknown argument 'names' (did you mean 'symbol_name'?)"),
+        (FIND, {"symbol_name": "x", "kind": "banana"}, "unknown kind 'banana'; available: file, module,"),
+        (
+            USES,
+            {"symbol": "A", "line": 3},
+            "unknown argument 'line' (pass symbol_anchor=FILE:LINE:COLUMN, counted from 1)",
+        ),
+        (RENAME, {"symbol": "A", "new_name": "B", "newName": "C"}, "unknown argument 'newName'"),
         (USES, {"symbol_anchor": True}, "symbol_anchor: input should be a valid string (got True)"),
         (RENAME, {"symbol_anchor": "go://a.go#5:5"}, "new_name is required"),
         (RENAME, {"new_name": "New"}, "symbol_anchor is required"),
@@ -336,12 +343,23 @@ def test_arguments_of_the_wrong_type_or_name(
         ("find_impact", {"anchor": "Greet"}, {"symbols": "Greet"}),
         ("refactor", {"symbol": "Greet"}, {"target": "Greet"}),
         ("check", {"file": "a.go"}, {"path": "a.go"}),
+        (FIND, {"name": "Greet"}, {"symbol_name": "Greet"}),
+        (LIST, {"filePath": "a.go"}, {"file_path": "a.go"}),
+        ("read_symbol", {"symbols": '["Greet", "a.go:1"]'}, {"symbols": ["Greet", "a.go:1"]}),
     ],
 )
 def test_a_parameter_has_the_names_of_other_tools_for_it(
     server: Connected, tool: str, named: dict[str, Any], others: dict[str, Any]
 ) -> None:
     assert server.answer(tool, **named) == server.answer(tool, **others)
+
+
+@pytest.mark.parametrize("file", ["go://a.go#", "go://a.go#1:1", "a.go:1", "a.go:1:1", "file://{root}/a.go"])
+def test_a_file_may_be_named_by_a_place_in_it(server: Connected, tree: Tree, file: str) -> None:
+    named = file.format(root=tree.root)
+    for tool, argument in ((LIST, "file_path"), ("check", "path")):
+        answer = server.answer(tool, **{argument: named})
+        assert answer == server.answer(tool, **{argument: "a.go"}).replace('"a.go"}', f'"{named}"}}', 1)
 
 
 def test_uses_in_a_file_that_cannot_be_shown_are_said_to_be_missing(tmp_path: Path) -> None:

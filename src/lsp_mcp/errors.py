@@ -107,6 +107,7 @@ class SilentError(UnavailableError):
 
 
 _MOST_NAMED = 12
+_MOST_LISTED = 300  # characters of a longer list, without a similar name
 
 
 def unknown(what: str, name: str, available: Iterable[str], *, listed_by: str = "") -> str:
@@ -116,9 +117,10 @@ def unknown(what: str, name: str, available: Iterable[str], *, listed_by: str = 
     """
     names = list(available)
     shown = f"unknown {what} {name[:80]!r}"
-    if len(names) <= _MOST_NAMED:
-        return f"{shown}; available: {', '.join(names) or 'none'}"
-    near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.5)
+    listed = ", ".join(names) or "none"
+    near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.5) if len(names) > _MOST_NAMED else []
     if near:
         return f"{shown}; did you mean {' or '.join(near)}?"
+    if len(names) <= _MOST_NAMED or len(listed) <= _MOST_LISTED:
+        return f"{shown}; available: {listed}"
     return f"{shown}; no similar name among {len(names)}" + (f"; list them with: {listed_by}" if listed_by else "")

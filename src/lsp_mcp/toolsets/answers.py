@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 from msgspec.structs import replace
 from pydantic import Field
 
-from lsp_mcp.errors import PathError
+from lsp_mcp.anchors import is_anchor, parse_anchor
+from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.outlines import with_extents
 from lsp_mcp.features.overrides import Overrides
 from lsp_mcp.features.symbols import Symbol
@@ -38,6 +41,16 @@ SymbolAnchor = Annotated[
 ]
 
 
+def as_list(value: object) -> object:
+    """A list for what a caller gives as one: also a single name, and a list as the text of its JSON."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(value)
+    return [value]
+
+
 class AnchorToolset(Toolset):
     """Tools over all running backends whose answers contain anchors."""
 
@@ -46,6 +59,22 @@ class AnchorToolset(Toolset):
         self._sessions = context.sessions
         self._targets = Targets(context.sessions)
         self._questions = Questions(self._targets, context.tasks_on)
+
+    async def _file(self, named: str) -> Path:
+        """The existing file for a caller's path, or for a place in it: an anchor, `FILE:LINE`, a `file:` URI.
+
+        Raises:
+            PathError: there is none, or it may not be read.
+        """
+        try:
+            return await self._sessions.file(named)
+        except PathError:
+            with suppress(LspMcpError):
+                if is_anchor(named):
+                    return await self._sessions.file(parse_anchor(named).file)
+                if addressed := await self._targets.addressed(named):
+                    return addressed[0]
+            raise
 
     def _existing(self, path: str) -> Path:
         """The existing file or folder of the workspace for a caller's `path`.

@@ -95,7 +95,7 @@ class CheckTools(AnchorToolset):
         folder = (root / path).resolve()
         if not path.strip() or folder == root:
             return None
-        return folder if folder.is_dir() and folder.is_relative_to(root) else await self._sessions.file(path)
+        return folder if folder.is_dir() and folder.is_relative_to(root) else await self._file(path)
 
     def _also(self, backend: Backend, below: Path | None) -> list[Path]:
         """The files to check because the caller named them."""

@@ -21,7 +21,7 @@ from lsp_mcp.features.unused import Unused, unused
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImpactReport, UnusedList
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, as_list, capped
 from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.test_commands import commands
@@ -39,11 +39,6 @@ _NEW = ("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
 _WHOLE = 1_000_000_000  # lines of a new file
 
 
-def _as_list(value: object) -> object:
-    """A single symbol given in place of a list."""
-    return [value] if isinstance(value, str) else value
-
-
 class ImpactTools(AnchorToolset):
     """What a change affects."""
 
@@ -53,7 +48,7 @@ class ImpactTools(AnchorToolset):
         call: Call,
         symbols: Annotated[
             list[str] | None,
-            BeforeValidator(_as_list),
+            BeforeValidator(as_list),
             Field(
                 max_length=_MOST_SYMBOLS,
                 description="Names, FILE:LINE or anchors; default: those that git diff touches",

@@ -48,7 +48,7 @@ class OutlineTools(AnchorToolset):
         await self._sessions.require_backends()
         if self._is_folder(file_path):
             return await self._folder(call, self._existing(file_path), offset, max_bytes)
-        path = await self._sessions.file(file_path)
+        path = await self._file(file_path)
         backend = self._sessions.for_path(path)
 
         async def ask() -> tuple[tuple[Symbol, ...], int]:

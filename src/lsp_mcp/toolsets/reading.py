@@ -23,7 +23,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Source, Sources
 from lsp_mcp.text import Point, Span
-from lsp_mcp.toolsets.answers import AnchorToolset, without_places
+from lsp_mcp.toolsets.answers import AnchorToolset, as_list, without_places
 from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -60,7 +60,7 @@ class ReadingTools(AnchorToolset):
         call: Call,
         symbols: Annotated[
             list[str],
-            BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+            BeforeValidator(as_list),
             Field(min_length=1, max_length=_MOST, description="Names, anchors or FILE:LINE[:COL]; uses work too"),
         ],
         what: Annotated[

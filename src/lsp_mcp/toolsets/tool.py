@@ -43,10 +43,12 @@ _LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems",
 _MOST = 8  # problems reported per call
 # Tools name the same thing differently, and models mix that up. A tool takes each of these for the only one it has.
 _SAME = (
-    frozenset({"symbol", "symbols", "symbol_anchor", "symbol_name", "anchor", "target", "query"}),
+    frozenset({"symbol", "symbols", "symbol_anchor", "symbol_name", "anchor", "target", "query", "name"}),
     frozenset({"path", "file_path", "file", "filename"}),
     frozenset({"code", "text", "content", "body", "new_text", "new_code", "new_body"}),
 )
+_PLACE = frozenset({"line", "column", "character", "col", "line_number", "position"})  # parts of one argument here
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
 
@@ -169,7 +171,7 @@ class Tool(Struct, frozen=True):
         arguments = {_meant(name, known, arguments): value for name, value in arguments.items()}
         if unknown := [name for name in arguments if name not in known]:
             problems = [
-                *(_unknown(name, known) for name in unknown[:_MOST]),
+                *(_unknown(name, known, self.base) for name in unknown[:_MOST]),
                 *_more(len(unknown) - _MOST),
             ]
             raise ArgumentsError(f"{'; '.join(problems)}. {self.name} takes: {', '.join(known)}.")
@@ -331,13 +333,18 @@ def _meant(name: str, known: Collection[str], given: Collection[str]) -> str:
     """The parameter that `name` means: itself, or the only one of `known` that is the same, unless it is `given`."""
     if name in known:
         return name
+    snake = _CAMEL.sub("_", name).lower()  # `newName`: as most MCP servers write it
+    if snake in known and snake not in given:
+        return snake
     same = next((names for names in _SAME if name in names), frozenset[str]())
     meant = [one for one in known if one in same]
     is_clear = len(meant) == 1 and len(same.intersection(given)) == 1
     return meant[0] if is_clear else name
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def _unknown(name: str, known: list[str], base: Base) -> str:
+    if name in _PLACE and (symbol := next((one for one in known if one in _SAME[0]), "")):
+        return f"unknown argument {quoted(name)} (pass {symbol}=FILE:LINE:COLUMN, counted from {base})"
     close = difflib.get_close_matches(name[:ECHO], known, n=1, cutoff=0.5)
     return f"unknown argument {quoted(name)}" + (f" (did you mean {close[0]!r}?)" if close else "")
 
