@@ -12,7 +12,14 @@ import pytest
 
 from asking import skip_without
 from fakes.full_disk import full_disk
-from lsp_mcp.private_files import make_private_folder, open_private, private_folder, tighten_file, write_private
+from lsp_mcp.private_files import (
+    make_private_folder,
+    open_private,
+    private_folder,
+    replacing_private,
+    tighten_file,
+    write_private,
+)
 from lsp_mcp.wire.process import child_environment
 from mcp_process import BOUND, PROGRAM, Raw, connected, descendants
 
@@ -35,6 +42,17 @@ def open_to_others(folder: Path) -> list[str]:
     if mode(folder) & 0o077:
         return [str(folder)]
     return [str(path) for path in folder.rglob("*") if path.is_file() and mode(path) & 0o077]
+
+
+def test_a_file_that_two_write_at_once_is_one_of_them_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two containers that share the folder: their processes have equal ids."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    file = tmp_path / "file"
+    with replacing_private(file) as one, replacing_private(file) as other:
+        one.write(b"1" * 100_000)
+        other.write(b"2" * 50_000)
+    assert file.read_bytes() == b"1" * 100_000
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_folders_are_made_private_and_tightened_if_they_are_ours_by_name(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from lsp_mcp.private_files import private_folder, write_private
 log = logging.getLogger(__name__)
 
 _ROOT = "root.txt"
+_MACHINE = "machine.txt"  # the name of the machine or container where the checkout is
 _REPLACED = "replaced.txt"  # the deleted checkouts whose caches were removed for this one
 _LEAST = 16 * 1024 * 1024  # bytes of room for an index; clangd 22 aborts on a full disk
 _BLOCK = 4096  # bytes: less may be stored without room on the disk
@@ -32,7 +33,7 @@ def cache_folder() -> Path:
 
 
 def checkout_folder(root: Path) -> Path:
-    """The private cache folder of the checkout `root`. Creating one removes those of deleted checkouts.
+    """The private cache folder of the checkout `root`. Creating one removes those of checkouts deleted on this machine.
 
     Raises:
         OSError: it cannot be created.
@@ -78,17 +79,29 @@ def _folder_of(root: Path) -> Path:
 
 
 def _claim(place: Path, root: Path) -> None:
-    """Record which checkout the folder `place` belongs to; the first time, remove those of deleted checkouts."""
+    """Record which checkout the folder `place` belongs to; the first time, remove those of deleted checkouts.
+
+    Another container that shares the cache has its own checkouts.
+    """
     owner = place / _ROOT
     if owner.exists():
         return
+    machine = os.fsencode(os.uname().nodename)
+    write_private(place / _MACHINE, machine)
     write_private(owner, os.fsencode(root))
-    gone = list(_of_deleted(place.parent))
+    gone = [one for one in _of_deleted(place.parent) if _content(one[1] / _MACHINE) == machine]
     if gone:
         write_private(place / _REPLACED, b"\0".join(os.fsencode(other) for other, _ in gone))
     for other, folder in gone:
         log.info("removing what was kept for %s, which is not there any more", other)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
 
 
 def _of_deleted(indexes: Path) -> Iterable[tuple[Path, Path]]:

@@ -74,7 +74,7 @@ def write_private(path: Path, content: bytes) -> None:
 @contextlib.contextmanager
 def replacing_private(path: Path) -> Iterator[BinaryIO]:
     """A new file to write to, which atomically replaces `path` at the end; an error removes it. Raises OSError."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")  # containers that share it have equal process ids
     try:
         with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             yield file

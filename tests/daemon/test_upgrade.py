@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import pytest
 
 import lsp_mcp
 from asking import skip_without
-from mcp_process import BOUND
+from mcp_process import BOUND, GO_ENV
 from shared_daemon import REFERENCES, SOURCES, Desk, answer, ask
 
 skip_without("gopls")
@@ -86,6 +89,22 @@ def test_calls_that_run_during_an_upgrade_are_asked_again_but_for_edits(desk: De
         assert told[101]["isError"] and "not known whether it changed anything" in answer(told[101])
         assert (desk.root / "a.go").read_text() == SOURCES["a.go"]
         assert [about["version"] for about in desk.status()] == [NEXT]
+
+
+def test_another_python_environment_with_the_same_code_has_its_own_daemon(desk: Desk, tmp_path: Path) -> None:
+    """It may have other versions of packages, and language servers that are packages."""
+    venv.create(tmp_path / "venv", symlinks=True)
+    (packages,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (packages / "same.pth").write_text("\n".join(map(str, sys.path[1:])))
+    with desk.client() as one:
+        assert "Found 2 references" in ask(one)
+        call = ["-m", "lsp_mcp", "call", REFERENCES[0], "symbol_anchor=One", "--format", "compact"]
+        python = str(tmp_path / "venv" / "bin" / "python")
+        env = {**os.environ, **GO_ENV, **desk.env}
+        called = subprocess.run([python, *call], cwd=desk.root, env=env, capture_output=True, timeout=BOUND, check=True)
+        assert b"Found 2 references" in called.stdout
+        assert len(desk.status()) == 2
+        assert "Found 2 references" in ask(one)
 
 
 def test_the_same_version_with_other_code_has_its_own_daemon_whatever_the_clock_says(

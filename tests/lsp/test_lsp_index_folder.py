@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -18,6 +20,7 @@ from lsp_mcp.cache_folders import cache_folder, checkouts_gone
 from lsp_mcp.lsp.compilation.database import Database, read_database
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.compilation.index_folder import IndexFolder
+from lsp_mcp.private_files import open_private
 
 ADAPTER = load_adapter("clangd")
 RULES = cast("Compilation", ADAPTER.compilation)
@@ -162,18 +165,21 @@ def test_when_all_are_taken_or_none_can_be_made_a_folder_for_once_does(
 
 @pytest.mark.parametrize("unwritable", ["files.json", RULES.database])
 def test_of_a_folder_that_could_not_be_written_nothing_is_trusted_next_time(
-    checkout: Checkout, unwritable: str
+    checkout: Checkout, unwritable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = checkout.open()
     checkout.prepare(folder)
-    # As on a full or read-only disk: no draft can be made. (Permissions don't count for root.)
-    draft = folder.folder / f".{unwritable}.{os.getpid()}"
-    draft.mkdir()
     checkout.write("lib.h", "int g();\n")
-    with pytest.raises(OSError, match=unwritable):
+
+    def opened(path: Path, flags: int) -> int:
+        if unwritable in path.name:  # as on a full or read-only disk; permissions don't count for root
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return open_private(path, flags)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match=unwritable):
+        patch.setattr("lsp_mcp.private_files.open_private", opened)
         checkout.prepare(folder)
     assert shards(folder) == {"c.cpp"}
-    draft.rmdir()
     assert checkout.prepare(folder) == set()
 
 
@@ -193,6 +199,21 @@ def test_the_first_index_of_a_checkout_removes_those_of_checkouts_that_are_gone(
     assert [folder.exists() for folder in folders] == [False, True]
     assert checkouts_gone(checkout.root) == [roots[0]], "which is named, although something else came first"
     assert checkouts_gone(roots[1]) == []
+
+
+def test_what_another_container_keeps_in_the_same_cache_is_not_removed(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.uname", lambda: SimpleNamespace(nodename="another"))
+        folder = IndexFolder(there, "clangd", RULES)
+    there.rmdir()  # as seen from here
+    checkout.open()
+    assert folder.folder.exists()
+    assert checkouts_gone(checkout.root) == [there], "it may be the image that the cache came with"
+    folder.close()
 
 
 def test_what_is_kept_stays_when_the_disk_is_full(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ class Greetings:
 
     def _write(self) -> None:
         os.makedirs(self._folder, 0o700, exist_ok=True)
-        draft = f"{self._path}.{os.getpid()}"
+        draft = f"{self._path}.{os.urandom(4).hex()}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             with open(descriptor, "w", encoding="utf-8") as file:

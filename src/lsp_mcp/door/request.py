@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import zlib
 from collections.abc import Mapping, Sequence
 
@@ -179,8 +180,8 @@ def parted(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]] | No
 
 
 def build() -> str:
-    """The identity of this program beyond its version: its place, and the time of its installation or, in a checkout,
-    of its changes.
+    """The identity of this program beyond its version: its place, the time of its installation or, in a checkout, of
+    its changes, and the Python environment, which may have language servers of its own.
     """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
@@ -192,7 +193,9 @@ def build() -> str:
         for file in files
         if file.endswith(".py")
     ]
-    return f"{package}@{sum(times)}"  # not the latest: a clock that was set back dates a change before it
+    return (
+        f"{package}@{sum(times)} in {sys.prefix}"  # not the latest: a clock that was set back dates a change before it
+    )
 
 
 def confinement() -> list[str]:
