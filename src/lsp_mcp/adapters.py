@@ -9,13 +9,13 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import msgspec
 import platformdirs
-from msgspec.structs import astuple
 
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError, RefusedError, unknown
@@ -536,6 +536,13 @@ def shipped_adapters() -> tuple[Adapter, ...]:
     return tuple(map(load_adapter, adapter_names()))
 
 
+# The keys of what is a pattern for Python's `re`.
+_PATTERN_KEYS = re.compile(
+    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|left_out_refusal$"
+    r"|(?:check|import)_problem$|harmless_errors$|longer_names\.|invented\.|decided_by\."
+)
+
+
 def read_adapter(path: Path) -> Adapter:
     """The adapter in the file `path`.
 
@@ -544,30 +551,26 @@ def read_adapter(path: Path) -> Adapter:
     """
     try:
         adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
-        for pattern in (
-            *(language.lead_pattern for language in adapter.languages),
-            adapter.symbols.member_pattern,
-            adapter.symbols.generic_pattern,
-            adapter.projects.name_pattern if adapter.projects else "",
-            adapter.projects.alias_pattern if adapter.projects else "",
-            *((v.library_pattern, v.private_files, v.private_names) if (v := adapter.visibility) else ()),
-            adapter.projects.import_pattern if adapter.projects else "",
-            adapter.projects.left_out_refusal if adapter.projects else "",
-            *((j.version_pattern, j.check_problem) if adapter.projects and (j := adapter.projects.join) else ()),
-            adapter.projects.import_problem if adapter.projects else "",
-            adapter.compilation.include_pattern if adapter.compilation else "",
-            adapter.compilation.shard_pattern if adapter.compilation else "",
-            adapter.workspace.generated_pattern,
-            adapter.compilation.library_pattern if adapter.compilation else "",
-            adapter.ready.incomplete_pattern,
-            adapter.ready.unusable_pattern,
-            adapter.ready.harmless_errors,
-            adapter.ready.failure_pattern,
-            *(pattern for rule in adapter.diagnostics.missed for pattern in (rule.files, rule.pattern)),
-            *(pattern for language in adapter.languages if language.lexing for pattern in astuple(language.lexing)),
-            *((h.class_pattern, h.maker_pattern, *h.alias_patterns) if (h := adapter.hierarchy) else ()),
-        ):
-            re.compile(pattern)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, re.error) as error:
+        for key, pattern in _patterns(adapter):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ConfigError(f"the adapter {path} cannot be used: {key} is not a pattern: {error}") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ConfigError(f"the adapter {path} cannot be used: {error}") from None
     return adapter
+
+
+def _patterns(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """All patterns for Python's `re` in `value`, each with its key: `hierarchy.class_pattern`."""
+    if isinstance(value, Data):
+        for name in value.__struct_fields__:
+            yield from _patterns(getattr(value, name), f"{key}.{name}".lstrip("."))
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from _patterns(one, f"{key}.{name}")
+    elif isinstance(value, tuple):
+        for number, one in enumerate(value):
+            yield from _patterns(one, f"{key}[{number}]")
+    elif isinstance(value, str) and _PATTERN_KEYS.search(key):
+        yield key, value

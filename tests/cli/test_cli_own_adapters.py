@@ -74,6 +74,8 @@ def test_a_repository_names_no_program(tmp_path: Path, words: Path) -> None:
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, words: Path) -> None:
     for text, reason in (
         ("name = 3\n", "cannot be used"),
+        (adapter(words, "mine") + '[hierarchy]\nclass_pattern = "("\n', "hierarchy.class_pattern is not a pattern: "),
+        (adapter(words, "mine") + '[hierarchy]\nclass_pattern = ""\nmacro_use_pattern = "("\n', "macro_use_pattern is"),
         (adapter(words, "other"), "its name is 'other', not 'mine'"),
     ):
         file = own(tmp_path, "mine", text)
