@@ -362,6 +362,8 @@ class WordCheck(Data, frozen=True):
     qualifier_pattern: str = ""  # what follows a name that only qualifies the member (`p->Base::f()`)
     returned_pattern: str = ""  # what precedes the type that a function returns, if an operator for members may
     kind_pattern: str = ""  # text directly before a word of a separate name space
+    # What a file has in which the server may list a call as a use of several overloads.
+    template_pattern: str = ""
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = {}
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,8 +21,7 @@ from lsp_mcp.features.outdated_relations import mistrust_related
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.places import Place, position_params
 from lsp_mcp.features.references import references
-from lsp_mcp.features.scope import definition_places
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.shared_calls import Home, home_of, scope_of, shared_calls
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
@@ -32,9 +29,7 @@ from lsp_mcp.text import Span, Text
 from lsp_mcp.waiting import within
 
 _MOST_NAMES = 10_000  # searched for clashes
-_MOST_ASKED = 3_000  # places of a symbol with overloads
 _SHARE = 0.5  # of a call's remaining time for these: the rest is for the comparison with the text
-_OVERLOADED = ("function", "method")
 
 
 class Doubt(Struct, frozen=True):
@@ -132,7 +127,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if not backend.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family)
     missed = await _missed(backend, path, identifier, plan)
-    home = await _home(backend, path, identifier, text.slice(identifier))
+    home = await home_of(backend, path, identifier, text.slice(identifier))
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, home, new_name)
     return Renaming(plan, (*strangers, *missed, *shared, *clashes), searched, notice, family)
@@ -191,34 +186,8 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     ]
 
 
-class _Home(Struct, frozen=True):
-    """The `scopes` where the renamed symbol is defined, and whether other functions there have its name."""
-
-    scopes: frozenset[str]
-    is_overloaded: bool
-
-
-async def _home(backend: Backend, path: Path, identifier: Span, name: str) -> _Home:
-    # A server may return a declaration as the definition.
-    definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
-    named = (await workspace_symbols(backend, name, _MOST_NAMES)).symbols
-    separator = backend.adapter.symbols.scope_separator
-    own = [symbol for symbol in named if _site(symbol) in definitions]
-    scopes = frozenset(_scope(symbol.name, separator) for symbol in own)
-    is_overloaded = any(
-        symbol.kind in _OVERLOADED
-        and is_named(symbol.name, name)
-        and _scope(symbol.name, separator) in scopes
-        and _site(symbol) not in definitions
-        for symbol in named
-    )
-    return _Home(scopes, is_overloaded)
-
-
-async def _shared(backend: Backend, home: _Home, plan: EditPlan, name: str) -> list[Doubt]:
-    """The changes at places that mean an overload, too: which one a dependent call means, each instance decides."""
-    if not home.is_overloaded:
-        return []
+async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> list[Doubt]:
+    """The changes at places that mean an overload, too."""
     steps = (step for step in plan.steps if isinstance(step, FileChange))
     changed = [
         Place(step.path, change.span, step.before)
@@ -226,46 +195,24 @@ async def _shared(backend: Backend, home: _Home, plan: EditPlan, name: str) -> l
         for change in step.changes
         if change.old_text == name
     ]
-    sites = {(place.path, place.span.start) for place in changed}
-    by_file: dict[Path, list[Site]] = {}
-    for place in changed[:_MOST_ASKED]:
-        by_file.setdefault(place.path, []).append((place.path, place.span.start))
-    definitions = Definitions(backend)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
-            await definitions.learn(by_file.values())
-    doubts: list[Doubt] = []
-    unknown: list[Place] = []
-    for place in changed:
-        meaning = definitions.known((place.path, place.span.start))
-        if meaning is None:
-            unknown.append(place)
-        # What is declared at a change, such as a `using`, is renamed with the symbol.
-        elif len(meaning) > 1 and any(s.name in ("", name) and s.sites.isdisjoint(sites) for s in meaning):
-            doubts.append(Doubt(place, f"may mean another {name}"))
-    if unknown:
+    seconds = within(backend.request_timeout) * _SHARE
+    found = await shared_calls(backend, Definitions(backend), home, changed, changed, seconds)
+    doubts = [Doubt(place, f"may mean another {name}") for place in found.shared]
+    if unknown := found.unknown:
         more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""
         doubts.append(Doubt(unknown[0], f"not known whether it means another {name}{more}"))
     return doubts
 
 
-async def _clashes(backend: Backend, home: _Home, new_name: str) -> list[Doubt]:
+async def _clashes(backend: Backend, home: Home, new_name: str) -> list[Doubt]:
     """The symbols that already have the new name in the scope of the renamed symbol."""
     separator = backend.adapter.symbols.scope_separator
     others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
     return [
         Doubt(symbol.place, f"{symbol.name} is there already")
         for symbol in others
-        if is_named(symbol.name, new_name) and _scope(symbol.name, separator) in home.scopes
+        if is_named(symbol.name, new_name) and scope_of(symbol.name, separator) in home.scopes
     ]
-
-
-def _site(symbol: Symbol) -> Site:
-    return symbol.place.path, symbol.place.span.start
-
-
-def _scope(name: str, separator: str) -> str:
-    return name.rpartition(separator)[0] if separator else ""
 
 
 async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:

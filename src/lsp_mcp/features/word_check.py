@@ -86,10 +86,10 @@ class WordCheck:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._definitions = Definitions(backend)
+        self.definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.implementation_check`
-        self._learning = Learning(backend, self._definitions)
-        self._judge = Judge(backend, self._definitions)
+        self._learning = Learning(backend, self.definitions)
+        self._judge = Judge(backend, self.definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
@@ -101,7 +101,7 @@ class WordCheck:
         """
         rules = self._backend.adapter.word_check
         is_word = bool(rules.name_field) and name.isidentifier()
-        if is_word and (other := misread(await self._definitions.of(at), name, rules)):
+        if is_word and (other := misread(await self.definitions.of(at), name, rules)):
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
 
     async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
@@ -178,7 +178,7 @@ class WordCheck:
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
         gaps = unlisted(words)
-        symbol = await identity(backend, self._definitions, claim.name, claim.at)
+        symbol = await identity(backend, self.definitions, claim.name, claim.at)
         if symbol is None:
             return [*await self._gaps(claim, ()), *gaps]
         files, within = await seeing(backend, claim, symbol, words.files)
@@ -199,7 +199,7 @@ class WordCheck:
         if (known := self._searches.get((claim.name, claim.at), stamp)) is not None:
             return known
         left = await leftover(backend, claim, words.files)
-        symbol = await identity(backend, self._definitions, claim.name, claim.at) if left else None
+        symbol = await identity(backend, self.definitions, claim.name, claim.at) if left else None
         files, within = await seeing(backend, claim, symbol, left) if symbol else ([], None)
         search = _Search(symbol, files, within)
         if generation == backend.generation and backend.state() == "running" and not words.unknown:
