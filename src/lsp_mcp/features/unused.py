@@ -35,7 +35,8 @@ class Unused(Struct):
 
     `checked` is the number of symbols checked, `left_out` the number of others; `exported` ones may be used by other
     code, and `implicit` ones by the language itself: neither is judged. The server gave no answer about `unanswered`
-    ones, and `doubted` ones may be used in the files `doubts`. `unread` files have no outline.
+    ones, refused one about `refused` ones, by its reason, and `doubted` ones may be used in the files `doubts`.
+    `unread` files have no outline.
     """
 
     unused: list[Container] = field(default_factory=list)
@@ -46,6 +47,7 @@ class Unused(Struct):
     exported: int = 0
     implicit: int = 0
     unanswered: list[Container] = field(default_factory=list)
+    refused: dict[str, list[Container]] = field(default_factory=dict)
     doubted: list[Container] = field(default_factory=list)
     doubts: set[Path] = field(default_factory=set)
     unread: list[Path] = field(default_factory=list)
@@ -83,7 +85,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     done = 0
     room = asyncio.Semaphore(_AT_ONCE)
 
-    async def verdict(one: Container) -> _Verdict | None:
+    async def verdict(one: Container) -> _Verdict | RefusedError | SilentError:
         nonlocal done
         async with room:
             try:
@@ -91,7 +93,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
                     return await _verdict(backend, word_check, one)
             except (RefusedError, SilentError) as error:
                 note(one.place.path, error)
-                return None
+                return error
             finally:
                 done += 1
 
@@ -101,8 +103,10 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     tests = backend.adapter.tests.file_pattern
     for one, task in zip(checked, tasks, strict=True):
         found = task.result()
-        if found is None:
+        if isinstance(found, SilentError):
             result.unanswered.append(one)
+        elif isinstance(found, RefusedError):
+            result.refused.setdefault(_reason(backend, found), []).append(one)
         elif found.doubts:
             result.doubted.append(one)
             result.doubts.update(found.doubts)
@@ -112,8 +116,17 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
             (result.in_headers if found.is_in_header else result.unused).append(one)
         elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
             result.by_tests.append(one)
-    result.checked = len(checked) - len(result.unanswered) - len(result.doubted)
+    refused = sum(map(len, result.refused.values()))
+    result.checked = len(checked) - len(result.unanswered) - refused - len(result.doubted)
     return result
+
+
+def _reason(backend: Backend, refusal: RefusedError) -> str:
+    """Why the server answers nothing about a symbol, the same for all in files that the build excludes."""
+    projects = backend.adapter.projects
+    if projects and projects.left_out_refusal and re.search(projects.left_out_refusal, str(refusal)):
+        return "their file is not in this build"
+    return f"{backend.name} refuses: {refusal}"
 
 
 def _candidates(backend: Backend, declared: Sequence[Container], result: Unused) -> list[Container]:

@@ -197,23 +197,11 @@ class ImpactTools(AnchorToolset):
             implicit += result.implicit
             gaps += answered.gaps
             if result.left_out:
-                most = result.checked + len(result.unanswered) + len(result.doubted)
+                refused = sum(map(len, result.refused.values()))
+                most = result.checked + len(result.unanswered) + refused + len(result.doubted)
                 text = f"capped at {most:,} of {most + result.left_out:,} symbols; pass a smaller path"
                 gaps.append(Gap("capped", text))
-            if result.unanswered:
-                named = first_few(list(dict.fromkeys(one.name for one in result.unanswered)))
-                files = sorted({one.place.path for one in result.unanswered})
-                text = f"not judged, as {backend.name} did not answer: {named}; ask again"
-                gaps.append(Gap("not_read", text, tuple(files)))
-            if result.doubted:
-                named = first_few(list(dict.fromkeys(one.name for one in result.doubted)), 5)
-                doubts = sorted(result.doubts)
-                places = first_few([self._sessions.workspace.display_path(path) for path in doubts])
-                text = f"not judged, as {places} may use them: {named}"
-                gaps.append(Gap("unverified", text, tuple(doubts)))
-            if result.unread:
-                text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.name} says"
-                gaps.append(news("setup", text, files=result.unread))
+            gaps += self._not_judged(backend, result)
         self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests))
         others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
         others += [f"{implicit:,} that are used without being named"] if implicit else []
@@ -237,6 +225,29 @@ class ImpactTools(AnchorToolset):
                 lists={field: found for field, found in lists.items() if found},
             ),
         )
+
+    def _not_judged(self, backend: Backend, result: Unused) -> list[Gap]:
+        """The gaps for symbols of which it is not known whether they are used."""
+        gaps: list[Gap] = []
+        if result.unanswered:
+            named = first_few(list(dict.fromkeys(one.name for one in result.unanswered)))
+            files = sorted({one.place.path for one in result.unanswered})
+            text = f"not judged, as {backend.name} did not answer: {named}; ask again"
+            gaps.append(Gap("not_read", text, tuple(files)))
+        for reason, ones in result.refused.items():
+            named = first_few(list(dict.fromkeys(one.name for one in ones)))
+            text = f"not judged, as {reason}: {named}"
+            gaps.append(Gap("not_read", text, tuple(sorted({one.place.path for one in ones}))))
+        if result.doubted:
+            named = first_few(list(dict.fromkeys(one.name for one in result.doubted)), 5)
+            doubts = sorted(result.doubts)
+            places = first_few([self._sessions.workspace.display_path(path) for path in doubts])
+            text = f"not judged, as {places} may use them: {named}"
+            gaps.append(Gap("unverified", text, tuple(doubts)))
+        if result.unread:
+            text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.name} says"
+            gaps.append(news("setup", text, files=result.unread))
+        return gaps
 
 
 def _places(found: Impact) -> Iterator[Place]:
