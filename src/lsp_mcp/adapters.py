@@ -57,6 +57,7 @@ class Language(Data, frozen=True):
     lead_pattern: str = ""  # part of a declaration that precedes the symbol's range; the match ends at the range
     blocks: Literal["braces", "indented"] = "braces"  # how a body is delimited: braces or indentation
     lexing: Lexing | None = None
+    generator_pattern: str = ""  # the beginning of a source that a generator will write again
 
 
 class Requirement(Data, frozen=True):

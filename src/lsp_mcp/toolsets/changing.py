@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.checking import problems
 from lsp_mcp.features.problems import Delta, Problem, known
 from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import Change
 from lsp_mcp.render.problems import counted
 from lsp_mcp.text import Text
@@ -30,6 +32,14 @@ class Outcome(Struct, frozen=True):
 
 class ChangingToolset(AnchorToolset):
     """Tools that change code and report the errors that this causes."""
+
+    def _told_of_generated(self, plan: EditPlan) -> list[Gap]:
+        """That `plan` changes generated sources, whose generator will undo that."""
+        changes = [step for step in plan.steps if isinstance(step, FileChange)]
+        if not (files := [one.path for one in changes if self._is_generated(one.path, one.before)]):
+            return []
+        shown = first_few([self._sessions.workspace.display_path(file) for file in files], 5)
+        return [news("applied", f"generated, so change what it is made from, too: {shown}", files=tuple(files))]
 
     async def _finish(
         self,
@@ -59,6 +69,7 @@ class ChangingToolset(AnchorToolset):
         else:
             remarks = [news("applied", f"confirmed=true is needed to apply it: {one}") for one in plan.confirmations]
             outcome = tried or await self._trial(backend, plan, before)
+        remarks += self._told_of_generated(plan)
         delta = await with_fixes(backend, limited(outcome.delta, None, "error")) if apply else outcome.delta
         delta = limited(delta, None, "error")
         if apply:  # errors from before the edit do not cast doubt on its result
@@ -78,6 +89,11 @@ class ChangingToolset(AnchorToolset):
                 delta=delta,
             ),
         )
+
+    def _is_generated(self, path: Path, text: Text) -> bool:
+        languages = [backend.adapter.language_of(path) for backend in self._sessions.backends]
+        patterns = [language.generator_pattern for language in languages if language and language.generator_pattern]
+        return any(re.match(pattern, text.content) for pattern in patterns)
 
     def _refuse_forbidden(self, plan: EditPlan) -> None:
         if why := self._sessions.policy.refusal(plan):

@@ -191,10 +191,12 @@ class RenameTools(ChangingToolset):
 
     async def _done(self, plan: EditPlan, *, apply: bool, confirmed: bool) -> list[Gap]:
         """Apply `plan` if requested; returns the answer."""
+        generated = self._told_of_generated(plan)
         if not apply:
-            return [news("applied", f"confirmed=true is needed to apply it: {what}") for what in plan.confirmations]
+            needed = [news("applied", f"confirmed=true is needed to apply it: {what}") for what in plan.confirmations]
+            return [*needed, *generated]
         done = await self._context.apply(self._sessions, plan, confirmed=confirmed)
-        return [news("applied", text) for text in self._sessions.remarks(done)]
+        return [*(news("applied", text) for text in self._sessions.remarks(done)), *generated]
 
     async def _made(self, call: Call, backend: Backend, plan: EditPlan, before: Looked) -> tuple[Delta, list[Gap]]:
         """The problems caused by `plan`, which moved files, and what is unknown about them."""
