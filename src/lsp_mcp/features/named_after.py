@@ -6,19 +6,21 @@ Go's `ExampleBuffer_Write` must match `Buffer.Write`; a type with `String() stri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from lsp_mcp.adapters import Rename
 from lsp_mcp.backend import Backend, Json
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.places import Locator, Place, position_params
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point
 
 
@@ -54,13 +56,26 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
     except RefusedError as error:
         note(path, error)
         return None
-    member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
-    for symbol, owner in _with_owner(outline):
-        if symbol.place.span.start == start:
-            named = member.match(symbol.name)
-            own = named["owner"] if named else owner.name if owner else ""
-            return Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
-    return None
+    return next(_at(backend, outline, {start}), None)
+
+
+async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> list[Renamed]:
+    """The members of other types that `plan` renames with the member `renamed`: what implements it, or the reverse."""
+    found: list[Renamed] = []
+    if not renamed.owner:
+        return found
+    for step in plan.steps:
+        if isinstance(step, FileChange):
+            starts = {change.span.start for change in step.changes if change.old_text == renamed.name}
+            try:
+                outline = await document_symbols(backend, step.path, opened=False)
+            except (RefusedError, PathError) as error:
+                note(step.path, error)
+                continue
+            found += [
+                one for one in _at(backend, outline, starts) if one.owner and one.symbol.place != renamed.symbol.place
+            ]
+    return found
 
 
 async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
@@ -87,9 +102,21 @@ async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list
     return [follower for path in sorted(found) for follower in sorted(found[path], key=lambda one: one.place.span)]
 
 
-def known_by_name(rules: Rename, renamed: Renamed) -> str:
-    """Code outside the workspace that knows the member `renamed` by its name; empty if there is none."""
-    return rules.known_by_name.get(f"{renamed.name} {renamed.symbol.detail}", "") if renamed.owner else ""
+def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:
+    """What is lost since code outside the workspace knows the members `renamed` by their name; empty if nothing."""
+    lost = [(one, rules.known_by_name.get(f"{one.name} {one.symbol.detail}", "")) for one in renamed if one.owner]
+    said = [f"{one.owner} is not a {what} without {one.name}" for one, what in lost if what]
+    return first_few(said)
+
+
+def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]) -> Iterator[Renamed]:
+    """The symbols of `outline` whose names begin at `starts`."""
+    member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
+    for symbol, owner in _with_owner(outline):
+        if symbol.place.span.start in starts:
+            named = member.match(symbol.name)
+            own = named["owner"] if named else owner.name if owner else ""
+            yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
 
 
 def _filled(rule: str, owner: str, name: str) -> str:

@@ -15,7 +15,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.aliased_bases import without_aliased_bases
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.edit_plans import plan_of
-from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_symbol
+from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_along, renamed_symbol
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.features.outdated_relations import mistrust_related
 from lsp_mcp.features.overrides import Overrides, overrides
@@ -111,7 +111,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
     renamed = await renamed_symbol(backend, path, identifier.start)
-    left_behind = await _take_along(backend, renamed, new_name, edit) if renamed else []
+    plan = await plan_of(backend, [edit])
+    together = [renamed, *await renamed_along(backend, renamed, plan)] if renamed else []
+    left_behind = [doubt for one in together for doubt in await _take_along(backend, one, new_name, edit)]
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
@@ -122,8 +124,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
-    lost = known_by_name(backend.adapter.rename, renamed) if renamed else ""
-    notice = news("applied", f"{renamed.owner} is not a {lost} without {renamed.name}") if renamed and lost else None
+    lost = known_by_name(backend.adapter.rename, together)
+    notice = news("applied", lost) if lost else None
     if not backend.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family)
     missed = await _missed(backend, path, identifier, plan)
