@@ -15,10 +15,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.definitions import Definitions, Site
+from lsp_mcp.features.definitions import Definitions, Site, Symbol
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.scope import definition_places
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.symbols import Symbol as Named
 from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.text import Span
 
@@ -30,9 +30,12 @@ _OVERLOADED = ("function", "method")
 
 
 class Home(Struct, frozen=True):
-    """The `scopes` where the symbol called `name` is defined, and whether other functions there have its name."""
+    """The `scopes` where the symbol called `name` is defined, at `sites`, and whether other functions there have its
+    name.
+    """
 
     name: str
+    sites: frozenset[Site]
     scopes: frozenset[str]
     is_overloaded: bool
 
@@ -63,7 +66,7 @@ async def home_of(backend: Backend, path: Path, identifier: Span, name: str) -> 
         and _site(symbol) not in definitions
         for symbol in named
     )
-    return Home(name, scopes, is_overloaded)
+    return Home(name, frozenset(definitions), scopes, is_overloaded)
 
 
 async def shared_calls(
@@ -77,7 +80,7 @@ async def shared_calls(
     """
     if not home.is_overloaded:
         return Shared()
-    sites = {(place.path, place.span.start) for place in places}
+    sites = home.sites.union((place.path, place.span.start) for place in places)
     by_file: dict[Path, list[Site]] = {}
     for place in asked[:_MOST_ASKED]:
         by_file.setdefault(place.path, []).append((place.path, place.span.start))
@@ -86,12 +89,20 @@ async def shared_calls(
             await definitions.learn(by_file.values())
     shared: list[Place] = []
     unknown: list[Place] = []
+    overloads: dict[Symbol, bool] = {}
     for place in asked:
         meaning = definitions.known((place.path, place.span.start))
+        # What is declared at one of the places, such as a `using`, belongs to the symbol.
+        others = {
+            one
+            for one in meaning or ()
+            if len(meaning or ()) > 1 and one.name in ("", home.name) and one.sites.isdisjoint(sites)
+        }
+        for one in others - overloads.keys():
+            overloads[one] = not await _forwards(definitions, one)
         if meaning is None:
             unknown.append(place)
-        # What is declared at one of the places, such as a `using`, belongs to the symbol.
-        elif len(meaning) > 1 and any(s.name in ("", home.name) and s.sites.isdisjoint(sites) for s in meaning):
+        elif any(overloads[one] for one in others):
             shared.append(place)
     return Shared(tuple(shared), tuple(unknown))
 
@@ -115,10 +126,15 @@ async def shared_uses(backend: Backend, definitions: Definitions, at: Place, pla
     return await shared_calls(backend, definitions, home, asked, places, _SECONDS)
 
 
+async def _forwards(definitions: Definitions, symbol: Symbol) -> bool:
+    """Whether the symbol is another's name, such as a `using`: where it is declared, it means that one, too."""
+    return any([len(await definitions.of(site)) > 1 for site in symbol.sites])
+
+
 def scope_of(name: str, separator: str) -> str:
     """What qualifies a name: `ns` of `ns::f`."""
     return name.rpartition(separator)[0] if separator else ""
 
 
-def _site(symbol: Symbol) -> Site:
+def _site(symbol: Named) -> Site:
     return symbol.place.path, symbol.place.span.start

@@ -16,16 +16,18 @@ from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.outlines import with_extents
 from lsp_mcp.features.overrides import Overrides
+from lsp_mcp.features.places import Place
+from lsp_mcp.features.shared_calls import shared_uses
 from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.toolsets.by_name import ONLY_ITS_PLACE
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions
-from lsp_mcp.toolsets.symbols import Targets
+from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import UNLISTED, Call
 from lsp_mcp.visible import quoted
 
@@ -117,6 +119,19 @@ class AnchorToolset(Toolset):
             return list(family.gaps)
         text = f"{'; '.join(parts)}; calls through those are found by asking about them"
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
+
+    async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
+        """The remarks on uses that may mean an overload of the symbol."""
+        definitions = self._sessions.word_checks.of(target.backend).definitions
+        place = Place(target.path, target.identifier, target.text)
+        found = await shared_uses(target.backend, definitions, place, places)
+        shown, told = self._sessions.workspace.display_path, []
+        if found.shared:
+            named = first_few([f"{shown(one.path)} {one.span.start.line}" for one in found.shared])
+            told.append(f"in templates these may mean another {target.name}, too: {named}")
+        if found.unknown:
+            told.append(f"not known whether {count(len(found.unknown), 'use')} may mean another {target.name}")
+        return [news("overrides", text) for text in told]
 
     def _render(self, call: Call, answer: Answer) -> str:
         # The caller may edit next: record the baseline before that.

@@ -82,6 +82,9 @@ class CallTools(AnchorToolset):
         tree, root, family = answered.value
         name = root.name if root else answered.target.name
         gaps = [*answered.gaps, *tree_gaps({direction: tree}, answered.target.backend.name), *self._told_of(family)]
+        if direction == "callers":
+            direct = [site for one in tree.roots for caller in one.children for site in caller.sites]
+            gaps += await self._overloads(answered.target, direct)
         unknown = ", but that is not known for sure yet" if hiding(answered.gaps) and not tree.found else ""
         return self._render(
             call,

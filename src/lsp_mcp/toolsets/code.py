@@ -22,7 +22,6 @@ from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.places import Place
 from lsp_mcp.features.roles import Role, in_role
-from lsp_mcp.features.shared_calls import shared_uses
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
@@ -161,19 +160,6 @@ class CodeTools(AnchorToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
-
-    async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
-        """The remarks on uses that may mean an overload of the symbol."""
-        definitions = self._sessions.word_checks.of(target.backend).definitions
-        place = Place(target.path, target.identifier, target.text)
-        found = await shared_uses(target.backend, definitions, place, places)
-        shown, told = self._sessions.workspace.display_path, []
-        if found.shared:
-            named = first_few([f"{shown(one.path)} {one.span.start.line}" for one in found.shared])
-            told.append(f"in templates these may mean another {target.name}, too: {named}")
-        if found.unknown:
-            told.append(f"not known whether {count(len(found.unknown), 'use')} may mean another {target.name}")
-        return [news("overrides", text) for text in told]
 
     def _unverified(self, text: str, places: Sequence[Place]) -> list[Gap]:
         """The gap that `text` is said of `places`, if there are any."""
