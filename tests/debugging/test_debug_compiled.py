@@ -341,6 +341,21 @@ ORPHANS = {
 }
 
 
+@unhurried
+async def test_a_debugger_that_dies_is_not_taken_for_the_end_of_the_program(root: Path) -> None:
+    import psutil
+
+    async with desk(root) as d:
+        await d.start(program="go", breakpoints=["main.main"])
+        debuggers = [one for one in psutil.Process().children(recursive=True) if one.name() == "dlv"]
+        for one in debuggers:
+            one.kill()
+        await d.debug.named(None).over.wait()
+        ended = await d.continue_()
+        assert ended["state"] == "failed"
+        assert "dlv was killed by SIGKILL" in ended["error"]
+
+
 @pytest.mark.parametrize("started", ORPHANS.values(), ids=ORPHANS)
 @pytest.mark.parametrize("number", [signal.SIGKILL])
 def test_whatever_is_debugged_ends_with_this_program_however_that_dies(

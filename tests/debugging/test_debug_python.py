@@ -335,6 +335,10 @@ async def test_bad_requests_name_the_cure_and_start_nothing(root: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({}, "one of program, module, test, config"),
         ({"program": "nosuch.py"}, "nosuch.py does not exist"),
+        (
+            {"test": "nosuch test"},
+            r"or a command such as `pytest tests/test_cart.py -k total`, .*`--gtest_filter=Cart.Total`\.$",
+        ),
         ({"program": ORDERS, "module": "x"}, "one of program"),
         ({"config": "My conf"}, "no .vscode/launch.json in the workspace root"),
         ({"program": ORDERS, "cwd": "nowhere"}, "cwd nowhere is not a folder"),

@@ -26,6 +26,7 @@ class TestRun(Data, frozen=True):
 
     pattern: str  # of the command; its groups are the values of the template
     launch: dict[str, Any]
+    example: str = ""  # such a command, for callers
     own_folder: bool = False  # tests run in the folder of their sources, not where the command is given
     needs_program: bool = False
 

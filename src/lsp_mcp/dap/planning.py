@@ -177,10 +177,10 @@ def _test(wish: Wish, test: str, root: Path) -> Plan:
         plan = _by_command(wish, named, root, able, root)
         assert plan
         return plan
-    known = "; ".join(f"{one.name}: {', '.join(run.pattern for run in one.tests)}" for one in able if one.tests)
+    known = dict.fromkeys(run.example for one in able for run in one.tests if run.example)
     raise CallerError(
         f"no test is called {test[:120]!r}, and it is not a command that a debugger here knows. Pass a test's name, "
-        f"FILE::NAME, or what find_impact names. Known are {known}"
+        f"FILE::NAME, or a command such as {', '.join(f'`{one}`' for one in known)}."
     )
 
 

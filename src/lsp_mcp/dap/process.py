@@ -80,6 +80,13 @@ class AdapterProcess:
         """How it ended, and the last lines of its stderr."""
         return self._child.last_words()
 
+    async def failure(self, patience: float) -> str:
+        """How it ended, if it did so within `patience` seconds and not by itself; empty otherwise."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._child.exited.wait()
+        return f"{self.name} {self.last_words()}" if self._child.returncode else ""
+
     def on_error_line(self, hear: Callable[[str], None]) -> None:
         """`hear`, in a thread, is called with each line of its stderr."""
         self._child.on_error_line = hear

@@ -383,8 +383,12 @@ class DebugSession:
     async def _until_closed(self, target: Target) -> None:
         assert target.connection
         await target.connection.closed.wait()
-        if target.state != "ended":
-            target.finish()
+        if target.state == "ended":
+            return
+        # It reported no end of the program, so that this is its own, unless we ended it.
+        if self._process and target.parent is None and self._ending is None and not self._wanted_end:
+            self.error = await self._process.failure(_PROGRAM_END)
+        target.finish()
 
     def _fail(self, error: LspMcpError) -> None:
         if not self._wanted_end:

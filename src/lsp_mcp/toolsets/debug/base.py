@@ -46,6 +46,8 @@ class DebugToolset(Toolset):
             return Stop(session.stop.number, session.stop.target, thread, session.stop.reason)
         if session.stop is None:
             how = "has ended" if session.over.is_set() else f"is {session.state}: debug_pause stops it"
+            if session.state == "starting":
+                how = "is still starting: debug_continue waits on"
             raise CallerError(f"{session.name} ({session.plan.title}) {how}.")
         return session.stop
 
