@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import shutil
 from collections import defaultdict
@@ -94,12 +95,16 @@ def _files(graph: Graph, rng: random.Random) -> list[str]:
 def _hand_out(
     session: Session, graph: Graph, file: str, lines: list[_Line], handed: list[_Handed], rng: random.Random
 ) -> None:
-    """Ask for the outline, and for the references of a symbol: their places are handed out."""
-    session.ask("list_symbols_in_file", file_path=file, limit=ALL, include_code=False)
+    """Ask for the outline, and for the references of a symbol: their places are handed out.
+
+    An outline may lack what types inside functions, or without a name, declare.
+    """
+    outline = json.dumps(session.ask("list_symbols_in_file", file_path=file, limit=ALL, include_code=False).json)
     there = [symbol for symbol in graph.symbols.values() if any(place.file == file for place in symbol.where)]
     outlined = [one for one in there if one.kind not in ("local", "label", "typeparam", "param")]
     for symbol in _some(outlined, rng, 6):
-        handed += [_Handed(place, lines[place.line - 1]) for place in symbol.where if place.file == file]
+        listed = [place for place in symbol.where if place.file == file and f'"{session.anchor(place)}"' in outline]
+        handed += [_Handed(place, lines[place.line - 1]) for place in listed]
     for symbol in _some(there, rng, 2):
         at = rng.choice(sorted(place for place in symbol.where))
         session.ask("find_symbol_references_by_anchor", symbol_anchor=session.anchor(at), limit=ALL)

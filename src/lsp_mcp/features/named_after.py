@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Rename
+from lsp_mcp.adapters import Rename, Tests
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
@@ -107,6 +107,14 @@ def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:
     lost = [(one, rules.known_by_name.get(f"{one.name} {one.symbol.detail}", "")) for one in renamed if one.owner]
     said = [f"{one.owner} is not a {what} without {one.name}" for one, what in lost if what]
     return first_few(said)
+
+
+def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
+    """Whether `renamed` is a test by its name, and is none when it is called `new_name`."""
+    if renamed.owner or not re.search(tests.file_pattern, renamed.symbol.place.path.name):
+        return False
+    was, becomes = (re.search(tests.function_pattern, name) for name in (renamed.name, new_name))
+    return bool(was and not becomes)
 
 
 def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]) -> Iterator[Renamed]:

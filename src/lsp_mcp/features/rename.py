@@ -15,7 +15,14 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.aliased_bases import without_aliased_bases
 from lsp_mcp.features.definitions import Definitions, Site
 from lsp_mcp.features.edit_plans import plan_of
-from lsp_mcp.features.named_after import Renamed, known_by_name, named_after, renamed_along, renamed_symbol
+from lsp_mcp.features.named_after import (
+    Renamed,
+    known_by_name,
+    named_after,
+    no_longer_run,
+    renamed_along,
+    renamed_symbol,
+)
 from lsp_mcp.features.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.features.outdated_relations import mistrust_related
 from lsp_mcp.features.overrides import Overrides, overrides
@@ -125,6 +132,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
     lost = known_by_name(backend.adapter.rename, together)
+    if not lost and (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
+        lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
     if not backend.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family)
