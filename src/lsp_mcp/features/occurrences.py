@@ -183,13 +183,13 @@ async def that_may_declare(
     using: set[Path] = set()
     containers = Containers(backend)
     for path in lines.keys() - files:
-        lines[path] = await _declaring(backend, containers, path, word, rest, lines[path])
+        lines[path] = await _declaring(backend, containers, path, word, rest, owner, lines[path])
     using.update(path for path, left in lines.items() if path not in files and not left)
     for path in files:
         language = backend.adapter.language_of(path)
         text = await text_or_none(backend, path) if language else None
         if text:
-            counted = partial(_counted, backend, path, text, rest, owner, known)
+            counted = partial(_counted, backend, path, text, word, rest, owner, known)
             if await asyncio.to_thread(only_uses, text, word, language, counted):
                 using.add(path)
     if not (using or lines):
@@ -199,29 +199,37 @@ async def that_may_declare(
 
 
 def _counted(
-    backend: Backend, path: Path, text: Text, rest: _Rest, owner: str, known: Collection[Site], word: str
+    backend: Backend, path: Path, text: Text, name: str, rest: _Rest, owner: str, known: Collection[Site], word: str
 ) -> list[Span]:
-    """The places of `word` in `text` that `rest` may follow; not `known` ones, nor those in classes of other names."""
+    """The places of `word` in `text` that `rest` may follow; not `known` ones, nor those in classes of other names.
+
+    With an `owner` nothing counts that is only called like `name`.
+    """
+    if owner and word != name:
+        return []
     spans = [
         span
         for span in backend.words.occurrences(path, text, word)
         if (path, span.start) not in known and rest.may_follow(text, span)
     ]
-    if not owner:
-        return spans
-    language = backend.adapter.language_of(path)
-    declared = [declared_around(text, span, language) for span in spans]
-    return [
-        span
-        for span, found in zip(spans, declared, strict=True)
-        if found is None or owner.lower() in (found.owner or owner).lower()
-    ]
+    return [span for span in spans if not _is_elsewhere(backend, Place(path, span, text), owner)]
+
+
+def _is_elsewhere(backend: Backend, place: Place, owner: str) -> bool:
+    """Whether a word is that of a local of a function, or of a member of a class that is surely not called `owner`."""
+    if not backend.adapter.word_check.member_pattern:
+        return False
+    declared = declared_around(place.text, place.span, backend.adapter.language_of(place.path))
+    return declared is not None and (not declared.owner or owner.lower() not in declared.owner.lower())
 
 
 async def _declaring(
-    backend: Backend, containers: Containers, path: Path, word: str, rest: _Rest, lines: Collection[int]
+    backend: Backend, containers: Containers, path: Path, word: str, rest: _Rest, owner: str, lines: Collection[int]
 ) -> frozenset[int]:
-    """Those of `lines` of `path` that may declare what `word` begins, for other files; locals of functions don't."""
+    """Those of `lines` of `path` that may declare what `word` begins, for other files.
+
+    Locals of functions don't, nor do classes that are not called `owner`.
+    """
     text = await text_or_none(backend, path)
     language = backend.adapter.language_of(path)
     left: set[int] = set()
@@ -233,7 +241,10 @@ async def _declaring(
             or defines_nothing(text, span, language)
         ):
             continue
-        if await function_around(containers, Place(path, span, text)) is None:
+        place = Place(path, span, text)
+        if await asyncio.to_thread(_is_elsewhere, backend, place, owner):
+            continue
+        if await function_around(containers, place) is None:
             left.add(span.start.line)
     return frozenset(left)
 
