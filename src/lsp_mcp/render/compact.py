@@ -10,7 +10,7 @@ that it cannot be taken for a heading, a place or a status.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
@@ -45,6 +45,9 @@ from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
 Shown = Callable[[Path], str]
+
+_MOST_IN_FILE = 40  # places of one change listed in a file; the others are counted
+_MOST_FILES = 100  # files listed for one change
 
 
 def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
@@ -174,14 +177,21 @@ def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
 
 
 def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
-    """Equal changes are listed once, with all their places; files that move between the same folders share a line."""
+    """Equal changes are listed once, with their places; files that move between the same folders share a line.
+
+    Nobody reads thousands of places: of many in a file, or in many files, the rest is counted.
+    """
     places: dict[tuple[str, str], dict[Path, list[Point]]] = {}
     for change in (step for step in plan.steps if isinstance(step, FileChange)):
         for one in change.changes:
             places.setdefault((one.old_text, one.new_text), {}).setdefault(change.path, []).append(one.span.start)
     for (old, new), files in places.items():
         yield f"{old!r} → {new!r} at"
-        yield from (f"{anchor(path, None)} {' '.join(map(_at, points))}" for path, points in files.items())
+        for path, points in islice(files.items(), _MOST_FILES):
+            more = f" and {len(points) - _MOST_IN_FILE:,} more" if len(points) > _MOST_IN_FILE else ""
+            yield f"{anchor(path, None)} {' '.join(map(_at, points[:_MOST_IN_FILE]))}{more}"
+        if len(files) > _MOST_FILES:
+            yield f"and {len(files) - _MOST_FILES:,} more files (all with format=json)"
     steps: list[CreateFile | RenameFile | DeleteFile] = [
         step for step in plan.steps if not isinstance(step, FileChange)
     ]
