@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsp_mcp.adapters import load_adapter
 from lsp_mcp.edits.plan import TextChange
 from lsp_mcp.features.anchor_memory import AnchorMemory, Followed, LostError, Other
 from lsp_mcp.text import Point, Span, Text
@@ -144,3 +145,12 @@ def test_a_statement_that_comes_again_elsewhere_is_not_taken_for_the_one_that_we
     before = Text("func A() {\n\tx := 1\n\tuse(x)\n}\n\nfunc B() {\n}\n")
     with pytest.raises(LostError):
         followed("func A() {\n}\n\nfunc B() {\n\tdo()\n\tx := 1\n}\n", Point(2, 2), before)
+
+
+def test_a_word_of_a_comment_at_the_old_place_is_no_other_symbol() -> None:
+    memory = AnchorMemory()
+    memory.remember(FILE, BEFORE, [FOO])
+    language = load_adapter("gopls").languages[0]
+    for line, others in (("// a Foo it", ()), ("var (Other int)", (Other("Other", FOO),))):
+        now = Text(f"package a\n\n{line}\n\nfunc Foo() {{}}\n\nfunc Bar() {{ Foo() }}\n")
+        assert memory.follow(FILE, FOO, now, language) == Followed(Point(5, 6), others)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from lsp_mcp.adapters import Language
 from lsp_mcp.edits.plan import TextChange
 from lsp_mcp.errors import AnchorError
 from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.lexing import identifiers_in_code
 
 _VERSIONS = 4  # texts remembered per file
 _MOVES = 1_000  # renamed files and folders remembered
@@ -116,11 +118,12 @@ class AnchorMemory:
                 path = new / path.relative_to(old)
         return path
 
-    def follow(self, path: Path, point: Point, now: Text) -> Followed:
+    def follow(self, path: Path, point: Point, now: Text, language: Language | None = None) -> Followed:
         """The place in `now` of the symbol that an anchor at `point` named: the most recent one it was handed out for.
 
         A point that was never handed out, or whose text is unchanged, stays. An anchor does not identify its text: a
-        point that was handed out for another symbol too, or where another symbol is now, has `others`.
+        point that was handed out for another symbol too, or where another symbol is now, has `others`; a word in a
+        comment of `language` is none.
 
         Raises:
             LostError: the line is gone, or does not contain the identifier exactly once; nothing is guessed.
@@ -131,7 +134,9 @@ class AnchorMemory:
         found = versions[0].counterpart(point, now)
         others = [_place(version, point, now) for version in versions[1:]]
         if found != point:
-            others += [Other(now.slice(span), point) for span in _identifiers(now, point.line) if span.start == point]
+            others += [
+                Other(now.slice(span), point) for span in _identifiers(now, point.line, language) if span.start == point
+            ]
         return Followed(found, tuple(dict.fromkeys(other for other in others if other.point != found)))
 
 
@@ -196,8 +201,8 @@ def _neighbours(number: int, text: Text) -> set[tuple[int, str]]:
     return {(side, line) for side, line in lines.items() if line.strip()}
 
 
-def _identifiers(text: Text, line: int) -> list[Span]:
-    return text.identifiers(line) if line <= text.line_count else []
+def _identifiers(text: Text, line: int, language: Language | None) -> list[Span]:
+    return identifiers_in_code(text, line, language) if line <= text.line_count else []
 
 
 def _places_of(identifier: str, text: Text, lines: range) -> list[Point]:

@@ -13,6 +13,7 @@ from lsp_mcp.errors import PathError
 from lsp_mcp.text import Point, PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
+_ARGUMENTS = re.compile(r"(?<=\w)\s*(?:\[.*\]|<.*>)\Z", re.DOTALL)  # of a type
 _CODE_LENGTH = 200  # characters shown of a source line
 
 
@@ -46,8 +47,8 @@ def plain_name(name: str) -> str:
 
 
 def last_word(name: str) -> str:
-    """The last word in `name`, empty if there is none."""
-    return next(iter(re.findall(r"\w+", name)[::-1]), "")
+    """The last word in `name` before its type arguments, empty if there is none: `Box` of `pkg.Box[int]`."""
+    return next(iter(re.findall(r"\w+", _ARGUMENTS.sub("", name) or name)[::-1]), "")
 
 
 def shown_line(text: Text, span: Span) -> str:

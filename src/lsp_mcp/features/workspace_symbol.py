@@ -26,7 +26,8 @@ _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
 """Called with the kind of a symbol and its file: whether it is wanted."""
 
-_TYPE_ARGUMENTS = re.compile(r"\[[^\[\]]+\]|[*()]")
+_TYPE_ARGUMENTS = re.compile(r"(?<!operator)\[[^\[\]]*\]")
+_POINTERS = re.compile(r"(?<=\.)\*(?:\w+\.)?|[*()]")  # an embedded `*pkg.T` is called `T`
 _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 
@@ -174,7 +175,8 @@ def parts_of(name: str) -> _Parts:
 
 def _plain(name: str) -> str:
     """`name` without pointers, parentheses and type arguments: `(*Box[T]).Get` and `Box<T>::Get` are `Box.Get`."""
-    return replaced_inside_out(_TEMPLATE_ARGUMENTS, "", _TYPE_ARGUMENTS.sub("", name))
+    plain = _POINTERS.sub("", replaced_inside_out(_TYPE_ARGUMENTS, "", name))
+    return replaced_inside_out(_TEMPLATE_ARGUMENTS, "", plain)
 
 
 def _is_outside(file: Path, adapter: Adapter, root: Path) -> bool:

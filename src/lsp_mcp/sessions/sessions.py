@@ -321,7 +321,7 @@ class Sessions:
         self.workspace.dependency_folders = tuple(folders)
 
     async def dependency_files(self, backend: Backend) -> tuple[Path, ...]:
-        """The source files of the workspace's dependencies outside it; none if nothing lists them.
+        """The source files of the workspace's dependencies, outside it or vendored; none if nothing lists them.
 
         Raises:
             UnavailableError: they cannot be listed.
@@ -332,16 +332,19 @@ class Sessions:
             return ()
         generation, listing = self._dependency_files.get(backend.name, (None, None))
         if listing is None or generation != backend.generation or (listing.done() and listing.exception()):
-            listing = asyncio.create_task(self._list_dependency_files(command))
+            listing = asyncio.create_task(self._list_dependency_files(command, backend.adapter))
             self._dependency_files[backend.name] = backend.generation, listing
         return await asyncio.shield(listing)
 
-    async def _list_dependency_files(self, command: Sequence[str]) -> tuple[Path, ...]:
+    async def _list_dependency_files(self, command: Sequence[str], adapter: Adapter) -> tuple[Path, ...]:
         code, output = await run(command, cwd=self.workspace.root, timeout=_DEPENDENCY_TIMEOUT)
         if code:
             raise RefusedError(f"{' '.join(command[:2])}: {output.strip()[:_REASON]}")
-        listed = map(Path, dict.fromkeys(line for line in output.split("\n") if line.startswith("/")))
-        return tuple(path for path in listed if not path.is_relative_to(self.workspace.root))
+        listed = [*map(Path, dict.fromkeys(line for line in output.split("\n") if line.startswith("/")))]
+        root, vendored = self.workspace.root, set(adapter.workspace.dependency_folder_names)
+        inside = [path for path in listed if path.is_relative_to(root)]
+        own = {path for path in inside if vendored.isdisjoint(path.relative_to(root).parts)}
+        return tuple(path for path in listed if path not in own)
 
 
 def _left_out(backend: Backend, error: UnavailableError) -> Gap:

@@ -68,6 +68,8 @@ class CodeTools(AnchorToolset):
             gaps += answered.gaps
             if dependencies:
                 theirs, lacking = await self._theirs(backend, plain, keep)
+                known = {(symbol.place.path, symbol.place.span.start) for symbol in symbols}  # vendored, and loaded
+                theirs = [one for one in theirs if (one.place.path, one.place.span.start) not in known]
                 symbols += theirs
                 total += len(theirs)
                 gaps += lacking

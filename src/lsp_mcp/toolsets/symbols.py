@@ -145,7 +145,8 @@ class Targets:
         resolved = handle.resolved
         point = handle.point or await self._present_point(handle, text)
         try:
-            followed = self.sessions.memory.follow(path, point, text) if handle.point else Followed(point)
+            language = handle.backend.adapter.language_of(path)
+            followed = self.sessions.memory.follow(path, point, text, language) if handle.point else Followed(point)
         except LostError as lost:
             near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
             raise AnchorError(
