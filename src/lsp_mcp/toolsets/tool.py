@@ -179,7 +179,10 @@ class Tool(Struct, frozen=True):
             return self.model.model_validate(arguments)
         except ValidationError as error:
             found = error.errors(include_url=False)
-            problems = [*(_problem(one) for one in found[:_MOST]), *_more(len(found) - _MOST)]
+            problems = [
+                *(_problem(one, self.input_schema["properties"]) for one in found[:_MOST]),
+                *_more(len(found) - _MOST),
+            ]
             raise ArgumentsError(f"{self.name}: {'; '.join(problems)}.") from None
 
 
@@ -353,10 +356,11 @@ def _more(number: int) -> list[str]:
     return [f"and {number:,} more"] if number > 0 else []
 
 
-def _problem(error: Any) -> str:
+def _problem(error: Any, properties: dict[str, Any]) -> str:
     where = shortened(".".join(str(part) for part in error["loc"])) or "arguments"
     if error["type"] == "missing":
-        return f"{where} is required"
+        choices = properties.get(where, {}).get("enum")
+        return f"{where} is required" + (f" (one of {', '.join(choices)})" if choices else "")
     message = error["msg"][0].lower() + error["msg"][1:]
     if error["type"] in ("model_type", "dict_type"):  # pydantic's message names a Python class
         message = "input should be an object"
