@@ -427,13 +427,13 @@ class WorkspaceProjects:
         folders = await self._source_folders()
         return await self._excluded.below(project.folder, folders.get(project.folder, ()))
 
-    async def _loaded_sources(self) -> list[str]:
-        """The source files below folders that the server loads, those that the build excludes too."""
+    async def _loaded_sources(self, named: re.Pattern[str]) -> list[str]:
+        """The source files whose paths match `named` in folders that the server loads, excluded ones too."""
         if not self._rules:
             return []
         folders = {str(folder) for inside in (await self._source_folders()).values() for folder in inside}
         of = (path for project in self._projects().projects for path in self._sources.of(project))
-        return [path for path in of if path.rpartition(os.sep)[0] in folders]
+        return [path for path in of if named.search(path) and path.rpartition(os.sep)[0] in folders]
 
     async def _is_excluded(self, path: Path) -> bool:
         """Whether the build is known to exclude `path`."""
