@@ -140,7 +140,7 @@ def _run_shared(backend: str, *, quick: bool) -> Shown:
     # Whatever TMPDIR is: the path of a socket must be short.
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-", dir="/tmp") as folder:
         results = shared_bench.run(Path(folder), quick=quick, progress=progress)
-    setting = f"{_version(adapter, find_command(adapter))} on {results.code}"
+    setting = f"{_version(adapter, find_command(adapter))}"
     return Shown(_on(setting), shared_bench.tables(results), {**asdict(results), "backend": backend})
 
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -19,14 +20,15 @@ from measures import Progress
 from questions import Question, Questions
 from raw_client import RawClient
 from report import Table
-from workload import code, load
+from workload import GoRoot, Tree, code, load
 
-from lsp_mcp.adapters import load_adapter
+from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.programs import find_command
 
 BACKEND = "shared"
 SERVER = "gopls"
 SESSIONS = 5
+FLOOD = 1_000  # calls of one session at once
 _PROGRAM = str(Path(sys.executable).with_name("lsp-mcp"))
 _MIB = 1024 * 1024
 
@@ -43,12 +45,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Results:
-    """`call`: seconds of a shell call, from exec to exit; `call_alone` of one that shares nothing."""
+    """`call`: seconds of a shell call, from exec to exit; `call_alone` of one that shares nothing.
 
-    code: str
-    sides: list[Side]
+    `warm`: seconds of a session's repeated question; `beside_flood`: while another session has many calls waiting.
+    """
+
+    sides: dict[str, list[Side]]  # by the title of the code
     call: float
     call_alone: float
+    warm: float
+    beside_flood: float
 
 
 class _Session:
@@ -66,6 +72,24 @@ class _Session:
         if result.get("isError"):
             raise RuntimeError(result["content"][0]["text"])
         return json.loads(result["content"][0]["text"])
+
+    def flood(self, question: Question) -> Thread:
+        """Ask `FLOOD` times at once. The thread ends with the last answer."""
+        params = {"name": question.tool, "arguments": question.arguments}
+
+        def send() -> None:
+            for number in range(FLOOD):
+                self._send({"id": 2 + number, "method": "tools/call", "params": params})
+
+        def read() -> None:
+            assert self.process.stdout
+            for _ in range(FLOOD):
+                self.process.stdout.readline()
+
+        Thread(target=send, daemon=True).start()
+        reading = Thread(target=read, daemon=True)
+        reading.start()
+        return reading
 
     def _request(self, method: str, params: Any) -> Any:
         self._send({"id": 1, "method": method, "params": params})
@@ -92,12 +116,36 @@ class _Session:
 def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
     """Measure in `folder`, which must have a short path: sockets lie in it. The caches of gopls are warm."""
     workload = load(SERVER)
-    root, adapter = code(workload), load_adapter(SERVER)
+    adapter = load_adapter(SERVER)
     env = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "LSP_MCP_CACHE": str(folder / "cache")}
     folder.chmod(0o700)
     shared, alone = {**env, "LSP_MCP_SHARED": "1"}, {**env, "LSP_MCP_SHARED": "0"}
-    command = find_command(adapter)
-    remote = f"-remote=auto;{folder.name}"
+    trees: list[Tree] = [workload]
+    if not quick:
+        trees += [tree for tree in workload.trees if isinstance(tree.code, GoRoot)]
+    try:
+        sides = {tree.code.title: _sides(tree, adapter, folder, shared, alone, progress) for tree in trees}
+        root = code(workload)
+        with RawClient(adapter, find_command(adapter), root, folder / "raw") as server:
+            server.initialize()
+            question = Questions(server).of(workload)[0]
+        words = ["call", question.tool, *_words(question.arguments), "--backend", SERVER]
+        progress("calling from the shell")
+        called = _called([*words, "--workspace-root", str(root)], shared, 5 if quick else 15)
+        called_alone = _called([*words, "--workspace-root", str(root)], alone, 1 if quick else 3)
+        progress("asking beside a flood")
+        warm, beside_flood = _flooded(root, shared, question, 10 if quick else 30)
+    finally:
+        subprocess.run([_PROGRAM, "daemon", "stop"], env=shared, check=True, capture_output=True)
+        for process in _others(_remote(folder), folder)():
+            process.kill()
+    return Results(sides, called, called_alone, warm, beside_flood)
+
+
+def _sides(
+    tree: Tree, adapter: Adapter, folder: Path, shared: dict[str, str], alone: dict[str, str], progress: Progress
+) -> list[Side]:
+    root, command, remote = code(tree), find_command(adapter), _remote(folder)
 
     def raw(*flags: str) -> RawClient:
         return RawClient(adapter, [*command, *flags], root, folder / "raw")
@@ -107,7 +155,7 @@ def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
     subprocess.run(words, env=alone, check=True, capture_output=True)
     with raw() as server:
         server.initialize()
-        question = Questions(server).of(workload)[0]
+        question = Questions(server).of(tree)[0]
 
     def ask_raw(server: RawClient) -> None:
         server.initialize()
@@ -126,17 +174,31 @@ def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         ("lsp-mcp --no-shared", lambda: _Session(root, alone), ask),
         ("lsp-mcp", lambda: _Session(root, shared), ask),
     ]
-    try:
-        sides = [_side(*way, others=_others(remote, folder), progress=progress) for way in ways]
-        words = ["call", question.tool, *_words(question.arguments), "--backend", SERVER]
-        progress("calling from the shell")
-        called = _called([*words, "--workspace-root", str(root)], shared, 5 if quick else 15)
-        called_alone = _called([*words, "--workspace-root", str(root)], alone, 1 if quick else 3)
-    finally:
-        subprocess.run([_PROGRAM, "daemon", "stop"], env=shared, check=True, capture_output=True)
-        for process in _others(remote, folder)():
-            process.kill()
-    return Results(workload.name, sides, called, called_alone)
+    return [_side(*way, others=_others(remote, folder), progress=progress) for way in ways]
+
+
+def _remote(folder: Path) -> str:
+    return f"-remote=auto;{folder.name}"
+
+
+def _flooded(root: Path, env: dict[str, str], question: Question, times: int) -> tuple[float, float]:
+    """See `Results`."""
+
+    def seconds(session: _Session) -> float:
+        began = perf_counter()
+        session.answer(question)
+        return perf_counter() - began
+
+    with _Session(root, env) as one, _Session(root, env) as other:
+        one.answer(question)
+        seconds(other)
+        warm = [seconds(other) for _ in range(times)]
+        flood = one.flood(question)
+        beside: list[float] = []
+        while flood.is_alive() and len(beside) < times:
+            beside.append(seconds(other))
+        flood.join()
+    return median(warm), median(beside)
 
 
 def _side(
@@ -192,26 +254,36 @@ def _called(words: Sequence[str], env: dict[str, str], times: int) -> float:
 
 def tables(results: Results) -> list[Table]:
     """For people. Ratios are to `gopls, one for each`."""
-    base = results.sides[0]
-    rows = [
-        [
-            side.name,
-            *(f"{side.first:.2f}", f"{side.first / base.first:.2f}"),
-            *(f"{side.next:.2f}", f"{side.next / base.first:.2f}"),
-            *(f"{side.memory:.0f}", f"{side.memory / base.memory:.2f}"),
+    found = []
+    for title, sides in results.sides.items():
+        base = sides[0]
+        rows = [
+            [
+                side.name,
+                *(f"{side.first:.2f}", f"{side.first / base.first:.2f}"),
+                *(f"{side.next:.2f}", f"{side.next / base.first:.2f}"),
+                *(f"{side.memory:.0f}", f"{side.memory / base.memory:.2f}"),
+            ]
+            for side in sides
         ]
-        for side in results.sides
-    ]
+        found.append(
+            Table(
+                f"{SESSIONS} sessions on {title}: from exec to the first references, s; memory (PSS), MiB",
+                ["", "first", "ratio", "the next", "ratio", "memory", "ratio"],
+                rows,
+                f"Ratios: to {base.name}. The caches on disk are warm.",
+            )
+        )
     return [
-        Table(
-            f"{SESSIONS} sessions on {results.code}: from exec to the first references, s; memory (PSS), MiB",
-            ["", "first", "ratio", "the next", "ratio", "memory", "ratio"],
-            rows,
-            f"Ratios: to {base.name}. The caches on disk are warm.",
-        ),
+        *found,
         Table(
             "A call from the shell, from exec to exit, s",
             ["", "lsp-mcp call", "--no-shared"],
             [["references", f"{results.call:.2f}", f"{results.call_alone:.2f}"]],
+        ),
+        Table(
+            f"A repeated question of one session while another has {FLOOD:,} calls waiting, ms",
+            ["", "without them", "with them", "target"],
+            [["references", f"{results.warm * 1000:.0f}", f"{results.beside_flood * 1000:.0f}", "100"]],
         ),
     ]
