@@ -10,6 +10,7 @@ from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.text import Text
 
 skip_without("clangd")
 
@@ -83,11 +84,19 @@ def test_the_file_asked_about_is_compiled_while_the_index_loads(
     monkeypatch.setattr(Documents, "open", opening)
     monkeypatch.setattr(Readiness, "wait", waiting)
 
+    begin = Documents.open_to_read
+
+    def beginning(self: Documents, path: Path, text: Text | None = None) -> int:
+        done.append(path.suffix)
+        return begin(self, path, text)
+
+    monkeypatch.setattr(Documents, "open_to_read", beginning)
+
     async def question(ask: Ask) -> None:
         await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
 
     asking("clangd", tmp_path, question)
-    assert done[:2] == ["types.h", "wait"]
+    assert done[:3] == [".c", "types.h", "wait"], "nor beside the standard library, which a C++ file would begin"
 
 
 def test_a_file_of_another_form_is_not_read(tmp_path: Path) -> None:

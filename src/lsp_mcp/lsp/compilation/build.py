@@ -99,8 +99,9 @@ class Build:
         """
         if not self.has_index or not self._folder or not self._database.used:
             return None
-        suffix = next((path.suffix for path in self._database.used.commands if self._adapter.language_of(path)), None)
-        return self._folder.folder / f"begin{suffix}" if suffix else None
+        # Of the first language: with the others, clangd 22 begins to index their library beside the file asked about.
+        is_used = any(map(self._adapter.language_of, self._database.used.commands))
+        return self._folder.folder / f"begin{self._adapter.languages[0].extensions[0]}" if is_used else None
 
     async def indexed(self) -> None:
         """The server has indexed everything: its index can be compared with the build."""
