@@ -5,10 +5,13 @@ What it needs is on every machine with Go; the larger trees are for `make truth`
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from asking import skip_without
 
@@ -28,3 +31,30 @@ def test_answers_about_real_go_packages_are_true_or_say_what_they_lack() -> None
     assert sum(figures.values()) == sum(asked.values())
     # A program that always flags or refuses is not wrong either.
     assert figures["flagged though right"] < 0.1 * sum(asked.values()), done.stderr
+
+
+def test_a_use_of_a_macro_with_the_name_of_a_field_in_it_is_not_required_as_a_use_of_the_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("clang")
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    read = importlib.import_module("translation_unit").read
+    code = "struct s { char token; };\n#define token(x) ((x)->token)\n"
+    (tmp_path / "a.c").write_text(f"{code}char f(struct s *one) {{ one->token = 1; return token(one); }}\n", "utf-8")
+    uses = {
+        (use.place.character, use.optional) for use in read(tmp_path, "a.c", [], "c", "").uses if use.place.line == 3
+    }
+    assert {(30, False), (48, True)} <= uses
+
+
+def test_what_qualifies_a_member_of_a_partial_specialization_is_not_required_as_a_use_of_the_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("clang")
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    read = importlib.import_module("translation_unit").read
+    code = "template <typename T> struct A {};\ntemplate <typename T> struct A<T*> { int f(A<T> one); };\n"
+    (tmp_path / "a.cpp").write_text(f"{code}template <typename T>\nint A<T*>::f(A<T> one) {{ return 1; }}\n", "utf-8")
+    unit = read(tmp_path, "a.cpp", ["-std=c++17"], "c++", "")
+    uses = {(use.place.character, use.optional) for use in unit.uses if use.place.line == 4 and use.target.line == 1}
+    assert {(5, True), (14, False)} <= uses

@@ -77,6 +77,7 @@ class Unit:
     includes: set[str] = field(default_factory=set)
 
 
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)", re.MULTILINE)
 _SEEN: dict[tuple[str, str, int, int, int], Unit] = {}  # in each process; a run is short
 
 
@@ -103,6 +104,9 @@ class _Reader:
         for include in parsed.get_includes():
             if one := self._relative(include.include.name):
                 self.unit.includes.add(one)
+        self._macros: dict[bytes, bytes] = {}  # whether they have parameters: `(`
+        for path in (folder / file, *(folder / one for one in self.unit.includes)):
+            self._macros.update(_DEFINE.findall(b"\n".join(self._text(str(path)))))
         for child in parsed.cursor.get_children():
             location = child.location.file
             if location and self._relative(location.name):
@@ -126,13 +130,14 @@ class _Reader:
     def _visit(self, cursor: Cursor) -> None:
         """Walk below `cursor`; with an explicit stack, since expressions nest deeply."""
         waiting: list[tuple[Cursor, set[int]]] = [(cursor, set())]
+        specializations: set[tuple[int, int]] = set()
         while waiting:
             one, called = waiting.pop()
             kind = one.kind
             if kind in _KINDS:
                 self._declared(one, _KINDS[kind])
             elif kind in _USES:
-                self._used(one, one.hash in called)
+                self._used(one, one.hash in called, optional=(one.hash, one.location.offset) in specializations)
             elif kind == CursorKind.CALL_EXPR and one.referenced and one.referenced.kind == CursorKind.CONSTRUCTOR:
                 self._used(
                     one, False, optional=True
@@ -145,6 +150,8 @@ class _Reader:
                 self._forwarded(one, callee)
             if kind in (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE):
                 self._bases(one, children)
+            if kind in _FUNCTIONS:
+                specializations |= _qualifiers(one, children)
             waiting += [(child, marks) for child in children]
 
     def _declared(self, cursor: Cursor, kind: str) -> None:
@@ -233,7 +240,7 @@ class _Reader:
         """
         used = self._at(location.file, location.line, location.column)
         if used and self._spells(used, name):
-            return self._place(*used), False
+            return self._place(*used), self._uses_macro(used, name)
         spelled = self._at(*_in_file(location))
         if spelled and self._spells(spelled, name) and not self._in_define(spelled[0], spelled[1]):
             return self._place(*spelled), False
@@ -269,6 +276,13 @@ class _Reader:
         spelled = name.encode()
         return text.startswith(spelled) and not re.match(rb"\w", text[len(spelled) :])
 
+    def _uses_macro(self, at: tuple[str, int, int], name: str) -> bool:
+        """Whether the `name` there is that of a macro, in whose body the symbol is called the same."""
+        path, line, column = at
+        behind = self._text(path)[line - 1][column - 1 + len(name.encode()) :]
+        parameters = self._macros.get(name.encode())
+        return parameters is not None and behind.lstrip().startswith(parameters)
+
     def _in_define(self, path: str, line: int) -> bool:
         if path not in self._defines:
             found = set()
@@ -284,6 +298,15 @@ class _Reader:
     def _place(self, path: str, line: int, column: int) -> Place:
         before = self._text(path)[line - 1][: column - 1]
         return Place(self._relative(path) or path, line, len(before.decode("utf-8", "replace")) + 1)
+
+
+def _qualifiers(function: Cursor, children: list[Cursor]) -> set[tuple[int, int]]:
+    """What qualifies a member of a partial specialization, and means that: libclang says that it is the template."""
+    above = function.semantic_parent
+    if above is None or above.kind != CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION:
+        return set()
+    named = [one for one in children if one.kind == CursorKind.TEMPLATE_REF and one.spelling == above.spelling]
+    return {(one.hash, one.location.offset) for one in named}
 
 
 def _in_file(location: SourceLocation) -> tuple[Any, int, int]:
