@@ -154,3 +154,21 @@ def test_a_word_of_a_comment_at_the_old_place_is_no_other_symbol() -> None:
     for line, others in (("// a Foo it", ()), ("var (Other int)", (Other("Other", FOO),))):
         now = Text(f"package a\n\n{line}\n\nfunc Foo() {{}}\n\nfunc Bar() {{ Foo() }}\n")
         assert memory.follow(FILE, FOO, now, language) == Followed(Point(5, 6), others)
+
+
+@pytest.mark.parametrize(
+    ("now", "point"),
+    [
+        ("package a\n\nx = f(x) // said\ny = 1 // said\n", Point(3, 7)),
+        ("package a\n\n// new\n\nx = f(x) // said\ny = 1 // said\n", Point(5, 7)),
+        ("package a\n\nx = f(x)g\n", None),
+        ("package a\n\nx = f(x) // one\nx = f(x) // two\n", None),
+    ],
+)
+def test_an_anchor_is_followed_in_a_line_with_more_at_its_end(now: str, point: Point | None) -> None:
+    before = Text("package a\n\nx = f(x)\ny = 1\n")
+    if point:
+        assert followed(now, Point(3, 7), before) == point
+        return
+    with pytest.raises(LostError):
+        followed(now, Point(3, 7), before)

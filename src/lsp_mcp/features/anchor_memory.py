@@ -6,6 +6,7 @@ Pure: callers pass in the texts; nothing is read here.
 from __future__ import annotations
 
 import difflib
+import re
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from pathlib import Path
@@ -173,11 +174,20 @@ def _followed(point: Point, before: Text, now: Text) -> Point:
     here = _places_of(identifier, now, lines)
     if len(here) == 1:
         return Point(here[0].line, here[0].character + point.character - span.start.character)
+    if continued := _continued(before.line(point.line), now, lines):
+        return Point(continued, point.character)
     if moved := _same_line(point.line, before, now):
         return Point(moved, point.character)
     everywhere = _places_of(identifier, now, _numbers(now.lines()))
     everywhere.sort(key=lambda place: (abs(place.line - lines.start), place))
     raise LostError(identifier, sorted(here or everywhere[:_NEAREST]))
+
+
+def _continued(line: str, now: Text, lines: range) -> int | None:
+    """The only one of `lines` of `now` that is `line` with more behind it, such as a comment."""
+    behind = re.compile(rf"{re.escape(line)}(?!\w)")
+    found = [number for number in lines if behind.match(now.line(number))] if line.strip() else []
+    return found[0] if len(found) == 1 else None
 
 
 def _same_line(number: int, before: Text, now: Text) -> int | None:
