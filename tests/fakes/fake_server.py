@@ -82,6 +82,10 @@ class Fake:
         self.open_question = False
         send({"id": message["id"], "result": result})
 
+    def answer_for(self, message: Json, results: dict[str, Any]) -> None:
+        """Answer by the document that was asked about: `results` by URI."""
+        self.answer(message, results[message["params"]["textDocument"]["uri"]])
+
     def log(self, entry: Json) -> None:
         with self.log_file.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"life": self.life, **entry}) + "\n")
@@ -210,6 +214,7 @@ class Fake:
 ACTIONS: dict[str, Callable[..., None]] = {
     "answer": Fake.answer_with,
     "answer_params": Fake.answer_params,
+    "answer_for": Fake.answer_for,
     "answer_framed": Fake.answer_framed,
     "answer_body": Fake.answer_body,
     "answer_cancelled": Fake.answer_cancelled,

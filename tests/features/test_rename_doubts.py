@@ -162,14 +162,15 @@ request = "fake/meanings"
 
 
 def overloaded(renames: Renames) -> None:
-    """Two functions `old`, in a.txt and in b.txt; the server says of all words that they may mean either."""
+    """Two functions `old`, in a.txt and in b.txt; the server says of the words in a.txt that they may mean either."""
     renames.write("a.txt", "old old")
     renames.write("b.txt", "old")
     renames.edits(renames.range("a.txt", "old"), renames.range("a.txt", "old", 2))
     both = [renames.location(name, "old") for name in ("a.txt", "b.txt")]
     renames.answers("textDocument/references", [both[0], renames.location("a.txt", "old", 2)])
     renames.answers("textDocument/definition", both[:1])
-    renames.answers("fake/meanings", both)
+    meanings = {both[0]["uri"]: both, both[1]["uri"]: both[1:]}
+    renames.rules["fake/meanings"] = [["answer_for", meanings]]
     renames.answers("workspace/symbol", [{"name": "old", "kind": 12, "location": one} for one in both])
 
 
