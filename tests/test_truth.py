@@ -9,7 +9,9 @@ import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,12 +35,17 @@ def test_answers_about_real_go_packages_are_true_or_say_what_they_lack() -> None
     assert figures["flagged though right"] < 0.1 * sum(asked.values()), done.stderr
 
 
-def test_a_use_of_a_macro_with_the_name_of_a_field_in_it_is_not_required_as_a_use_of_the_field(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The examination's reader of one translation unit."""
     pytest.importorskip("clang")
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
-    read = importlib.import_module("translation_unit").read
+    return importlib.import_module("translation_unit").read
+
+
+def test_a_use_of_a_macro_with_the_name_of_a_field_in_it_is_not_required_as_a_use_of_the_field(
+    tmp_path: Path, read: Callable[..., Any]
+) -> None:
     code = "struct s { char token; };\n#define token(x) ((x)->token)\n"
     (tmp_path / "a.c").write_text(f"{code}char f(struct s *one) {{ one->token = 1; return token(one); }}\n", "utf-8")
     uses = {
@@ -48,11 +55,8 @@ def test_a_use_of_a_macro_with_the_name_of_a_field_in_it_is_not_required_as_a_us
 
 
 def test_what_qualifies_a_member_of_a_partial_specialization_is_not_required_as_a_use_of_the_template(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, read: Callable[..., Any]
 ) -> None:
-    pytest.importorskip("clang")
-    monkeypatch.syspath_prepend(str(PROGRAM.parent))
-    read = importlib.import_module("translation_unit").read
     code = "template <typename T> struct A {};\ntemplate <typename T> struct A<T*> { int f(A<T> one); };\n"
     (tmp_path / "a.cpp").write_text(f"{code}template <typename T>\nint A<T*>::f(A<T> one) {{ return 1; }}\n", "utf-8")
     unit = read(tmp_path, "a.cpp", ["-std=c++17"], "c++", "")

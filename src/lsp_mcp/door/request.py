@@ -193,9 +193,8 @@ def build() -> str:
         for file in files
         if file.endswith(".py")
     ]
-    return (
-        f"{package}@{sum(times)} in {sys.prefix}"  # not the latest: a clock that was set back dates a change before it
-    )
+    # Not the latest time: a clock that was set back dates a change before it.
+    return f"{package}@{sum(times)} in {sys.prefix}"
 
 
 def confinement() -> list[str]:

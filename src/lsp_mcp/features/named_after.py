@@ -62,8 +62,6 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
 async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> list[Renamed]:
     """The members of other types that `plan` renames with the member `renamed`: what implements it, or the reverse."""
     found: list[Renamed] = []
-    if not renamed.owner:
-        return found
     for step in plan.steps:
         if isinstance(step, FileChange):
             starts = {change.span.start for change in step.changes if change.old_text == renamed.name}

@@ -118,8 +118,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
     renamed = await renamed_symbol(backend, path, identifier.start)
-    plan = await plan_of(backend, [edit])
-    together = [renamed, *await renamed_along(backend, renamed, plan)] if renamed else []
+    together = [renamed] if renamed else []
+    if renamed and renamed.owner:
+        together += await renamed_along(backend, renamed, await plan_of(backend, [edit]))
     left_behind = [doubt for one in together for doubt in await _take_along(backend, one, new_name, edit)]
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).

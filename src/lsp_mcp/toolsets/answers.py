@@ -125,13 +125,17 @@ class AnchorToolset(Toolset):
         definitions = self._sessions.word_checks.of(target.backend).definitions
         place = Place(target.path, target.identifier, target.text)
         found = await shared_uses(target.backend, definitions, place, places)
-        shown, told = self._sessions.workspace.display_path, []
+        told = []
         if found.shared:
-            named = first_few([f"{shown(one.path)} {one.span.start.line}" for one in found.shared])
-            told.append(f"in templates these may mean another {target.name}, too: {named}")
+            told.append(f"in templates these may mean another {target.name}, too: {self._listed(found.shared)}")
         if found.unknown:
             told.append(f"not known whether {count(len(found.unknown), 'use')} may mean another {target.name}")
         return [news("overrides", text) for text in told]
+
+    def _listed(self, places: Sequence[Place]) -> str:
+        """The first of `places`, with file and line."""
+        shown = self._sessions.workspace.display_path
+        return first_few([f"{shown(one.path)} {one.span.start.line}" for one in places])
 
     def _render(self, call: Call, answer: Answer) -> str:
         # The caller may edit next: record the baseline before that.

@@ -24,7 +24,7 @@ from lsp_mcp.features.places import Place
 from lsp_mcp.features.roles import Role, in_role
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count, first_few
+from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, ReferenceList
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
@@ -167,9 +167,7 @@ class CodeTools(AnchorToolset):
         """The gap that `text` is said of `places`, if there are any."""
         if not places:
             return []
-        shown = self._sessions.workspace.display_path
-        named = first_few([f"{shown(one.path)} {one.span.start.line}" for one in places])
-        return [Gap("unverified", f"{text}: {named}", tuple({one.path for one in places}))]
+        return [Gap("unverified", f"{text}: {self._listed(places)}", tuple({one.path for one in places}))]
 
     def _keep(self, kind: str | None, path: str | None) -> workspace_symbol.Keep:
         """The filter that `kind` and `path` make of a name search.

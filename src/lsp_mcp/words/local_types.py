@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
-from lsp_mcp.words.nested import replaced_inside_out
+from lsp_mcp.words.nested import read_up_to, replaced_inside_out
 from lsp_mcp.words.scopes import blanked
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>\w*)(?:\\\r?\n|[^\n])*$", re.MULTILINE)
@@ -93,12 +93,7 @@ def _may_be_declared(content: str, start: int, end: int) -> bool:
 def _around(code: str, places: Sequence[int]) -> Iterator[tuple[tuple[_Braces, ...], int]]:
     """For each of `places`, in order: the braces around it, and where its statement begins."""
     state = _State()
-    tokens = _TOKEN.finditer(code)
-    token = next(tokens, None)
-    for place in places:
-        while token and token.start() < place:
-            state.read(token)
-            token = next(tokens, None)
+    for _ in read_up_to(places, _TOKEN, code, state.read):
         yield tuple(state.braces), state.statement
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.local_types import Declared, Kind
+from lsp_mcp.words.nested import read_up_to
 from lsp_mcp.words.scopes import blanked
 
 _TOKEN = re.compile(r"[{}()\[\];\n]")
@@ -79,12 +81,7 @@ def _may_be_declared(content: str, start: int, end: int) -> bool:
 def _around(code: str, places: Sequence[int]) -> Iterator[list[_Open]]:
     """For each of `places`, in order: the brackets around it, after one for the whole file."""
     stack = [_Open("", "", "", True, False, 0)]
-    tokens = _TOKEN.finditer(code)
-    token = next(tokens, None)
-    for place in places:
-        while token and token.start() < place:
-            _read(stack, code, token)
-            token = next(tokens, None)
+    for _ in read_up_to(places, _TOKEN, code, partial(_read, stack, code)):
         yield stack
 
 
