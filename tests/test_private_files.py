@@ -12,6 +12,7 @@ import pytest
 
 from asking import skip_without
 from fakes.full_disk import full_disk
+from lsp_mcp.cli.token import token
 from lsp_mcp.private_files import (
     make_private_folder,
     open_private,
@@ -53,6 +54,26 @@ def test_a_file_that_two_write_at_once_is_one_of_them_whole(tmp_path: Path, monk
         other.write(b"2" * 50_000)
     assert file.read_bytes() == b"1" * 100_000
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_two_containers_that_make_the_token_at_once_have_the_same_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their processes have equal ids."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    others: list[str] = []
+    link = os.link
+
+    def after_another(draft: Path, file: Path) -> None:
+        if not others:
+            others.append("")
+            others[0] = token(None)
+        link(draft, file)
+
+    monkeypatch.setattr("os.link", after_another)
+    assert token(None) == others[0] != ""
+    assert [path.name for path in (tmp_path / "lsp-mcp").iterdir()] == ["token"]
 
 
 def test_folders_are_made_private_and_tightened_if_they_are_ours_by_name(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ def cache_folder() -> Path:
     return Path(place.cache_folder())
 
 
+def machine() -> bytes:
+    """The name of this machine or container: others may share the cache and have other checkouts at the same paths."""
+    return os.fsencode(os.uname().nodename)
+
+
 def checkout_folder(root: Path) -> Path:
     """The private cache folder of the checkout `root`. Creating one removes those of checkouts deleted on this machine.
 
@@ -86,10 +91,10 @@ def _claim(place: Path, root: Path) -> None:
     owner = place / _ROOT
     if owner.exists():
         return
-    machine = os.fsencode(os.uname().nodename)
-    write_private(place / _MACHINE, machine)
+    here = machine()
+    write_private(place / _MACHINE, here)
     write_private(owner, os.fsencode(root))
-    gone = [one for one in _of_deleted(place.parent) if _content(one[1] / _MACHINE) == machine]
+    gone = [one for one in _of_deleted(place.parent) if _content(one[1] / _MACHINE) == here]
     if gone:
         write_private(place / _REPLACED, b"\0".join(os.fsencode(other) for other, _ in gone))
     for other, folder in gone:

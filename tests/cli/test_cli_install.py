@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.cli_helpers import DRIVER, Programs, Run, start
+from lsp_mcp.cli.install import _swap, _workshop
 
 BOUND = 60  # seconds for one process: a hang, not a measurement
 MAKER = """
@@ -208,10 +209,63 @@ def test_what_a_killed_installation_left_goes_with_the_next_one(
     until_started(process)
     process.kill()
     process.communicate(timeout=BOUND)
-    assert [path.name for path in servers.iterdir()] == [f".fake-1.2.3.{process.pid}"]
+    (left,) = servers.iterdir()
+    assert (left / "new" / "fakels").read_text() == "half\n"
     programs("maker", MAKER)
     assert install(fake_adapters, "fake")[0] == 0
     assert [path.name for path in servers.iterdir()] == ["fake-1.2.3"]
+
+
+def test_what_a_killed_installation_was_replacing_is_put_back_by_the_next_one(
+    fake_adapters: Path, programs: Programs, servers: Path
+) -> None:
+    programs("maker", MAKER)
+    install(fake_adapters, "fake")
+    killed = servers / ".fake-1.2.3.0a1b2c3d.installing"
+    (killed / "new").mkdir(parents=True)
+    (servers / "fake-1.2.3").rename(killed / "old")  # it did nothing after this
+    programs("maker", "echo no network; exit 1")
+    assert install(fake_adapters, "fake", "--force")[0] == 1
+    assert [path.name for path in servers.rglob("*")] == ["fake-1.2.3", "fakels"]
+
+
+def test_installations_in_two_containers_that_share_the_folder_do_not_remove_each_others_work(
+    servers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Process ids repeat there, and none is known to the other."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    with _workshop(servers / "fake-1") as one, _workshop(servers / "fake-1") as other:
+        assert one != other and one.exists() and other.exists()
+        for workshop in (one, other):
+            (workshop / "new" / "fakels").touch()
+            _swap(workshop, servers / "fake-1")
+    assert [path.name for path in servers.rglob("*")] == ["fake-1", "fakels"]
+
+
+def test_a_server_that_another_process_installs_in_the_same_moment_stays(
+    servers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def after_another(path: Path, new: Path) -> Path:
+        if path.name == "new":
+            (servers / "fake-1").mkdir()
+            (servers / "fake-1" / "fakels").write_text("of the other one")
+        return rename(path, new)
+
+    monkeypatch.setattr(Path, "rename", after_another)
+    with _workshop(servers / "fake-1") as workshop:
+        (workshop / "new" / "fakels").touch()
+        _swap(workshop, servers / "fake-1")
+    assert [path.name for path in servers.rglob("*")] == ["fake-1", "fakels"]
+    assert (servers / "fake-1" / "fakels").read_text() == "of the other one"
+
+
+def test_folders_that_are_not_of_an_installation_stay(fake_adapters: Path, programs: Programs, servers: Path) -> None:
+    (servers / ".cache.1").mkdir(parents=True)
+    programs("maker", MAKER)
+    assert install(fake_adapters, "fake")[0] == 0
+    assert sorted(path.name for path in servers.iterdir()) == [".cache.1", "fake-1.2.3"]
 
 
 def test_a_terminal_shows_one_line_that_lives(fake_adapters: Path, programs: Programs) -> None:

@@ -7,6 +7,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -565,6 +566,24 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
     a.write_text("fixed by hand")
     apply(root, change(b, "old b", "later"))
     assert (a.read_text(), b.read_text()) == ("fixed by hand", "later")
+
+
+def test_an_edit_that_was_killed_in_another_container_is_left_to_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache is shared, and each container has its own checkout at the same path."""
+    write(root / "new.go", "moved there by a commit")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.uname", lambda: SimpleNamespace(nodename="another"))
+        there = Journal(root)
+        there.begin("move", root / "new.go", root / "old.go")
+        assert there._descriptor is not None
+        os.close(there._descriptor)  # as the kernel does for a killed process
+    take_back_unfinished(root)
+    assert [path.name for path in root.iterdir()] == ["new.go"]
+    monkeypatch.setattr("os.uname", lambda: SimpleNamespace(nodename="another"))
+    take_back_unfinished(root)
+    assert [path.name for path in root.iterdir()] == ["old.go"] and not there._path.exists()
 
 
 def test_a_journal_without_room_for_a_step_is_given_up(root: Path) -> None:

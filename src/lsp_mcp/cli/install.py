@@ -1,22 +1,25 @@
 """`lsp-mcp install`: install a language server, at the version given by its adapter, into a private folder.
 
 It is built in a temporary folder next to it, tested, and renamed at the end, so that a server is always complete or
-absent.
+absent. Several processes may install at once; the next one undoes what a killed one left.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import fcntl
 import json
 import os
+import secrets
 import shlex
 import shutil
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,7 @@ from rich.text import Text
 from lsp_mcp.adapters import Install, adapter_names, load_adapter
 from lsp_mcp.cli.help import console
 from lsp_mcp.dap.adapter import debugger_names, load_debugger
+from lsp_mcp.door.lock import lock_file
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError, unknown
 from lsp_mcp.programs import Installable, find_command, installed_folder, installed_program, version_words
 from lsp_mcp.wire.process import Child, run
@@ -39,6 +43,8 @@ _PATIENCE = 2.0  # seconds for an interrupted command to clean up
 _LAST_LINES = 12  # of what a failed command said
 _LINE_LENGTH = 500  # characters kept of each
 _NEWS = 5.0  # seconds for which a line that it prints is shown
+_INSTALLING = ".installing"  # ends the name of the folder of a running installation, which has these files:
+_LOCK, _NEW, _OLD = "lock", "new", "old"
 
 Show = Callable[[str], None]
 """Called with each line that the command prints."""
@@ -143,12 +149,12 @@ async def _install(adapter: Installable, how: Install, folder: Path) -> Installe
     begun = time.monotonic()
     _stop_when_told()
     with _workshop(folder) as workshop:
-        command = [_fill(word, how, workshop) for word in how.command]
-        env = {key: _fill(value, how, workshop) for key, value in how.env.items()}
+        command = [_fill(word, how, workshop / _NEW) for word in how.command]
+        env = {key: _fill(value, how, workshop / _NEW) for key, value in how.env.items()}
         _check_program(adapter, command[0])
         with _showing(f"{adapter.name} {how.version}", command) as show:
-            await _run(adapter, command, env, workshop, show)
-            await _try(adapter, workshop)
+            await _run(adapter, command, env, workshop / _NEW, show)
+            await _try(adapter, workshop / _NEW)
         _swap(workshop, folder)
     program = installed_program(adapter, folder)
     assert program
@@ -235,14 +241,14 @@ async def _try(adapter: Installable, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _workshop(folder: Path) -> Any:
-    """A new folder next to `folder`, removed at the end if it still exists."""
+def _workshop(folder: Path) -> Iterator[Path]:
+    """A new folder next to `folder` for one installation: its process locks it, and removes it at the end."""
     servers = folder.parent
-    workshop = servers / f".{folder.name}.{os.getpid()}"
     try:
         servers.mkdir(parents=True, exist_ok=True)
-        _tidy(servers)
-        workshop.mkdir()
+        for one in servers.glob(f".*{_INSTALLING}"):
+            _tidy(one)
+        workshop, lock = _new_workshop(folder)
     except OSError as error:
         raise ConfigError(
             f"{servers} cannot be written: {error.strerror}; name another folder with the variable LSP_MCP_SERVERS"
@@ -250,31 +256,47 @@ def _workshop(folder: Path) -> Any:
     try:
         yield workshop
     finally:
-        shutil.rmtree(workshop, ignore_errors=True)
+        os.close(lock)
+        _tidy(workshop)
 
 
-def _tidy(servers: Path) -> None:
-    """Remove the leftovers of killed installations."""
-    import psutil
+def _new_workshop(folder: Path) -> tuple[Path, int]:
+    """The folder, and a descriptor that holds its lock. Raises OSError."""
+    while True:
+        # Not named by process id: those repeat, and a container that shares the folder has its own.
+        workshop = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{_INSTALLING}")
+        workshop.mkdir()
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):  # another process has taken it for a leftover
+            if lock := lock_file(str(workshop / _LOCK), fcntl.LOCK_EX | fcntl.LOCK_NB):
+                (workshop / _NEW).mkdir()
+                return workshop, lock
 
-    for path in servers.glob(".*.*"):
-        owner = path.name.rpartition(".")[2]
-        if owner.isdigit() and (int(owner) == os.getpid() or not psutil.pid_exists(int(owner))):
-            shutil.rmtree(path, ignore_errors=True)
+
+def _tidy(workshop: Path) -> None:
+    """Remove an installation's folder, unless it is running; what it was replacing is put back. Raises OSError."""
+    try:
+        lock = lock_file(str(workshop / _LOCK), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (FileNotFoundError, BlockingIOError):
+        return
+    if lock is None:
+        return
+    old = workshop / _OLD
+    folder = workshop.with_name(workshop.name[1:].removesuffix(_INSTALLING).rpartition(".")[0])
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(workshop, ignore_errors=True)
+    os.close(lock)
 
 
 def _swap(workshop: Path, folder: Path) -> None:
-    """Replace `folder` with `workshop`."""
-    old = folder.with_name(f"{workshop.name}.old.{os.getpid()}")
+    """Replace `folder` with what is in `workshop`."""
     try:
-        if folder.exists():
-            folder.rename(old)
-        workshop.rename(folder)
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(workshop / _OLD)
+        (workshop / _NEW).rename(folder)
     except OSError as error:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        raise UnavailableError(f"{folder} cannot be written: {error.strerror}; it is unchanged") from None
-    shutil.rmtree(old, ignore_errors=True)
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # else another process has just installed it, too
+            raise UnavailableError(f"{folder} cannot be written: {error.strerror}; it is unchanged") from None
 
 
 def _quoted(lines: Sequence[str] | deque[str]) -> str:

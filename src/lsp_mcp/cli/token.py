@@ -44,7 +44,7 @@ def _kept_token() -> str:
     file = private_folder(platformdirs.user_state_path("lsp-mcp")) / "token"
     tighten_file(file)
     if not file.exists():
-        draft = file.with_name(f".{file.name}.{os.getpid()}")
+        draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")  # containers that share it repeat process ids
         write_private(draft, f"{secrets.token_hex(_BYTES)}\n".encode())
         # Of two processes at the same time, the first wins.
         with contextlib.suppress(FileExistsError):

@@ -1,7 +1,8 @@
 """Undo unfinished edits, even after this process was killed: `Journal`, `take_back_unfinished`.
 
 Each step is recorded before it is done. The journal is a file in our cache, locked by its process: one without a lock
-belongs to a process that was killed, and the next process that edits or serves that root undoes its steps.
+belongs to a process that was killed, and the next process on this machine that edits or serves that root undoes its
+steps. Another container that shares the cache may have another checkout at the same path: it has its own journals.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.cache_folders import cache_folder
+from lsp_mcp.cache_folders import cache_folder, machine
 from lsp_mcp.private_files import open_private, private_folder
 
 log = logging.getLogger(__name__)
@@ -234,4 +235,5 @@ def _folder() -> Path:
 
 
 def _prefix(root: Path) -> str:
-    return f"{hashlib.blake2b(os.fsencode(root), digest_size=8).hexdigest()}-"
+    checkout = machine() + b"\0" + os.fsencode(root)
+    return f"{hashlib.blake2b(checkout, digest_size=8).hexdigest()}-"
