@@ -280,13 +280,22 @@ class Packages(Data, frozen=True):
     module_pattern: str  # in that file; the group `path` is the module's path
 
 
+class Follower(Data, frozen=True):
+    """Symbols named after a symbol {name}, such as examples: they are renamed with it."""
+
+    query: str  # the server's search for them
+    # Their names; the group `name` is that part, and `owner`, for members only, the name of the type that has {name}.
+    pattern: str
+    # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a
+    # group `package` is empty exactly if that type is in the same folder.
+    promoted: tuple[str, ...] = ()
+
+
 class Rename(Data, frozen=True):
     """What the server overlooks when it renames."""
 
     check: bool = False  # it misses uses and clashes, so its edits are compared with references and existing names
-    # Patterns of names derived from a symbol {name} (of {owner}, if it is a member); the group `name` is that part.
-    # Symbols with such names in the same folder are renamed too.
-    followers: tuple[str, ...] = ()
+    followers: tuple[Follower, ...] = ()
     known_by_name: dict[str, str] = {}  # a member's name and detail → what relies on that name, for people
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
@@ -368,6 +377,7 @@ class WordCheck(Data, frozen=True):
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = {}
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
+    own_parameter_pattern: str = ""  # all text from the name of a type to one of its parameters
     # Text directly before a member of the type `parameter`, a group, of which the server knows nothing where the text
     # has `type_parameter_pattern` with that name as {name}.
     dependent_pattern: str = ""

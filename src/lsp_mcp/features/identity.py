@@ -92,8 +92,11 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
         function = next((s for s in above if s.kind in _FUNCTIONS and s.extent), None)
         if len(spelled) == 1 and function and function.extent:
             return replace(whole, role="local", local=(path, function.extent))
-        if len(spelled) == 1 and (scope := await _parameter_scope(backend, path, point, outline)):
+        if len(spelled) == 1 and above and await _is_own_parameter(backend, path, point, above[-1]):
+            scope = above[-1].extent or above[-1].place.span
             return replace(whole, role="local", local=(path, scope))
+        if len(spelled) == 1 and (after := await _parameter_scope(backend, path, point, outline)):
+            return replace(whole, role="local", local=(path, after))
     return whole
 
 
@@ -127,6 +130,13 @@ async def is_parameter(backend: Backend, site: Site) -> bool:
         return False
     start = text.point_offset(point)
     return bool(re.search(pattern, text.content[max(0, start - _BEFORE) : start]))
+
+
+async def _is_own_parameter(backend: Backend, path: Path, point: Point, declared: Outlined) -> bool:
+    """Whether a type parameter of `declared`, whose name comes first, is declared at `point`."""
+    pattern, text = backend.adapter.word_check.own_parameter_pattern, await text_or_none(backend, path)
+    end = declared.place.span.end
+    return bool(pattern and text and end < point and re.fullmatch(pattern, text.slice(Span(end, point))))
 
 
 async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:

@@ -11,17 +11,22 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp.adapters import Follower as Follows
 from lsp_mcp.adapters import Rename, Tests
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
+from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Locator, Place, position_params
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point
+
+_MOST_TYPES = 100  # of one name
 
 
 class Renamed(Struct, frozen=True):
@@ -77,27 +82,46 @@ async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> l
 
 
 async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
-    """Symbols named after a symbol in its own folder, and their names when it becomes `new_name`.
+    """Symbols named after a symbol, and their names when it becomes `new_name`.
 
     Raises:
         RefusedError, UnavailableError: see `Backend.request`.
     """
     found: dict[Path, list[Follower]] = {}
     for rule in backend.adapter.rename.followers:
-        if ("{owner}" in rule) != bool(renamed.owner):
+        if ("(?P<owner>" in rule.pattern) != bool(renamed.owner):
             continue
-        old, new = (re.compile(_filled(rule, renamed.owner, name)) for name in (renamed.name, new_name))
+        old, new = (re.compile(_filled(rule.pattern, name)) for name in (renamed.name, new_name))
         locator = Locator(backend)
-        query = _filled(rule.partition("(?")[0], renamed.owner, "") + renamed.name
+        query = rule.query.replace("{name}", renamed.name)
         for item in await backend.request("workspace/symbol", {"query": query}) or []:
             word = str(item["name"]).rpartition(".")[2]
             if not (match := old.fullmatch(word)) or not (place := await locator.place(item["location"], word)):
                 continue
-            if place.path.parent != renamed.symbol.place.path.parent:
+            if not await _is_about(backend, rule, renamed, place.path.parent, match.groupdict().get("owner", "")):
                 continue
             wanted = word[: match.start("name")] + new_name + word[match.end("name") :]
             found.setdefault(place.path, []).append(Follower(place, wanted if new.fullmatch(wanted) else ""))
     return [follower for path in sorted(found) for follower in sorted(found[path], key=lambda one: one.place.span)]
+
+
+async def _is_about(backend: Backend, rule: Follows, renamed: Renamed, folder: Path, owner: str) -> bool:
+    """Whether `renamed` is what is called so in `folder`, as a member of its type `owner` if that is not ""."""
+    home = renamed.symbol.place.path.parent
+    if owner == renamed.owner:
+        return folder == home
+    types = (await workspace_symbols(backend, owner, _MOST_TYPES)).symbols
+    places = [one.place for one in types if is_named(one.name, owner) and one.place.path.parent == folder]
+    said = [
+        found.groupdict()
+        for hover in await hovers(backend, places)
+        for pattern in rule.promoted
+        for found in re.finditer(_filled(pattern, renamed.name), hover)
+    ]
+    return any(
+        one["owner"] == renamed.owner and ("package" not in one or bool(one["package"]) == (folder != home))
+        for one in said
+    )
 
 
 def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:
@@ -125,8 +149,8 @@ def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]
             yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
 
 
-def _filled(rule: str, owner: str, name: str) -> str:
-    return rule.replace("{owner}", re.escape(owner)).replace("{name}", re.escape(name))
+def _filled(pattern: str, name: str) -> str:
+    return pattern.replace("{name}", re.escape(name))
 
 
 def _with_owner(symbols: tuple[Symbol, ...], owner: Symbol | None = None) -> Iterator[tuple[Symbol, Symbol | None]]:
