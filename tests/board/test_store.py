@@ -24,6 +24,7 @@ from lsp_mcp.board import stages, tables, tasks, views
 from lsp_mcp.board.place import store_url as place
 from lsp_mcp.board.rescue import main
 from lsp_mcp.board.store import Store
+from lsp_mcp.door.lock import locked
 from lsp_mcp.errors import CallerError, ConfigError, UnavailableError
 from mcp_process import without_rights
 
@@ -289,6 +290,13 @@ def test_a_writer_that_is_in_the_way_too_long_is_said(file: Path, monkeypatch: p
         other.execute("ROLLBACK")
         store.write(lambda at: tasks.create(at, "x"))
     other.close()
+
+
+def test_a_process_that_hangs_in_its_turn_stops_no_other(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lsp_mcp.board.store._BUSY_TIMEOUT", 10)
+    with opened(f"sqlite:///{file}") as store, locked(f"{file}-turn"):
+        store.write(lambda at: tasks.create(at, "x"))
+        assert store.read(views.listed)[1] == 31
 
 
 @pytest.mark.parametrize("name", ["what? #1", "a%20b", "ein Käse", "a&b=c"])

@@ -6,15 +6,18 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from board.boards import World
+from board.child import child
 from board.postgres import PostgresServer
 from board.proxy import Proxy
-from lsp_mcp.board import claims, stages, talk, tasks, views
+from lsp_mcp.board import claims, stages, tables, talk, tasks, views
 from lsp_mcp.board.store import Store
 from lsp_mcp.errors import CallerError, UnavailableError
 
@@ -182,6 +185,21 @@ def test_a_postgresql_whose_disk_is_full_says_so_loses_nothing_and_goes_on_once_
         store._engine.dispose()
         kept.append(write(100_000))
         assert world.order() == kept
+
+
+def test_processes_that_write_to_sqlite_without_a_pause_take_turns(tmp_path: Any) -> None:
+    url, writers, each = f"sqlite:///{tmp_path / 'b' / 'board.sqlite3'}", 6, 40
+    with closing(Store(url)) as store:
+        World(store)
+        written, _ = child("write", url, str(each), *["0"] * writers).communicate("go\n", BOUND)
+        assert written.count("created") == writers * each
+        column = tables.changes.c
+        order = store.read(lambda at: [*at.connection.scalars(sa.select(column.who).order_by(column.seq))])
+    turns: dict[str, list[int]] = {}
+    for number, who in enumerate(order):
+        turns.setdefault(who, []).append(number)
+    assert len(turns) == writers
+    assert max(later - one for own in turns.values() for one, later in pairwise(own)) < 10 * writers
 
 
 def test_of_writes_that_sqlite_makes_safe_together_each_fails_or_is_stored_by_itself(tmp_path: Any) -> None:

@@ -50,7 +50,7 @@ def sqlite_engine(file: Path, busy_timeout: int) -> Engine:
     # prompt.
     private_folder(file.parent) if file.parent.name in OUR_FOLDERS else make_private_folder(file.parent)
     make_private_file(file)  # SQLite gives its other files the same rights
-    for suffix in ("-wal", "-shm", "-journal"):
+    for suffix in ("-wal", "-shm", "-journal", "-turn"):
         tighten_file(file.with_name(f"{file.name}{suffix}"))
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(file)),

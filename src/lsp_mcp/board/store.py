@@ -23,6 +23,7 @@ from lsp_mcp.board.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_
 from lsp_mcp.board.failures import Failures, code_of, words_of
 from lsp_mcp.board.migrating import SCHEMA, VERSION, migrate
 from lsp_mcp.board.transaction import PERSON, Actor, Transaction, Work, together
+from lsp_mcp.board.turn import turn
 from lsp_mcp.errors import ConfigError, UnavailableError
 
 __all__ = ["CHANNEL", "CONNECT", "OUR_FOLDERS", "PERSON", "Actor", "Store", "Transaction", "Work"]
@@ -127,9 +128,7 @@ class Store:
         while not write.is_done:
             with self._writing:
                 if not write.is_done:
-                    self._make_safe([self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))])
-                    # SQLite's own last write to its files precedes the moment when others see the commit.
-                    tell_followers(self.file, b"\n")
+                    self._write_waiting(self.file)
         return write.outcome()  # type: ignore[no-any-return]
 
     def check(self) -> None:
@@ -146,6 +145,13 @@ class Store:
         self._engine.dispose()
 
     # --- SQLite ------------------------------------------------------------------------------------
+
+    def _write_waiting(self, file: Path) -> None:
+        """Carry out the next ones that wait; all are finished afterwards."""
+        with turn(file, _BUSY_TIMEOUT / 1000):
+            self._make_safe([self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))])
+        # SQLite's own last write to its files precedes the moment when others see the commit.
+        tell_followers(file, b"\n")
 
     def _make_safe(self, writes: list[_Write]) -> None:
         """Carry out several in one transaction, each as a whole or not at all; all are finished afterwards."""

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import threading
 from collections.abc import Iterator
 
-_TIMEOUT = 10  # seconds for others to start a daemon, which takes them milliseconds
+_TIMEOUT = 10.0  # seconds for others: they hold a lock for milliseconds, as to start a daemon
 
 
 @contextlib.contextmanager
-def locked(path: str) -> Iterator[None]:
+def locked(path: str, timeout: float = _TIMEOUT) -> Iterator[None]:
     """Hold the lock `path`.
 
     Raises:
-        TimeoutError: another process holds the lock for 10 s.
+        TimeoutError: another process holds the lock for `timeout` seconds.
+        OSError: there are no locks at that place.
     """
     try:
         descriptor = lock_file(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         descriptor = None
     if descriptor is None:
-        descriptor = _Waiting(path).result()
+        descriptor = _Waiting(path).result(timeout)
     try:
         yield
     finally:
@@ -39,14 +41,14 @@ class _Waiting:
         self._found: int | OSError | None = None
         self._is_wanted = True
 
-    def result(self) -> int:
+    def result(self, timeout: float) -> int:
         """A descriptor that holds it. Raises the errors of `locked`, and those of the wait."""
         threading.Thread(target=self._wait, daemon=True).start()
         with self._changing:
-            self._changing.wait_for(lambda: self._found is not None, _TIMEOUT)
+            self._changing.wait_for(lambda: self._found is not None, timeout)
             found, self._is_wanted = self._found, False
         if found is None:
-            raise TimeoutError("another process has been starting a daemon for too long")
+            raise TimeoutError(errno.ETIMEDOUT, "another process holds this lock for too long", self._path)
         if isinstance(found, OSError):
             raise found
         return found
