@@ -86,7 +86,8 @@ class ImpactTools(AnchorToolset):
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
             backends.append(answered.target.backend)
-            gaps += [gap for gap in (*answered.gaps, *answered.value.gaps) if gap not in gaps]
+            shared = await self._overloads(answered.target, answered.value.uses)
+            gaps += [gap for gap in (*answered.gaps, *answered.value.gaps, *shared) if gap not in gaps]
         return self._report(
             call, found, backends, [*gaps, *notes], limit, with_code=include_code, of_diff=bool(changed)
         )
