@@ -62,3 +62,14 @@ def test_what_qualifies_a_member_of_a_partial_specialization_is_not_required_as_
     unit = read(tmp_path, "a.cpp", ["-std=c++17"], "c++", "")
     uses = {(use.place.character, use.optional) for use in unit.uses if use.place.line == 4 and use.target.line == 1}
     assert {(5, True), (14, False)} <= uses
+
+
+def test_a_declaration_of_a_header_is_read_with_the_flags_of_each_configuration(
+    tmp_path: Path, read: Callable[..., Any]
+) -> None:
+    (tmp_path / "a.h").write_text("static int f(int n) { CHECK(n) return 1; }\n", "utf-8")
+    (tmp_path / "a.c").write_text('#include "a.h"\n', "utf-8")
+    plain = read(tmp_path, "a.c", ["-DCHECK(n)="], "c", "")
+    checked = read(tmp_path, "a.c", ["-DCHECK(n)=if (!n) return 0;"], "c", "")
+    assert not plain.uses
+    assert {use.place.character for use in checked.uses} == {29}

@@ -83,16 +83,16 @@ _SEEN: dict[tuple[str, str, int, int, int], Unit] = {}  # in each process; a run
 
 def read(folder: Path, file: str, options: list[str], language: str, headers: str) -> Unit:
     """Parse `file` of the tree in `folder`; `headers` stands for the contents of all headers there."""
-    options = [f"-I{folder / one[2:]}" if one.startswith("-I") else one for one in options]
-    unit = Index.create().parse(str(folder / file), ["-x", language, *options])
-    return _Reader(unit, folder, file, headers).unit
+    there = [f"-I{folder / one[2:]}" if one.startswith("-I") else one for one in options]
+    unit = Index.create().parse(str(folder / file), ["-x", language, *there])
+    return _Reader(unit, folder, file, f"{headers} {options}").unit
 
 
 class _Reader:
     """Walks the part of the tree that is below the folder."""
 
-    def __init__(self, parsed: TranslationUnit, folder: Path, file: str, headers: str) -> None:
-        self._headers = headers
+    def __init__(self, parsed: TranslationUnit, folder: Path, file: str, read_as: str) -> None:
+        self._read_as = read_as  # what the content of a declaration in a header depends on
         self._folder = f"{folder}/"
         self._lines: dict[str, list[bytes]] = {}
         self._files: dict[str, str | None] = {}
@@ -113,10 +113,10 @@ class _Reader:
                 self._take(child, location.name)
 
     def _take(self, cursor: Cursor, path: str) -> None:
-        """The content of a top-level declaration, which is the same in each unit as long as no header changes."""
+        """The content of a top-level declaration, the same in each unit with these flags until a header changes."""
         extent = cursor.extent
         text = hash(b"".join(self._text(path)))
-        key = (self._headers, str(self._relative(path)), text, extent.start.offset, extent.end.offset)
+        key = (self._read_as, str(self._relative(path)), text, extent.start.offset, extent.end.offset)
         if key not in _SEEN:
             every = self.unit
             self.unit = Unit(every.file)

@@ -305,6 +305,7 @@ class Hierarchy(Data, frozen=True):
     """How to read inheritance from the text, for a server whose index loses it."""
 
     class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
+    parameters_pattern: str = ""  # before the name of a type: the `parameters` that its bases may be
     maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
     macro_use_pattern: str = ""  # a use of a `macro`, which may base a type on one of its `arguments`
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`

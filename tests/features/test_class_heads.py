@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.features.class_heads import Bases, ClassHeads
+from lsp_mcp.features.class_heads import Bases, ClassHeads, templates_around
 from lsp_mcp.text import Point, Text
 
 ADAPTER = load_adapter("clangd")
@@ -53,3 +53,24 @@ def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() ->
     assert said.about(["base"]) == Bases()
     assert said.about(["Base"]) == Bases(macros=frozenset({"MAKE"}))
     assert said.by_parameter == {"MAKE": frozenset({Point(2, 10)})}
+
+
+@pytest.mark.parametrize(
+    ("code", "mixins"),
+    [
+        ("template <class T> struct Mixin : T {};", {"Mixin"}),
+        ("template <typename K = int, typename... Ts>\nclass Mixin final : public A, public Ts... {};", {"Mixin"}),
+        ("template <template <class> class Of> struct Mixin : Of<int> {};", {"Mixin"}),
+        ("template <class T> struct Own : Base<T> {};", set()),
+        ("template <class T> struct Other {}; struct Own : T {};", set()),
+    ],
+)
+def test_a_template_is_a_mixin_if_its_own_parameter_is_a_base(code: str, mixins: set[str]) -> None:
+    assert ADAPTER.hierarchy
+    said = ClassHeads(ADAPTER.hierarchy).statements(Text(f"{code}\n"), ADAPTER.language_of(Path("a.cpp")))
+    assert said.mixins == mixins
+
+
+def test_the_templates_around_a_type_are_those_that_it_is_an_argument_of() -> None:
+    code = "A<int, const n::B<Type>*> a; C<Other> c; D<E<int>, Same> d; bool less = f < 2; Type t; F<Types> g;"
+    assert templates_around(code, ["Type", "Same"]) == {"A", "B", "D"}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from pathlib import Path
 
 from lsp_mcp.adapters import Hierarchy
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.class_heads import ClassHeads, Statements
+from lsp_mcp.features.class_heads import ClassHeads, Statements, templates_around
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Text
+from lsp_mcp.words.scopes import blanked
 
 _MOST_KEPT = 100_000  # statements of all files: some 20 MiB
 _KEPT: RememberedOf[Backend, Path, str, Statements] = RememberedOf(_MOST_KEPT)  # the stamp is the text
@@ -30,3 +32,7 @@ class BaseClauses:
             found = await asyncio.to_thread(self._heads.statements, text, self._backend.adapter.language_of(path))
             kept.put(path, text.content, found, len(found) + 1)
         return found
+
+    def templates_around(self, path: Path, text: Text, names: Collection[str]) -> set[str]:
+        """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""
+        return templates_around(blanked(text.content, self._backend.adapter.language_of(path)), names)

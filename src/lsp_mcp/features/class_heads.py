@@ -16,6 +16,9 @@ from lsp_mcp.words.scopes import blanked
 
 _CALL = re.compile(r"\s*\(")
 _INNERMOST = re.compile(r"<[^<>]*>")
+_PARAMETER = re.compile(r"(\w+)\s*(?:[,=]|\Z)")
+_BEFORE = 500  # characters in which the parameters of a template are
+_LONGEST = 100  # characters of a name
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)(?:\\\r?\n|[^\n])*", re.MULTILINE)
 
 
@@ -44,6 +47,7 @@ class Statements(Struct, frozen=True):
     macros: tuple[tuple[str, frozenset[str]], ...] = ()  # uses of macros, each with its arguments
     # Of types in the definition of a macro that have a parameter of it as a base, by the macro.
     by_parameter: dict[str, frozenset[Point]] = field(default_factory=dict)
+    mixins: frozenset[str] = frozenset()  # templates of types that have a parameter of it as a base
 
     def about(self, names: Collection[str]) -> Bases:
         """What is said about the type with one of these `names`."""
@@ -66,6 +70,7 @@ class ClassHeads:
         self._maker = re.compile(rules.maker_pattern) if rules.maker_pattern else None
         self._use = re.compile(rules.macro_use_pattern) if rules.macro_use_pattern else None
         self._aliases = list(map(re.compile, rules.alias_patterns))
+        self._parameters = re.compile(rules.parameters_pattern) if rules.parameters_pattern else None
 
     def statements(self, text: Text, language: Language | None) -> Statements:
         """All that `text` says; takes about a millisecond for 10 kB."""
@@ -77,11 +82,15 @@ class ClassHeads:
         bases: dict[Point, list[Base]] = {}
         macros = _Macros(code, language)
         by_parameter: dict[str, set[Point]] = {}
+        mixins: set[str] = set()
         for match in classes:
+            of_template = self._parameters_before(code, match.start("name"))
             macro, parameters = macros.at(match.start("name"))
             # What is before a condition and what is behind it may be bases in two builds.
             for start, end in _last_spans(parts[slice(*match.span("bases"))], match.start("bases")):
                 head, name = text.offset_point(match.start("name")), code[start:end]
+                if name in of_template:
+                    mixins.add(match["name"])
                 if name not in parameters:
                     bases.setdefault(head, []).append(Base(name, text.offset_point(start)))
                 # With a name that the use gives it the type is found there.
@@ -97,7 +106,13 @@ class ClassHeads:
                 if (arguments := _words(code, match) - macros.at(match.start())[1])
             ),
             {macro: frozenset(heads) for macro, heads in by_parameter.items()},
+            frozenset(mixins),
         )
+
+    def _parameters_before(self, code: str, name: int) -> frozenset[str]:
+        """The parameters of the template whose `name` begins there."""
+        found = self._parameters.search(code, max(0, name - _BEFORE), name) if self._parameters else None
+        return frozenset(_PARAMETER.findall(found["parameters"])) if found else frozenset()
 
     def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
         """The places in `text` where naming a type bases another on it, or gives it another name.
@@ -111,6 +126,22 @@ class ClassHeads:
         others = [span for one in made for span in _arguments(one)]
         others += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
         return [*found, *((text.offsets_span(*span), None) for span in others)]
+
+
+def templates_around(code: str, names: Collection[str]) -> set[str]:
+    """The words before the `<` that stands open before one of `names`: `Mixin` of `Mixin<const Type>`."""
+    found: set[str] = set()
+    for word in re.finditer(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b", code):
+        closed = 0
+        for at in range(word.start() - 1, max(0, word.start() - _BEFORE), -1):
+            if code[at] in ";{}":
+                break
+            closed += code[at] == ">"
+            if code[at] == "<" and closed:
+                closed -= 1
+            elif code[at] == "<" and (before := re.search(r"\w+\s*\Z", code[max(0, at - _LONGEST) : at])):
+                found.add(before[0].rstrip())
+    return found
 
 
 class _Macros:

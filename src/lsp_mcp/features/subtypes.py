@@ -52,6 +52,7 @@ class Subtypes:
         self.unread: dict[str, set[Path]] = {}
         self._unknown: dict[str, str] = {}  # words, and why more files may have them
         self._templates: dict[str, set[Path]] = {}  # by instance: files of templates based on the same template
+        self._mixins: dict[str, set[Path]] = {}  # by type: files of templates with a parameter as a base, used with it
         self._undecided: set[object] = set()  # types that may be below one that was asked about
         # The names of types that have a base by an alias, where the server has no type.
         self._unparsed: set[tuple[Path, Point]] = set()
@@ -64,13 +65,15 @@ class Subtypes:
         name = last_word(str(item["name"]).partition("<")[0])
         if not self._clauses or not name:
             return known
-        said = await self._bases_by_file(name, self._clauses)
+        names, said = await self._bases_by_file(name, self._clauses)
         made = await self._made(frozenset(macro for bases in said.values() for macro in bases.macros), self._clauses)
         shown = {item_place(one) for one in known}
         heads = {(path, point) for path, bases in said.items() for point in bases.heads}
         text_places = {place: await self._point(*place) for place in shown}
         missing = heads.difference(text_places.values())
         self._unparsed |= made.difference(text_places.values())
+        if mixing := await self._mixing(names, self._clauses):
+            self._mixins.setdefault(name, set()).update(mixing)
         doubtful = [one for one in known if self._backend.has_reread(uri_path(one["uri"]))]
         hiding = {
             path
@@ -127,6 +130,10 @@ class Subtypes:
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
             text = f"not searched: types based on {name} through another template, in {named}"
             gaps.append(Gap("not_searched", text, tuple(sorted(files))))
+        for name, files in sorted(self._mixins.items()):
+            named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
+            text = f"not searched: types based on {name} as the argument of a template, in {named}"
+            gaps.append(Gap("not_searched", text, tuple(sorted(files))))
         for path, point in sorted(self._unparsed):
             where = f"{path.relative_to(self._backend.root)} line {point.line}"
             text = f"not compiled, so not searched: {where}, where a type has a base"
@@ -151,8 +158,8 @@ class Subtypes:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _bases_by_file(self, name: str, clauses: BaseClauses) -> dict[Path, Bases]:
-        """The statements of each file about the type `name`, or an alias of it."""
+    async def _bases_by_file(self, name: str, clauses: BaseClauses) -> tuple[set[str], dict[Path, Bases]]:
+        """The type's names, `name` and its aliases, and the statements of each file about it."""
         names = {name}
         files = await self._scan(names, clauses)
         while aliases := {alias for bases in files.values() for alias in bases.aliases} - names:
@@ -161,7 +168,7 @@ class Subtypes:
                 self._unknown[name] = f"it has more than {_MOST_NAMES - 1} other names"
                 break
             files = await self._scan(names, clauses)
-        return files
+        return names, files
 
     async def _made(self, macros: frozenset[str], clauses: BaseClauses) -> set[tuple[Path, Point]]:
         """The names of the types that one of `macros` bases on what it is used with."""
@@ -170,6 +177,14 @@ class Subtypes:
             said = (await clauses.of(path, text)).by_parameter
             made |= {(path, head) for macro in macros & said.keys() for head in said[macro]}
         return made
+
+    async def _mixing(self, names: Collection[str], clauses: BaseClauses) -> set[Path]:
+        """The files of templates used with one of `names` that have a parameter as a base: `struct Mixin : T`."""
+        used: set[str] = set()
+        for path, text in await self._texts_with(names):
+            used |= await asyncio.to_thread(clauses.templates_around, path, text, names)
+        texts = await self._texts_with(used.difference(names))
+        return {path for path, text in texts if not (await clauses.of(path, text)).mixins.isdisjoint(used)}
 
     async def _scan(self, names: Collection[str], clauses: BaseClauses) -> dict[Path, Bases]:
         return {path: (await clauses.of(path, text)).about(names) for path, text in await self._texts_with(names)}
