@@ -362,6 +362,7 @@ class WordCheck(Data, frozen=True):
     alias_pattern: str = ""
     # Matches `alias_field` if only files that include the declaration can mean the symbol: there is no other one.
     internal_pattern: str = ""
+    shared_id_pattern: str = ""  # in `alias_field`: of a symbol whose identifier other symbols have, too
     # Field of a result with the symbol's name. If it differs from the word at the place, the server has misread the
     # code there, unless the word is a keyword that stands for a symbol (`standing_for`).
     name_field: str = ""

@@ -155,10 +155,11 @@ class Definitions:
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
         sites = frozenset([await self.site(one) for one in there])
-        internal = bool(rules.internal_pattern) and bool(
-            re.search(rules.internal_pattern, str(element.get(rules.alias_field) or ""))
-        )
-        return Symbol(sites, str(element.get(rules.id_field) or ""), name, internal, aliased)
+        named = str(element.get(rules.alias_field) or "")
+        internal = bool(rules.internal_pattern) and bool(re.search(rules.internal_pattern, named))
+        is_shared = bool(rules.shared_id_pattern) and bool(re.search(rules.shared_id_pattern, named))
+        id_ = "" if is_shared else str(element.get(rules.id_field) or "")
+        return Symbol(sites, id_, name, internal, aliased)
 
     async def site(self, location: Json) -> Site:
         """The start of a `Location`, in the text that the server has."""
