@@ -65,6 +65,7 @@ class Requirement(Data, frozen=True):
 
     command: tuple[str, ...]  # prints its version
     get: str  # how to install it
+    trial_command: tuple[str, ...] = ()  # run in the workspace root, fails with the reason why the program cannot work
 
 
 class Workspace(Data, frozen=True):

@@ -57,6 +57,19 @@ def test_a_missing_program_that_the_server_needs_comes_with_how_to_get_it(
     assert f"go (for gopls) is missing. To fix it:\n  {GOPLS.requires[0].get}\n" in result.stdout
 
 
+def test_a_program_that_prints_its_version_but_cannot_work_here_is_broken_and_says_why(
+    project: Path, programs: Programs, run: Run
+) -> None:
+    programs("gopls", f"echo v{PINNED}")
+    said = "build cache is required, but could not be located"
+    programs("go", f'[ "$1" = version ] && echo go1.27.1 || {{ pwd >&2; echo "{said}" >&2; exit 1; }}')
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    go = checks(result)["go (for gopls)"]
+    assert (go["state"], go["version"], go["get"]) == ("broken", "1.27.1", "")
+    assert go["note"] == f"exit status 1: {project}"
+
+
 @pytest.mark.parametrize(
     ("script", "note"),
     [

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import anyio
 import httpx2
 import psutil
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.requests import ClientDisconnect
 
 from asking import skip_without
 from fakes.bounded import bounded
+from lsp_mcp.server.http import _is_news
 from mcp_process import BOUND, GO_ENV, MODES, PROGRAM, Mode
 from shared_daemon import REFERENCES, SOURCES, Desk, ask
 
@@ -131,3 +135,23 @@ def test_flags_that_mean_nothing_are_told_on_http_as_without_a_daemon(desk: Desk
     shared, alone = desk.run(*words), desk.run(*words, "--no-shared")
     assert (shared.returncode, shared.stderr) == (alone.returncode, alone.stderr)
     assert shared.returncode
+
+
+@pytest.mark.parametrize(
+    ("error", "is_logged"),
+    [
+        (ClientDisconnect(), False),
+        (ExceptionGroup("of a task group", [anyio.ClosedResourceError()]), False),
+        (ExceptionGroup("of a task group", [ExceptionGroup("inside", [anyio.BrokenResourceError()])]), False),
+        (ExceptionGroup("of a task group", [anyio.ClosedResourceError(), KeyError("a defect")]), True),
+        (KeyError("a defect"), True),
+        (None, True),
+    ],
+    ids=repr,
+)
+def test_a_client_that_leaves_during_its_request_is_not_an_error_of_the_server(
+    error: Exception | None, *, is_logged: bool
+) -> None:
+    caught = (type(error), error, None) if error else None
+    record = logging.LogRecord("mcp.server.streamable_http", logging.ERROR, "", 0, "SSE response error", (), caught)
+    assert _is_news(record) == is_logged

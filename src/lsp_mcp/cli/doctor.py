@@ -35,6 +35,7 @@ from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 
 _TIMEOUT = 5.0  # seconds for a program to print its version
+_TRIAL_TIMEOUT = 30.0  # seconds for a program to do what a server will ask of it
 _INOTIFY = Path("/proc/sys/fs/inotify")
 _INOTIFY_LOW = {"max_user_watches": 65_536, "max_user_instances": 128}  # less is too little for a large workspace
 _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
@@ -99,7 +100,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
     wanted = [adapter.name for adapter in chosen or fitting]
     adapters = chosen or [load_adapter(name) for name in adapter_names()]
     per_server = await asyncio.gather(
-        *(_server(adapter, flags.paths.get(adapter.name), adapter.name in wanted) for adapter in adapters)
+        *(_server(adapter, flags.paths.get(adapter.name), root, adapter.name in wanted) for adapter in adapters)
     )
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
         # No particular server was requested, but without any server this program is of no use.
@@ -115,7 +116,7 @@ async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) 
     """The debugger, and the programs that it needs."""
     get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
     note = "not tested with lsp-mcp" if adapter.untested else ""
-    needs = [await _requirement(adapter, need, needed) for need in adapter.requires]
+    needs = [await _requirement(adapter, need, Path.cwd(), needed=needed) for need in adapter.requires]
     try:
         program = found_program(adapter, flags.workspace().root)
     except MissingProgramError as error:
@@ -247,10 +248,12 @@ def _marker(adapter: Adapter, root: Path) -> str:
     return ""
 
 
-async def _server(adapter: Adapter, path: str | None, needed: bool) -> list[Check]:
+async def _server(adapter: Adapter, path: str | None, root: Check, needed: bool) -> list[Check]:
     """The server, and the programs that it needs."""
+    place = Path(root.path) if root.state == "ok" else Path.cwd()
     return await asyncio.gather(
-        _program(adapter, path, needed), *(_requirement(adapter, need, needed) for need in adapter.requires)
+        _program(adapter, path, needed),
+        *(_requirement(adapter, need, place, needed=needed) for need in adapter.requires),
     )
 
 
@@ -273,7 +276,7 @@ async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
     return Check(adapter.name, "ok", needed, version, program, note)
 
 
-async def _requirement(adapter: Installable, need: Requirement, needed: bool) -> Check:
+async def _requirement(adapter: Installable, need: Requirement, place: Path, *, needed: bool) -> Check:
     name = f"{need.command[0]} (for {adapter.name})"
     program = shutil.which(need.command[0])
     if program is None:
@@ -281,20 +284,29 @@ async def _requirement(adapter: Installable, need: Requirement, needed: bool) ->
     version, problem = await _version((program, *need.command[1:]))
     if problem:
         return Check(name, "broken", needed, path=program, note=problem, get=need.get)
-    return Check(name, "ok", needed, version, program)
+    # What is wrong with its settings or the project is its own to say; another program would not help.
+    _, problem = await _output(need.trial_command, place, _TRIAL_TIMEOUT) if needed and need.trial_command else ("", "")
+    return Check(name, "broken" if problem else "ok", needed, version, program, problem)
 
 
 async def _version(command: Sequence[str]) -> tuple[str, str]:
     """The version that `command` prints, or the problem with it."""
+    output, problem = await _output(command, Path.cwd(), _TIMEOUT)
+    found = _VERSION.search(output)
+    return (found[0], "") if found else ("", problem or f"it prints no version{_first(output)}")
+
+
+async def _output(command: Sequence[str], place: Path, timeout: float) -> tuple[str, str]:
+    """What `command` prints if it succeeds, or the problem with it."""
     try:
-        status, output = await run(command, cwd=Path.cwd(), timeout=_TIMEOUT)
+        status, output = await run(command, cwd=place, timeout=timeout)
     except LspMcpError as error:
         return "", str(error)
-    first = f": {output.split(chr(10))[0][:200]}" if output else ""
-    if status:
-        return "", f"exit status {status}{first}"
-    found = _VERSION.search(output)
-    return (found[0], "") if found else ("", f"it prints no version{first}")
+    return ("", f"exit status {status}{_first(output)}") if status else (output, "")
+
+
+def _first(output: str) -> str:
+    return f": {output.partition(chr(10))[0][:200]}" if output else ""
 
 
 def _inotify() -> list[Check]:

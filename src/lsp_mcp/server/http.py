@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
@@ -32,8 +33,9 @@ HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
 _OPEN = ("/health",)  # served without a token
 _MOST_FRAME = 16 * MOST_FRAME  # a message that is slightly too long still gets an answer; this limit protects memory
-# Loggers of the SDK (2.3), which reports a client that leaves before its request is complete as a server error.
+# Loggers of the SDK (2.3), which reports a client that leaves during its request as an error of the server.
 _HEARING_DISCONNECTS = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "mcp.server.sse")
+_LEAVING = (ClientDisconnect, anyio.ClosedResourceError, anyio.BrokenResourceError)
 _GRACE = 1  # seconds for answers under way when it ends
 
 
@@ -137,10 +139,11 @@ def no_token() -> Response:
 
 def _is_news(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, ClientDisconnect):
-        log.debug("a client went before its request was whole")
-        return False
-    return True
+    others = error.split(_LEAVING)[1] if isinstance(error, BaseExceptionGroup) else error
+    if error is None or (others and not isinstance(others, _LEAVING)):
+        return True
+    log.debug("a client left during its request")
+    return False
 
 
 class _Authorized:
