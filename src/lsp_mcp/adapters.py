@@ -98,6 +98,15 @@ class Visibility(Data, frozen=True):
     capital_mark: str = ""  # precedes a capital letter in such a folder name
 
 
+class Companion(Data, frozen=True):
+    """A document in the workspace root that exists only for the server, opened before one that needs it."""
+
+    file: str  # its name, with a {number} and the {suffix} of the other document
+    language: str  # its language identifier
+    suffix_pattern: str  # the part of the other's name, without its extension, that is the suffix
+    line_pattern: str  # each line of the other's text that it has, too; without these and a suffix, none is needed
+
+
 class Join(Data, frozen=True):
     """How to join separate projects for the server alone: a private file outside the workspace, named by a variable."""
 
@@ -112,6 +121,7 @@ class Join(Data, frozen=True):
     lock_files: tuple[str, ...] = ()  # files beside the marker that pin a project's dependencies
     decided_by: dict[str, str] = {}  # environment variables whose value, if it matches the pattern, rules joining out
     decided_by_files: tuple[str, ...] = ()  # files or folders of a project that rule joining out
+    companion: Companion | None = None  # what documents need while projects are joined by the variable
 
 
 class Projects(Data, frozen=True):

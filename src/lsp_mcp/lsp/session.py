@@ -30,6 +30,7 @@ from lsp_mcp.lsp.editor.held import HeldDocuments
 from lsp_mcp.lsp.editor.host import Host
 from lsp_mcp.lsp.editor.launcher import HostLauncher
 from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.life.companions import Companions
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
@@ -94,7 +95,13 @@ class Session:
         self._projects = WorkspaceProjects(adapter, workspace, feed, options.env, may_join=host is None)
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
-        self._documents = Documents(adapter, self._files, self._notify, held)
+        join = adapter.projects.join if adapter.projects and not host else None
+        companions = (
+            Companions(join.companion, workspace.root, self._notify, lambda: self._projects.are_joined_by_variable)
+            if join and join.companion
+            else None
+        )
+        self._documents = Documents(adapter, self._files, self._notify, held, companions)
         self.words = WorkspaceWords(
             adapter,
             workspace.root,

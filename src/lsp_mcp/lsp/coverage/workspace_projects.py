@@ -141,6 +141,11 @@ class WorkspaceProjects:
         """Variables for programs that read the projects, including the server."""
         return {**self._program_env, **(self._join.env if self._join else {})}
 
+    @property
+    def are_joined_by_variable(self) -> bool:
+        """Whether a variable, ours or the user's, names a file that joins them."""
+        return bool(self._join and (self._join.env or self._join.by_user()))
+
     def begin(self) -> None:
         """Prepare the gaps of the first answer in the background, while the server loads."""
         if self._excluded and not self._warming:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import PathError
+from lsp_mcp.lsp.life.companions import Companions
 from lsp_mcp.lsp.life.editor_versions import EditorVersions
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
@@ -64,8 +65,16 @@ class Documents:
     adapter requires it, one is closed only after the server has read its latest text.
     """
 
-    def __init__(self, adapter: Adapter, files: Texts, notify: Notify, holder: Holder | None = None) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        files: Texts,
+        notify: Notify,
+        holder: Holder | None = None,
+        companions: Companions | None = None,
+    ) -> None:
         self._adapter = adapter
+        self._companions = companions
         self._rules = adapter.documents
         self._files = files
         self._notify = notify
@@ -312,6 +321,8 @@ class Documents:
     def reopen_all(self) -> None:
         """Open everything again for a restarted server, except documents that can no longer be read."""
         self._editor_versions.clear()
+        if self._companions:
+            self._companions.forget()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
             if document.passing:
@@ -347,6 +358,8 @@ class Documents:
                 f"{path.name} is not a file that {self._adapter.name} answers for "
                 f"({', '.join(self._adapter.extensions)})"
             )
+        if self._companions:
+            self._companions.open_for(path, text)
         document = Document(text, next(self._versions), Signature.of(path))
         self._open[path] = document
         item = {"uri": path_uri(path), "languageId": language.id, "version": document.version, "text": text.content}
