@@ -10,6 +10,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import LspMcpError, SilentError
+from lsp_mcp.features import unused
 from lsp_mcp.wire.peer import Peer
 
 skip_without("clangd")
@@ -103,6 +104,24 @@ def test_a_symbol_without_an_answer_about_it_is_not_called_unused_but_named(
         assert _files(answer, "unused") == _files(whole, "unused") - {"one.cpp"}
         assert "clangd did not answer about one.cpp: not in time; ask again" in answer["status"]
         assert ("not judged" in answer["status"]) == (method == "textDocument/references"), answer["status"]
+
+    asking("clangd", tmp_path, question)
+
+
+def test_symbols_for_which_there_is_no_time_are_counted_and_not_called_unused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _written(tmp_path)
+
+    async def question(ask: Ask) -> None:
+        whole = await ask("find_impact", unused=True, path=".")
+        assert "lost" in json.dumps(whole["unused"])
+        monkeypatch.setattr(unused, "within", lambda _: 0.0)  # the call's time is over
+        answer = await ask("find_impact", unused=True, path=".")
+        assert answer["message"].startswith("0 unused symbols of 0 in the workspace.")
+        said = "capped at 0 of 3 symbols for lack of time; pass a smaller path, or raise --request-timeout"
+        assert said in answer["status"]
+        assert "unused" not in answer
 
     asking("clangd", tmp_path, question)
 

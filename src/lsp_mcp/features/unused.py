@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -22,9 +24,10 @@ from lsp_mcp.features.scope import declaration_places, definition_places
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.gaps import hiding
 from lsp_mcp.text import Point
-from lsp_mcp.waiting import dispensable, phase
+from lsp_mcp.waiting import dispensable, phase, within
 
 _AT_ONCE = 8  # symbols asked about
+_SHARE = 0.8  # of the rest of the call's time for asking; what is known by then is the answer
 _MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
@@ -33,10 +36,10 @@ class Unused(Struct):
     """`unused` symbols have no use, `in_headers` neither, but other code may use those, which a header declares;
     `by_tests` only uses in tests. All are in the order of the files.
 
-    `checked` is the number of symbols checked, `left_out` the number of others; `exported` ones may be used by other
-    code, and `implicit` ones by the language itself: neither is judged. The server gave no answer about `unanswered`
-    ones, refused one about `refused` ones, by its reason, and `doubted` ones may be used in the files `doubts`.
-    `unread` files have no outline.
+    `checked` is the number of symbols checked, `left_out` the number of others, and for `late` ones there was no time;
+    `exported` ones may be used by other code, and `implicit` ones by the language itself: neither is judged. The server
+    gave no answer about `unanswered` ones, refused one about `refused` ones, by its reason, and `doubted` ones may be
+    used in the files `doubts`. `unread` files have no outline.
     """
 
     unused: list[Container] = field(default_factory=list)
@@ -44,6 +47,7 @@ class Unused(Struct):
     by_tests: list[Container] = field(default_factory=list)
     checked: int = 0
     left_out: int = 0
+    late: int = 0
     exported: int = 0
     implicit: int = 0
     unanswered: list[Container] = field(default_factory=list)
@@ -97,11 +101,15 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
             finally:
                 done += 1
 
-    with phase(lambda: f"{done} of {len(checked)} symbols asked about"):
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(verdict(one)) for one in checked]
+    tasks: list[asyncio.Task[_Verdict | RefusedError | SilentError]] = []
+    with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
+        async with asyncio.timeout(_SHARE * within(math.inf)), asyncio.TaskGroup() as group:
+            tasks += [group.create_task(verdict(one)) for one in checked]
     tests = backend.adapter.tests.file_pattern
     for one, task in zip(checked, tasks, strict=True):
+        if task.cancelled():
+            result.late += 1
+            continue
         found = task.result()
         if isinstance(found, SilentError):
             result.unanswered.append(one)
@@ -117,7 +125,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
         elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
             result.by_tests.append(one)
     refused = sum(map(len, result.refused.values()))
-    result.checked = len(checked) - len(result.unanswered) - refused - len(result.doubted)
+    result.checked = len(checked) - result.late - len(result.unanswered) - refused - len(result.doubted)
     return result
 
 

@@ -197,10 +197,11 @@ class ImpactTools(AnchorToolset):
             exported += result.exported
             implicit += result.implicit
             gaps += answered.gaps
-            if result.left_out:
+            if skipped := result.left_out + result.late:
                 refused = sum(map(len, result.refused.values()))
                 most = result.checked + len(result.unanswered) + refused + len(result.doubted)
-                text = f"capped at {most:,} of {most + result.left_out:,} symbols; pass a smaller path"
+                why, more = (" for lack of time", ", or raise --request-timeout") if result.late else ("", "")
+                text = f"capped at {most:,} of {most + skipped:,} symbols{why}; pass a smaller path{more}"
                 gaps.append(Gap("capped", text))
             gaps += self._not_judged(backend, result)
         self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests))
