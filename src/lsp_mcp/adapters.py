@@ -197,6 +197,9 @@ class Changes(Data, frozen=True):
     load_request: str = ""  # sent about each such file: makes the server load the file's package
     load_command_field: str = ""  # if that is a command: the field of its argument with the file's URI
     load_most: int = 0  # if more files than this change at once, everything is reloaded
+    # Pattern of its error for a file that the server has read before it was told of it, and so has overlooked. The file
+    # is shown empty, then with its text, and the request is repeated.
+    overlooked_refusal: str = ""
     settle_request: str = ""  # sent afterwards: makes the server load the packages that depend on those
     settle_params: dict[str, Any] = {}
     goes_by_mtime: bool = False  # the server misses a change to a closed file that keeps its modification time
@@ -564,7 +567,7 @@ def shipped_adapters() -> tuple[Adapter, ...]:
 
 # The keys of what is a pattern for Python's `re`.
 _PATTERN_KEYS = re.compile(
-    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|left_out_refusal$"
+    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|(?:left_out|overlooked)_refusal$"
     r"|(?:check|import)_problem$|harmless_errors$|longer_names\.|invented\.|decided_by\."
 )
 

@@ -12,6 +12,7 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.uris import path_uri
 from nvim.neovims import neovim, skip_without_nvim
 from nvim.truth_helpers import GO, C, Desk, Kind, beside, desk, kinds, of, soon, write
 
@@ -519,6 +520,27 @@ async def test_a_file_that_is_deleted_under_its_buffer_is_gone_and_comes_back(
         await all_say(at, kind, everything(kind))
         await at.nv.lua("vim.api.nvim_buf_call(vim.fn.bufnr(...), function() vim.cmd('write!') end)", user)
         await all_say(at, kind, everything(kind, kind.uses(user, 1, above=1)))
+
+
+@bounded
+async def test_a_file_that_comes_back_and_is_read_by_its_server_before_it_is_announced_is_searched(
+    tmp_path: Path,
+) -> None:
+    GO.write(tmp_path, use=2)
+    early = (
+        "local client, uri = vim.lsp.get_clients()[1], ... "
+        "client:request_sync('textDocument/documentSymbol', { textDocument = { uri = uri } }, 20000)"
+    )
+    async with desk(tmp_path, "use.go", ui=True) as at:
+        await all_say(at, GO, everything(GO, GO.uses("use.go", 2)))
+        for count in (3, 1):
+            (tmp_path / "use.go").unlink()
+            await all_say(at, GO, everything(GO))
+            write(tmp_path / "use.go", GO.using("use", count))
+            await at.nv.lua(early, path_uri(tmp_path / "use.go"))
+            await all_say(at, GO, everything(GO, GO.uses("use.go", count)))
+            assert not await at.modified("use.go")
+            assert await at.buffer_text("use.go") == GO.using("use", count)
 
 
 @kinds

@@ -141,7 +141,9 @@ class Session:
                 adapter, self._build, self._documents, self._lifetime, known, timeout, options.ready_timeout * _UNBUILT
             )
             if self._build
-            else PackageRequests(adapter, workspace, self._documents, self._lifetime, known, timeout)
+            else PackageRequests(
+                adapter, workspace, self._documents, self._lifetime, known, timeout, loads=self._projects.loads
+            )
         )
         self._freshness = Freshness(
             adapter,

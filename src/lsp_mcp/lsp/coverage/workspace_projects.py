@@ -445,6 +445,13 @@ class WorkspaceProjects:
         project = self._projects().of(path) if self._rules else None
         return project is not None and str(path) in await self._excluded_files(project)
 
+    async def loads(self, path: Path) -> bool:
+        """Whether the server should have loaded `path`: it is in a folder that it loads, and the build includes it."""
+        project = self._projects().of(path) if self._rules else None
+        if project is None or path.parent not in (await self._source_folders()).get(project.folder, ()):
+            return False
+        return not await self._is_excluded(path)
+
     def _kept(self) -> KeptExcluded | None:
         rules = self._rules
         if rules is None or not rules.excluded_settings_command:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
 from lsp_mcp.lsp.reloading.shown_documents import look_at_documents
+from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
 from lsp_mcp.workspace import Workspace
@@ -32,6 +34,9 @@ _TRIES = 4  # of a request that the server asks to repeat
 
 class PackageRequests:
     """Sends a request about each changed file, so that the server loads its package. See `Reloading`.
+
+    `loads` tells whether the server should have loaded a file. One that it should have, and has overlooked, is shown
+    to it with another text, once until it is deleted.
 
     For more files than `load_most` the workspace folder is removed and added again. Up to that, files are checked for
     syntax errors at once, or after a check before the next question that such errors matter to; for others the
@@ -46,6 +51,8 @@ class PackageRequests:
         lifetime: Lifetime,
         known: Known,
         timeout: float,
+        *,
+        loads: Callable[[Path], Awaitable[bool]],
     ) -> None:
         self._adapter = adapter
         self._workspace = workspace
@@ -53,6 +60,8 @@ class PackageRequests:
         self._lifetime = lifetime
         self._known = known
         self._timeout = timeout
+        self._loads = loads
+        self._shown: set[Path] = set()  # files that were shown because the server had overlooked them
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and its first error
         self._unparsed: set[Path] = set()  # files that changed before a check, which does not need that
         self._mistrusted: set[Path] = set()  # files for which the server may have an old text
@@ -60,6 +69,7 @@ class PackageRequests:
 
     def started(self) -> None:
         """A new server reads all packages itself."""
+        self._shown.clear()
 
     async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
         """See `Reloading.load`: only files for which it may have an old text are new to the server."""
@@ -67,6 +77,7 @@ class PackageRequests:
         touched = [path for path in changed if self._adapter.language_of(path)]
         sources = sorted(path for path in touched if path.is_file() and self._workspace.holds(path))
         self._handed_over.difference_update(changed)
+        self._shown.difference_update({*changed}.difference(sources))
         if rules.goes_by_mtime:
             self._mistrusted.update(path for path in sources if is_backdated(path))
         handed_over = await self._hand_over(self._mistrusted)
@@ -189,16 +200,38 @@ class PackageRequests:
 
     async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
         """Load the packages of `paths`, then dependents of those and of deleted files."""
-        uris = map(path_uri, paths)
-        if field := rules.load_command_field:
-            commands = ({"command": rules.load_request, "arguments": [{field: uri}]} for uri in uris)
-            await self._ask(connection, "workspace/executeCommand", commands)
-        else:
-            await self._ask(connection, rules.load_request, ({"textDocument": {"uri": uri}} for uri in uris))
+        overlooked = [
+            path for path in await self._request_packages(paths, connection, rules) if await self._loads(path)
+        ]
+        if overlooked:
+            log.info("%s has overlooked %s", self._adapter.name, overlooked)
+            self._shown.update(overlooked)
+            for path in overlooked:
+                self._documents.show(path, Text(""))
+            self._documents.show_present()
+            await self._request_packages(overlooked, connection, rules)
         if rules.settle_request:
             await self._ask(connection, rules.settle_request, [rules.settle_params])
 
-    async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> None:
+    async def _request_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> list[Path]:
+        """Send the request about each of `paths`; returns those that the server may have overlooked."""
+        paths = list(paths)
+        uris = map(path_uri, paths)
+        if field := rules.load_command_field:
+            commands = ({"command": rules.load_request, "arguments": [{field: uri}]} for uri in uris)
+            refusals = await self._ask(connection, "workspace/executeCommand", commands)
+        else:
+            documents = ({"textDocument": {"uri": uri}} for uri in uris)
+            refusals = await self._ask(connection, rules.load_request, documents)
+        pattern = rules.overlooked_refusal
+        refused = {
+            path for path, refusal in zip(paths, refusals, strict=True) if pattern and re.search(pattern, refusal)
+        }
+        return sorted(refused - self._shown)
+
+    async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> list[str]:
+        """Send the request with each of `params`; returns the error of each, empty if there was none."""
+        refusals: list[str] = []
         requests = (self._answer(connection, method, one) for one in params)
         for outcome in await asyncio.gather(*requests, return_exceptions=True):
             # A file that cannot be parsed or is gone again loads nothing; a dead server is restarted. After a missing
@@ -210,6 +243,8 @@ class PackageRequests:
                 log.debug("%s: %s: %s", self._adapter.name, method, outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
+            refusals.append(str(outcome) if isinstance(outcome, LspMcpError) else "")
+        return refusals
 
     async def _answer(self, connection: Connection, method: str, params: Json) -> Any:
         """The answer to one request, repeated while the server reports changes in between."""
