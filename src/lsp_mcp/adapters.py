@@ -57,6 +57,7 @@ class Language(Data, frozen=True):
     lead_pattern: str = ""  # part of a declaration that precedes the symbol's range; the match ends at the range
     blocks: Literal["braces", "indented"] = "braces"  # how a body is delimited: braces or indentation
     lexing: Lexing | None = None
+    kinds_spelled: bool = False  # `WordCheck.kind_pattern` matches before each use of what is declared like that
     generator_pattern: str = ""  # the beginning of a source that a generator will write again
 
 

@@ -69,6 +69,12 @@ async def explained_by_function(
         if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
             others.append(place)
             continue
+        if await _lacks_its_kind(backend, place, spelling, symbol):
+            others.append(place)
+            continue
+        if spelling == _Spelling() and await _is_in_its_template(backend, place, symbol):
+            theirs.append(place)
+            continue
         known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
         if len(known) != 1 and await _is_declared_there(backend, place, spelling, symbol):
             known = {False}
@@ -120,6 +126,27 @@ async def _is_of_parameter(
     operand = place.text.offset_point(max(0, start - _BEFORE) + found.start("operand"))
     declared = sites_of(await definitions.of((place.path, operand)))
     return bool(declared) and all([await is_parameter(backend, site) for site in declared])
+
+
+async def _lacks_its_kind(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
+    """Whether the word stands alone, in a language where the symbol's kind stands before each use: `struct S`."""
+    language = backend.adapter.language_of(place.path)
+    if spelling != _Spelling() or not language or not language.kinds_spelled:
+        return False
+    for path, point in symbol.sites:
+        text = await text_or_none(backend, path)
+        span = text.identifier_at(point) if text else None
+        if text and span and kind_before(text, span, backend.adapter.word_check):
+            return True
+    return False
+
+
+async def _is_in_its_template(backend: Backend, place: Place, symbol: Identity) -> bool:
+    """Whether the symbol is a parameter of the template around `place`, where no other may have its name."""
+    file, scope = symbol.local or (None, None)
+    if file != place.path or not scope or not scope.start <= place.span.start < scope.end:
+        return False
+    return any([await is_parameter(backend, site) for site in symbol.sites])
 
 
 async def _beside(
