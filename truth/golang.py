@@ -15,6 +15,8 @@ from graph import Graph, Symbol
 from language import Edit
 
 _SYSTEM = re.compile(r"_(windows|linux|darwin|unix|[a-z]+bsd|solaris|android|aix|plan9|js|wasm|amd64|arm64|386|arm)\b")
+# Results of packages, and packages without a file for this system.
+_NO_TROUBLE = r"(?:ok|\?|#|FAIL|PASS)(?!\w)|package \S+: build constraints exclude all Go files in "
 _LINKED = 5  # one in this many checks builds and links
 
 
@@ -88,7 +90,7 @@ def _errors(module: Path, changed: Sequence[str], folder: Path, *, links: bool) 
 def _said_by(folder: Path, *command: str) -> set[str]:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     lines = f"{done.stdout}\n{done.stderr}".splitlines() if done.returncode else []
-    return {line for line in lines if line.strip() and not re.match(r"(ok|\?|#|FAIL|PASS)(?!\w)", line)}
+    return {line for line in lines if line.strip() and not re.match(_NO_TROUBLE, line)}
 
 
 def _plain(file: str) -> bool:

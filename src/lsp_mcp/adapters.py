@@ -311,6 +311,8 @@ class Rename(Data, frozen=True):
 
     check: bool = False  # it misses uses and clashes, so its edits are compared with references and existing names
     followers: tuple[Follower, ...] = ()
+    # Refused at uses of the field that embeds a type, which are renamed with the type.
+    embedded_refusal: str = ""
     known_by_name: dict[str, str] = {}  # a member's name and detail → what relies on that name, for people
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
@@ -568,8 +570,8 @@ def shipped_adapters() -> tuple[Adapter, ...]:
 
 # The keys of what is a pattern for Python's `re`.
 _PATTERN_KEYS = re.compile(
-    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|(?:left_out|overlooked)_refusal$"
-    r"|(?:check|import)_problem$|harmless_errors$|longer_names\.|invented\.|decided_by\."
+    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|harmless_errors$|promoted"
+    r"|(?:left_out|overlooked|embedded)_refusal$|(?:check|import)_problem$|longer_names\.|invented\.|decided_by\."
 )
 
 

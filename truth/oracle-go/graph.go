@@ -199,9 +199,17 @@ func describe(object types.Object) (kind string, generic bool, related string) {
 	return "other", false, ""
 }
 
-// ownersOf are the package-level types of methods and fields, by object.
+// ownersOf are the package-level types of methods and fields, by object: of several types with the same fields,
+// as `type Key struct { Alt bool }` and `type Message Key`, the one that is declared around them.
 func ownersOf(pkg *types.Package) map[types.Object]string {
 	owners := map[types.Object]string{}
+	claim := func(owner, member types.Object) {
+		other := pkg.Scope().Lookup(owners[member])
+		isCloser := other == nil || other.Pos() > member.Pos() || owner.Pos() > other.Pos()
+		if isCloser && owner.Pos() < member.Pos() {
+			owners[member] = owner.Name()
+		}
+	}
 	for _, name := range pkg.Scope().Names() {
 		typeName, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 		if !ok || typeName.IsAlias() {
@@ -217,11 +225,11 @@ func ownersOf(pkg *types.Package) map[types.Object]string {
 		switch under := named.Underlying().(type) {
 		case *types.Struct:
 			for field := range under.Fields() {
-				owners[field] = name
+				claim(typeName, field)
 			}
 		case *types.Interface:
 			for method := range under.ExplicitMethods() {
-				owners[method] = name
+				claim(typeName, method)
 			}
 		}
 	}

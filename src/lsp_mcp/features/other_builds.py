@@ -17,8 +17,10 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.document_symbol import document_symbols
 from lsp_mcp.features.places import position_params
-from lsp_mcp.features.scope import outside_use
+from lsp_mcp.features.scope import definition_places, outside_use
+from lsp_mcp.features.symbols import flat
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
@@ -115,7 +117,7 @@ class _Search(Struct):
                 except RefusedError:
                     return False
                 seen.update(map(_key, places))
-                self._join(position, places)
+                await self._join(position, places)
         return True
 
     async def file(self, file: Path, name: str) -> bool:
@@ -142,7 +144,7 @@ class _Search(Struct):
                 is_whole = False
                 continue
             seen.update(map(_key, places))
-            if not self._join(position, places):
+            if not await self._join(position, places):
                 self.strangers.append((position, places))
             # An answer without the very place asked about shows that the server has not read the file.
             is_whole = is_whole and key in map(_key, places)
@@ -152,19 +154,35 @@ class _Search(Struct):
         params = {**position, "context": {"includeDeclaration": True}}
         return await self.backend.request("textDocument/references", params) or []
 
-    def _join(self, position: Json, places: list[Json]) -> bool:
-        """Add `places` if one of them is known, and with them all groups that share one of those."""
+    async def _join(self, position: Json, places: list[Json]) -> bool:
+        """Add `places` if they share one with those known, and with them all groups that share one of those."""
         keys = {_key(place): place for place in places}
-        if self.known.keys().isdisjoint(keys):
-            return False
         if keys.keys() <= self.known.keys():
             return True
+        if not await self._any_means_one([place for key, place in keys.items() if key in self.known]):
+            return False
         self.known.update(keys)
         self.other.locations += places
         self.other.positions.append(position)
         strangers, self.strangers = self.strangers, []
-        self.strangers = [(at, of) for at, of in strangers if not self._join(at, of)]
+        self.strangers = [(at, of) for at, of in strangers if not await self._join(at, of)]
         return True
+
+    async def _any_means_one(self, places: Iterable[Json]) -> bool:
+        """Whether one of `places` means only one symbol: where a type is embedded, a field has the same name."""
+        for place in places:
+            file, start = uri_path(place["uri"]), place["range"]["start"]
+            if not await self._is_embedded(file, start):
+                return True
+        return False
+
+    async def _is_embedded(self, file: Path, position: Json) -> bool:
+        """Whether a field is declared there whose definition is elsewhere: that of its type."""
+        point = (await self.backend.text(file)).position_point(position, self.backend.encoding)
+        outline = flat(await document_symbols(self.backend, file, opened=False))
+        if not any(one.kind == "field" and one.place.span.start == point for one in outline):
+            return False
+        return (file, point) not in await definition_places(self.backend, file, point)
 
 
 async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
@@ -179,12 +197,17 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
     if any("kind" in change for change in edit.get("documentChanges") or []):
         return OtherBuilds()  # files are moved: excluded files stay a gap
     other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
+    embedded = backend.adapter.rename.embedded_refusal
     for position in other.positions:
         try:
             more = await backend.request("textDocument/rename", {**position, "newName": new_name})
         except RefusedError as error:
             file = uri_path(position["textDocument"]["uri"])
-            raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
+            if not (embedded and re.search(embedded, str(error))):
+                raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
+            params = {**position, "context": {"includeDeclaration": True}}
+            places = await backend.request("textDocument/references", params) or []
+            more = {"changes": _changes(places, new_name)}
         add_edits(edit, more or {})
     changed = {_key(location) for location in edited(edit)}
     left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
@@ -215,6 +238,14 @@ def add_edits(edit: Json, more: Json) -> None:
             edit["changes"][document["uri"]] = changes
         else:
             edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
+
+
+def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:
+    """The changes of a `WorkspaceEdit` that put `new_name` at `places`."""
+    changes: dict[str, list[Json]] = {}
+    for place in places:
+        changes.setdefault(place["uri"], []).append({"range": place["range"], "newText": new_name})
+    return changes
 
 
 def _position(location: Json) -> Json:
