@@ -1,16 +1,21 @@
 """What clangd's index on disk says about a place: a file need not be opened for it, unless anything has changed."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from asking import Ask, asking, skip_without
-from lsp_mcp.backend import Report
+from asking import BOUND, Ask, asking, skip_without
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.backend import Indexed, Json, Report
+from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Text
+from lsp_mcp.workspace import Workspace
 
 skip_without("clangd")
 
@@ -84,19 +89,84 @@ def test_the_file_asked_about_is_compiled_while_the_index_loads(
     monkeypatch.setattr(Documents, "open", opening)
     monkeypatch.setattr(Readiness, "wait", waiting)
 
-    begin = Documents.open_to_read
+    begin = Documents.show_briefly
 
-    def beginning(self: Documents, path: Path, text: Text | None = None) -> int:
-        done.append(path.suffix)
-        return begin(self, path, text)
+    def beginning(self: Documents, path: Path) -> None:
+        begin(self, path)
+        done.append("open" if path in self else "closed")
 
-    monkeypatch.setattr(Documents, "open_to_read", beginning)
+    monkeypatch.setattr(Documents, "show_briefly", beginning)
 
     async def question(ask: Ask) -> None:
         await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
 
     asking("clangd", tmp_path, question)
-    assert done[:3] == [".c", "types.h", "wait"], "nor beside the standard library, which a C++ file would begin"
+    assert done[:3] == ["closed", "types.h", "wait"], "nor beside the standard library, which an open file would begin"
+
+
+def test_the_file_of_an_expected_call_is_compiled_before_that_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    write(root)
+    (tmp_path / "outside.h").touch()
+    opened: asyncio.Queue[str] = asyncio.Queue()
+    open_ = Documents.open
+
+    def opening(self: Documents, path: Path, *, pinned: bool = False) -> Text:
+        opened.put_nowait(path.name)
+        return open_(self, path, pinned=pinned)
+
+    monkeypatch.setattr(Documents, "open", opening)
+
+    async def expected() -> None:
+        sessions = Sessions(Workspace(root), [load_adapter("clangd")], {})
+        sessions.expect(["--format=compact", "notes.txt", "no.h", "../outside.h", "cpp://types.h#2:22", "other.cc"])
+        sessions.begin()
+        try:
+            async with asyncio.timeout(BOUND):
+                assert await opened.get() == "types.h"
+        finally:
+            await sessions.close()
+        assert opened.empty()
+
+    asyncio.run(expected())
+
+
+def test_the_text_is_read_for_the_comparison_while_the_server_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path)
+    prepared = asyncio.Event()
+    read: list[str] = []
+    prepare, request, of_index = WordCheck.prepare, Session.request, index_file.read
+
+    async def preparing(self: WordCheck, name: str) -> None:
+        await prepare(self, name)
+        prepared.set()
+
+    async def asked(self: Session, method: str, params: Json, *, timeout: float | None = None) -> object:
+        if method == "textDocument/references":
+            await prepared.wait()
+            read.append("answer")
+        return await request(self, method, params, timeout=timeout)
+
+    def reading(file: Path, version: int) -> Indexed | None:
+        read.append(file.name.split(".")[0])
+        return of_index(file, version)
+
+    monkeypatch.setattr(WordCheck, "prepare", preparing)
+    monkeypatch.setattr(Session, "request", asked)
+    monkeypatch.setattr(index_file, "read", reading)
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
+        assert {one["location"]["file"] for one in answer["references"]} == {"types.h", "same.cc", "using.cc"}
+        assert {"same", "using", "other", "types"} <= set(read[: read.index("answer")])
+        assert read[-1] == "answer", "nothing is read twice"
+
+    asking("clangd", tmp_path, question)
 
 
 def test_a_file_of_another_form_is_not_read(tmp_path: Path) -> None:

@@ -51,6 +51,25 @@ def test_the_first_questions_are_answered_before_the_daemon_serves_and_its_other
     daemon.close()
 
 
+def test_a_daemon_that_still_starts_is_told_which_files_a_call_may_name(
+    place: tuple[Desk, socket.socket, dict[str, Any]],
+) -> None:
+    desk, listening, _ = place
+    with desk.client() as client:
+        daemon = Played(listening)
+        daemon.heard()
+        arguments = {"symbol_anchor": "go://a.go#3:6", "format": "compact", "limit": 3}
+        client.send({**CALL, "params": {"name": "find_symbol_references_by_anchor", "arguments": arguments}})
+        beside = Played(listening)
+        assert beside.heard() == {"expect": ["go://a.go#3:6"]}
+        beside.close()
+        daemon.say({"serves": "1", "writing": []})
+        assert [daemon.heard().get("method") for _ in range(3)][-1] == "tools/call", "it still gets the call"
+        daemon.say({"jsonrpc": "2.0", "id": 5, "result": {"content": []}})
+        assert client.receive()["id"] == 5
+    daemon.close()
+
+
 def test_a_client_that_ends_while_its_daemon_starts_gets_an_answer_to_each_question(
     place: tuple[Desk, socket.socket, dict[str, Any]],
 ) -> None:

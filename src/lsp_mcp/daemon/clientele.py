@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from lsp_mcp.backend import Json
@@ -21,6 +21,10 @@ class Clientele:
     def begin(self) -> None:
         """Start everything that the first question would wait for."""
         self._running.begin()
+
+    def expect(self, arguments: Sequence[str]) -> None:
+        """A call with these arguments will come."""
+        self._running.code.expect(arguments)
 
     def met(self, door: Door) -> None:
         """This task now serves the client of `door`."""

@@ -65,7 +65,13 @@ class Session(Protocol):
 
 
 class Serving(Protocol):
-    """The services of a daemon for its clients."""
+    """The services of a daemon for its clients, from when it is `ready` on."""
+
+    def expect(self, arguments: Sequence[str]) -> None:
+        """A call with these arguments will come; it may be told before it is ready."""
+
+    async def ready(self) -> None:
+        """Return when all that serves clients is imported."""
 
     def met(self, door: Door) -> None:
         """This task now serves the client of `door`."""
@@ -181,6 +187,9 @@ class Clients:
             return
         async with asyncio.timeout(_HELLO_TIMEOUT):
             hello = json.loads(await reader.readline() or b"{}")
+        if "expect" in hello:
+            self._serving.expect(hello["expect"])
+            return
         if "tell" in hello:
             rested = hello["tell"] != "rest" or await self._serving.rest()
             await answer({**await asyncio.to_thread(self._about), **self._serving.about(), "rested": rested})
@@ -196,6 +205,8 @@ class Clients:
             return  # the door looks for another daemon
         self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
         door = Door.of(hello)
+        self._serving.expect(hello.get("call", ()))
+        await self._serving.ready()
         self._serving.met(door)
         if hello.get("batch") or hello.get("call"):
             with self.shells.call():

@@ -7,7 +7,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,9 @@ class NeovimClientele(Clientele):
     def begin(self) -> None:
         """See `Clientele.begin`; the first client gets what has begun."""
         self._spare = self._new()
+
+    def expect(self, arguments: Sequence[str]) -> None:
+        """See `Clientele.expect`; a Neovim's servers have begun already."""
 
     def met(self, door: Door) -> None:
         """See `Clientele.met`; Neovims are searched for as that client sees them."""

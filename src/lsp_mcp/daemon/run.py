@@ -91,7 +91,17 @@ class _Serving:
         self._resting = resting
         self._words = words
         self._turns = Turns()
+        self.imported = asyncio.Event()
         self._shell_tools: dict[tuple[str, ...], Here] = {}  # by the flags of calls
+
+    def expect(self, arguments: Sequence[str]) -> None:
+        """See `Serving.expect`; later, the call itself is as quick."""
+        if not self.imported.is_set():
+            self._clientele.expect(arguments)
+
+    async def ready(self) -> None:
+        """See `Serving.ready`."""
+        await self.imported.wait()
 
     def met(self, door: Door) -> None:
         """See `Serving.met`."""
@@ -195,17 +205,18 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     clientele = NeovimClientele(running) if running.neovims else Clientele(running)
     clientele.begin()
-    # The servers load while the tools are imported; the SDK is imported on demand. This module imports nothing that
-    # starting a server does not need, because that is what the first answer waits for longest.
-    with importing():
-        _, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
-
     limit = flags.memory_limit * _MIB if flags.memory_limit else default_limit()
     resting = Resting(running.code, flags.idle_timeout)
     memory = Memory(place.home, limit, running.code.use, resting.rest)
     lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
-    clients = Clients(root, _Serving(running, clientele, words, limit, resting), stop)
+    serving = _Serving(running, clientele, words, limit, resting)
+    clients = Clients(root, serving, stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
+    # The servers load while the tools are imported; the SDK is imported on demand. This module imports nothing that
+    # starting a server does not need, because that is what the first answer waits for longest.
+    with importing():
+        _, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
+    serving.imported.set()
     stopping = asyncio.create_task(stop.wait())
     over = asyncio.create_task(_over(clientele, clients))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from lsp_mcp.door.greetings import Greetings
-from lsp_mcp.door.line import Line, RefusedError
+from lsp_mcp.door.line import Line, RefusedError, expect
 from lsp_mcp.door.request import DaemonRequest
 
 _MOST_DEATHS = 5  # consecutive daemons that may end during the same calls
@@ -127,9 +127,12 @@ class Forwarding:
             if line and line.has_ended:
                 line = None  # the other thread has not seen it yet
             known = self._note(message, is_sent=line is not None)
+            is_first = line is None and not self._was_served
             if line is None and not known:
                 self._unsent.append(message)
             self._changing.notify_all()  # without a daemon the other thread connects, and sends pending requests
+        if is_first:
+            expect(self._daemon_request, message)
         if line is None:
             return
         try:

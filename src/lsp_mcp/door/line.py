@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -13,6 +14,7 @@ from lsp_mcp.door.place import NO_FOLDER, connect, folder
 from lsp_mcp.door.request import DaemonRequest, where_neovim_is
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
+_LONGEST_NAME = 1000  # characters of an argument that names a file
 _TRIES = 6  # daemons tried in a row; one that is just ending may have taken the connection
 Json = dict[str, Any]
 
@@ -24,6 +26,23 @@ class RefusedError(Exception):
     """
 
     is_told = False
+
+
+def expect(request: DaemonRequest, message: bytes) -> None:
+    """Tell a daemon that is still starting which files the call in `message` may name, so that it begins with them."""
+    named = _that_may_name_files(message)
+    to_daemon = connect(request, starts=False) if named else None
+    if to_daemon is not None:
+        with to_daemon, contextlib.suppress(OSError):  # it has ended, and the next one does without
+            to_daemon.sendall(json.dumps({"expect": named}).encode() + b"\n")
+
+
+def _that_may_name_files(message: bytes) -> list[str]:
+    try:
+        arguments = json.loads(message)["params"]["arguments"].values()
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return []  # not a call
+    return [one for one in arguments if isinstance(one, str) and "." in one and len(one) < _LONGEST_NAME]
 
 
 class Line:

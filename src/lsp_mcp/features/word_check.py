@@ -22,7 +22,7 @@ from lsp_mcp.features.identity import Identity, identity
 from lsp_mcp.features.indexed import others_by_index
 from lsp_mcp.features.learning import Learning
 from lsp_mcp.features.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.features.unparsed import is_dependent
 from lsp_mcp.features.verdicts import Judge
 from lsp_mcp.gaps import Gap, hiding, news
@@ -36,6 +36,7 @@ _MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it ha
 _NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 _LIKELIEST_SECONDS = 2.0  # for these
 LEFT_OUT_SECONDS = 10.0  # for files excluded from the build: a server may have to load another system's build
+_MOST_PREPARED = 50  # files
 _MOST_KEPT = 20_000  # files and places of cached searches
 
 
@@ -91,6 +92,23 @@ class WordCheck:
         self._learning = Learning(backend, self.definitions)
         self._judge = Judge(backend, self.definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
+
+    async def prepare(self, name: str) -> None:
+        """Read what `check` will compare with, if the server compiles a file before it answers; it may be cancelled.
+
+        Nothing follows from it: `check` finds in memory what has not changed by then.
+        """
+        backend = self._backend
+        if not backend.adapter.compilation or not name.isidentifier():
+            return
+        files = (await backend.words.files_with(name)).files
+        if len(files) > _MOST_PREPARED:
+            return
+        for path in files:
+            await asyncio.sleep(0)
+            if text := await text_or_none(backend, path):
+                backend.words.occurrences(path, text, name)
+        await backend.indexed(files)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
         """Ask about the symbol `at` a place, where the text has `name`.

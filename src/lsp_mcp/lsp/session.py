@@ -535,7 +535,7 @@ class Session:
         if self._build:
             diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():
-                self._documents.open_to_read(first)
+                self._documents.show_briefly(first)
 
 
 def _build(

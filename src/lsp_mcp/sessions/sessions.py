@@ -6,7 +6,8 @@ import asyncio
 import copy
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -25,6 +26,7 @@ from lsp_mcp.features.word_check import WordChecks
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.sessions.checks import Checks
+from lsp_mcp.sessions.expected import file_names
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
@@ -91,6 +93,7 @@ class Sessions:
         self._dependency_files: dict[str, tuple[int, asyncio.Task[tuple[Path, ...]]]] = {}  # with their generation
         self._ends = asyncio.Event()
         self._applying: set[asyncio.Task[Done]] = set()  # edits in progress
+        self._expecting: set[asyncio.Task[None]] = set()
 
     def for_client(self, *, is_shell: bool = False) -> Sessions:
         """The same backends for one client of several, with its own anchors and news.
@@ -237,6 +240,24 @@ class Sessions:
         for session in self._sessions:
             session.begin()
 
+    def expect(self, arguments: Iterable[str]) -> None:
+        """A call with these `arguments` will come: its server begins with the file that they name, in the background.
+
+        It only takes place earlier: no answer depends on it.
+        """
+        for name in file_names(arguments) if self.host is None else ():
+            if not (self.workspace.root / name).is_file():
+                continue
+            try:
+                path = self.workspace.file(name)
+                backend = self.for_path(path)
+            except LspMcpError:
+                continue  # the call says so, if it is about that file
+            task = asyncio.create_task(_begun(backend, path), context=Context())
+            self._expecting.add(task)
+            task.add_done_callback(self._expecting.discard)
+            return
+
     def begin_baselines(self) -> None:
         """Take the baseline in the background, so that a check can tell which problems are new; idempotent."""
         for session in self._sessions:
@@ -251,7 +272,8 @@ class Sessions:
     async def close(self) -> None:
         """End every server, within 3 s; edits in progress are written first."""
         await self.last_edits()
-        for task in (self._dependencies, *(listing for _, listing in self._dependency_files.values())):
+        listings = (listing for _, listing in self._dependency_files.values())
+        for task in (self._dependencies, *self._expecting, *listings):
             if task:
                 task.cancel()
         await self.word_checks.close()
@@ -351,6 +373,16 @@ def _left_out(backend: Backend, error: UnavailableError) -> Gap:
     languages = _and([language.name for language in backend.adapter.languages])
     text = f"not searched: {languages}, because {error}"
     return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.name)
+
+
+async def _begun(backend: Backend, path: Path) -> None:
+    async def silent(done: float, total: float | None, message: str) -> None:
+        pass
+
+    try:
+        await backend.ready(silent, path)
+    except LspMcpError as error:
+        log.info("%s: %s", path, error)  # the call meets the same
 
 
 def _and(words: Sequence[str]) -> str:

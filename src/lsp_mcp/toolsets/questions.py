@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import Context
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -30,6 +33,16 @@ from lsp_mcp.waiting import within
 Value = TypeVar("Value")
 _MOST_CHECKING = 5.0  # seconds, if the answer itself took as long
 _SHARE = 0.75  # share of a call's remaining time: unexplained occurrences are reported instead of a timeout
+
+
+@contextmanager
+def _preparing(word_check: WordCheck, name: str) -> Iterator[None]:
+    """The time that a server takes to answer is used for the comparison with the text."""
+    task = asyncio.create_task(word_check.prepare(name), context=Context())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 class SymbolAnswer(Struct, Generic[Value], frozen=True):
@@ -143,9 +156,10 @@ class Questions:
         async def ask_target() -> tuple[SymbolTarget, Value, Sequence[Gap]]:
             target = await find()
             began = time.monotonic()
+            word_check = self._targets.sessions.word_checks.of(target.backend)
             try:
-                value = await ask(target)
-                word_check = self._targets.sessions.word_checks.of(target.backend)
+                with _preparing(word_check, target.name if check and reach == "workspace" else ""):
+                    value = await ask(target)
                 await word_check.refuse_misread(target.name, (target.path, target.identifier.start))
             except RefusedError as error:
                 raise await self.refused(target, error) from None

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -28,9 +29,11 @@ from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
 from lsp_mcp.private_files import open_private, private_folder, write_private
+from lsp_mcp.remembered import Remembered
 
 log = logging.getLogger(__name__)
 
+_MOST_READ = 500_000  # places in remembered files of the index
 _MOST = 64  # processes with an index of their own for one checkout
 _FILES = "files.json"
 _INCOMPLETE = "incomplete.txt"
@@ -49,6 +52,8 @@ class IndexFolder:
         self._in_use = in_use
         self._lock: int | None = None
         self._temporary = False
+        self._read_files: Remembered[Path, Signature, Indexed] = Remembered(_MOST_READ)
+        self._reading = threading.Lock()
         try:
             place = private_folder(checkout_folder(root) / name)
             require_room(place)
@@ -126,10 +131,22 @@ class IndexFolder:
         pattern = re.compile(self._rules.shard_pattern)
         for shard in self.index.glob("*") if self._rules.index_version and self.folder == self._home else ():
             if (match := pattern.fullmatch(shard.name)) and match[1] in names:
-                one = index_file.read(shard, self._rules.index_version)
+                one = self._content(shard)
                 if one and one.path in paths:
                     found[one.path] = one
         return found
+
+    def _content(self, shard: Path) -> Indexed | None:
+        """The content of a file of the index, remembered as long as the server does not replace it."""
+        signature = Signature.of(shard)
+        if signature is None:
+            return None
+        with self._reading:
+            if (known := self._read_files.get(shard, signature)) is None:
+                known = index_file.read(shard, self._rules.index_version)
+                if known:
+                    self._read_files.put(shard, signature, known, len(known.uses) + len(known.types) + 1)
+        return known
 
     def state(self) -> tuple[Counter[str], float | None]:
         """`indexed_names`, and the time of the index's last change, seconds since 1970."""

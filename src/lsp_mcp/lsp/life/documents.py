@@ -200,6 +200,15 @@ class Documents:
         document.passing = before is None or before.passing
         return document.version
 
+    def show_briefly(self, path: Path) -> None:
+        """Open `path`, empty, and close it at once: the server learns of it, and has nothing to compile.
+
+        Raises:
+            PathError: it is in none of the server's languages.
+        """
+        self._tell_open(path, Text(""))
+        self._tell_close(path)
+
     def reread(self, path: Path) -> int:
         """Make the server read `path`, which the editor has open, and its includes again: its version."""
         assert self._holder
