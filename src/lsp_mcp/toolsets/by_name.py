@@ -37,6 +37,7 @@ ONLY_ITS_PLACE = "the place of what only one symbol is called"
 """The subject of a remark about a name that can mean only one thing."""
 
 _SEARCHED = 100  # definitions examined for one name
+_TRIES = 4  # searches for a name before an error says that things keep changing
 _LISTED = 10  # candidates listed in an error
 _LIKE = 3  # similar names listed
 _ALIKE = 0.6  # similarity of two names; 1: equal
@@ -80,25 +81,18 @@ class Names:
         if not spelled.strip():
             raise AnchorError("symbol_anchor is empty; pass Type.Method, FILE:LINE or go://FILE#LINE:CHAR.")
         spelled = name_under_test(spelled)
-        found: list[tuple[Backend, Symbol]] = []
-        similar: list[Symbol] = []
-        capped = False
         backends, left_out = await self._sessions.ready(call.report)
-        for backend in backends:
-            name = name_for(backend, spelled)
-            search = await self._search(backend, name)
-            capped |= search.capped
-            similar += search.symbols
-            named = [one for one in search.symbols if is_called(one, name)]
-            _, signature = split_signature(spelled)
-            if backend.adapter.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
-                named = await with_signature(backend, named, signature)
-            found += [(backend, one) for one in named]
-        found = _without_constructors(found)
-        if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there
-            found = await self._in_dependencies(spelled)
-        if not found:
-            raise await self._unknown(spelled, similar, backends, left_out)
+        for _ in range(_TRIES):
+            found, similar, capped = await self._found(backends, spelled)
+            if found:
+                break
+            state = [backend.generation for backend in backends]
+            unknown = await self._unknown(spelled, similar, backends, left_out)
+            # A server that dies may say just before that it knows no such name.
+            if state == [await backend.sync() for backend in backends]:
+                raise unknown
+        else:
+            raise AnchorError(f"{unknown}\nFiles or the language server kept changing while this was asked; ask again.")
         kept = _preferred(found, prefer)
         if len(kept) > 1:
             raise self._several(spelled, [symbol for _, symbol in kept], capped)
@@ -141,6 +135,28 @@ class Names:
         return await dependency_symbols(backend, files, name_for(backend, name)) if files else []
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _found(
+        self, backends: Sequence[Backend], spelled: str
+    ) -> tuple[list[tuple[Backend, Symbol]], list[Symbol], bool]:
+        """The symbols with that name, others with similar names, and whether there may be more."""
+        found: list[tuple[Backend, Symbol]] = []
+        similar: list[Symbol] = []
+        capped = False
+        for backend in backends:
+            name = name_for(backend, spelled)
+            search = await self._search(backend, name)
+            capped |= search.capped
+            similar += search.symbols
+            named = [one for one in search.symbols if is_called(one, name)]
+            _, signature = split_signature(spelled)
+            if backend.adapter.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
+                named = await with_signature(backend, named, signature)
+            found += [(backend, one) for one in named]
+        found = _without_constructors(found)
+        if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there
+            found = await self._in_dependencies(spelled)
+        return found, similar, capped
 
     async def _in_dependencies(self, name: str) -> list[tuple[Backend, Symbol]]:
         found = []
