@@ -80,7 +80,7 @@ def _spelled_at(file: str, before: str, after: str, old: str, new: str) -> Itera
 
 def _only_renamed(before: str, after: str, old: str, new: str) -> bool:
     """Whether the texts differ only in the name, also in names made of it; a short one may be in any other word."""
-    short = rf"(?<![^\W_]){new}(?![^\W_])" if len(new) < 4 else new
+    short = rf"(?:(?<![^\W_])|(?<=\bExample)){new}(?![^\W_])" if len(new) < 4 else new
     return re.sub(short, old, before) == re.sub(short, old, after)
 
 

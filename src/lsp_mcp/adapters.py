@@ -285,6 +285,9 @@ class Symbols(Data, frozen=True):
     # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
     # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.
     omits_local_types: Literal["", "types-first", "names-first"] = ""
+    # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a
+    # group `package` is empty exactly if that type is in the same folder.
+    promoted_patterns: tuple[str, ...] = ()
 
 
 class Packages(Data, frozen=True):
@@ -301,9 +304,6 @@ class Follower(Data, frozen=True):
     query: str  # the server's search for them
     # Their names; the group `name` is that part, and `owner`, for members only, the name of the type that has {name}.
     pattern: str
-    # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a
-    # group `package` is empty exactly if that type is in the same folder.
-    promoted: tuple[str, ...] = ()
 
 
 class Rename(Data, frozen=True):
@@ -570,7 +570,7 @@ def shipped_adapters() -> tuple[Adapter, ...]:
 
 # The keys of what is a pattern for Python's `re`.
 _PATTERN_KEYS = re.compile(
-    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|harmless_errors$|promoted"
+    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|harmless_errors$"
     r"|(?:left_out|overlooked|embedded)_refusal$|(?:check|import)_problem$|longer_names\.|invented\.|decided_by\."
 )
 

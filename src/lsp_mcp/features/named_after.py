@@ -11,14 +11,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Follower as Follows
 from lsp_mcp.adapters import Rename, Tests
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.document_symbol import document_symbols
-from lsp_mcp.features.hover import hovers
 from lsp_mcp.features.places import Locator, Place, position_params
+from lsp_mcp.features.promoted import promoters
 from lsp_mcp.features.refusals import note
 from lsp_mcp.features.scope import definition_places
 from lsp_mcp.features.symbols import Symbol
@@ -98,30 +97,22 @@ async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list
             word = str(item["name"]).rpartition(".")[2]
             if not (match := old.fullmatch(word)) or not (place := await locator.place(item["location"], word)):
                 continue
-            if not await _is_about(backend, rule, renamed, place.path.parent, match.groupdict().get("owner", "")):
+            if not await _is_about(backend, renamed, place.path.parent, match.groupdict().get("owner", "")):
                 continue
             wanted = word[: match.start("name")] + new_name + word[match.end("name") :]
             found.setdefault(place.path, []).append(Follower(place, wanted if new.fullmatch(wanted) else ""))
     return [follower for path in sorted(found) for follower in sorted(found[path], key=lambda one: one.place.span)]
 
 
-async def _is_about(backend: Backend, rule: Follows, renamed: Renamed, folder: Path, owner: str) -> bool:
+async def _is_about(backend: Backend, renamed: Renamed, folder: Path, owner: str) -> bool:
     """Whether `renamed` is what is called so in `folder`, as a member of its type `owner` if that is not ""."""
     home = renamed.symbol.place.path.parent
     if owner == renamed.owner:
         return folder == home
     types = (await workspace_symbols(backend, owner, _MOST_TYPES)).symbols
     places = [one.place for one in types if is_named(one.name, owner) and one.place.path.parent == folder]
-    said = [
-        found.groupdict()
-        for hover in await hovers(backend, places)
-        for pattern in rule.promoted
-        for found in re.finditer(_filled(pattern, renamed.name), hover)
-    ]
-    return any(
-        one["owner"] == renamed.owner and ("package" not in one or bool(one["package"]) == (folder != home))
-        for one in said
-    )
+    found = await promoters(backend, places, renamed.name)
+    return any(one.owner == renamed.owner and one.may_be_in(home) for one in found)
 
 
 def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:

@@ -18,6 +18,7 @@ from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_pa
 from lsp_mcp.features.local_types import in_local_types, local_namesakes, not_searched
 from lsp_mcp.features.overloads import with_signature
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.promoted import promoted
 from lsp_mcp.features.signatures import split_signature
 from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
 from lsp_mcp.features.text_matches import text_matches
@@ -152,7 +153,7 @@ class Names:
             _, signature = split_signature(spelled)
             if backend.adapter.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
                 named = await with_signature(backend, named, signature)
-            found += [(backend, one) for one in named]
+            found += [(backend, one) for one in named or await promoted(backend, name)]
         found = _without_constructors(found)
         if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there
             found = await self._in_dependencies(spelled)

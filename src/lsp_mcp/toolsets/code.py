@@ -21,6 +21,7 @@ from lsp_mcp.features.local_types import in_local_types, not_searched
 from lsp_mcp.features.occurrences import that_may_declare
 from lsp_mcp.features.overrides import Overrides, overrides
 from lsp_mcp.features.places import Place
+from lsp_mcp.features.promoted import promoted
 from lsp_mcp.features.roles import Role, in_role
 from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.gaps import Gap, hiding, news
@@ -214,6 +215,9 @@ class CodeTools(AnchorToolset):
             if not words:
                 return found, None
             is_found = any(workspace_symbol.is_called(one, name) for one in found.symbols)
+            if not is_found:
+                more = [one for one in await promoted(backend, name) if keep(one.kind, one.place.path)]
+                found = replace(found, symbols=[*more, *found.symbols][:limit], total=found.total + len(more))
             owner = parts[-2] if is_found and parts[1:] else ""  # otherwise what only has its letters counts, too
             known = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
             use = await that_may_declare(backend, name, owner, known, found.unsearched)
