@@ -43,6 +43,10 @@ GO = load_adapter("gopls").languages[0]
         ("type T struct {\n\tf func(a struct{ word int })\n}", "field T"),
         ("type I interface{ do(y struct{ word int }) }", "field I"),
         ("type G[X interface{ word() }] struct{ a X }", "method"),
+        ("func f() { type w struct { word } }", "field f w embedded"),
+        ("func f() { type w struct { word\n b int } }", "field f w embedded"),
+        ("func f() { type w struct { *word } }", "field f w embedded"),
+        ('var v = struct {\n\t*p.word[int] `json:"x"` // why\n}{}', "field embedded"),
         # Declared where a search by name looks, or not a declaration.
         ("type word struct{ a int }", None),
         ("type T struct {\n\tin struct {\n\t\tword int\n\t}\n}", None),
@@ -53,10 +57,9 @@ GO = load_adapter("gopls").languages[0]
         ("type A = struct{ word int }", None),
         ("type I interface {\n\tword(a int)\n}", None),
         ("type T struct {\n\tm map[string]struct{ a int }\n\tword int\n}", None),
-        ("func f() { type w struct { word } }", None),
-        ("func f() { type w struct { word\n b int } }", None),
-        ("func f() { type w struct { *word } }", None),
         ("func f() { type w struct { a word } }", None),
+        ("type T struct {\n\tword\n}", None),
+        ("type S []interface{ p.word }", None),
         ("func f() { type w struct { a func(word int) } }", None),
         ("func f() {\n\tword := 1\n\tword, b := 2, 3\n\tword(b)\n}", None),
         ("func f() { _ = w{word: 1} }", None),
@@ -70,7 +73,8 @@ GO = load_adapter("gopls").languages[0]
 def test_only_what_a_search_by_name_omits_is_found(code: str, wanted: str | None) -> None:
     text = Text(f"package p\n\n{code}\n")
     found = declared_unlisted(text, [*occurrences(text, "word", GO)], GO)
-    assert [" ".join([one.kind, *one.around]) for one in found] == ([wanted] if wanted else [])
+    said = [" ".join([one.kind, *one.around, *(["embedded"] if one.embedded else [])]) for one in found]
+    assert said == ([wanted] if wanted else [])
 
 
 def test_words_at_several_places_of_a_text_are_each_judged_by_what_is_around_them() -> None:

@@ -29,10 +29,13 @@ class InLocalTypes(Struct, frozen=True):
     unread: bool = False
 
 
-async def in_local_types(backend: Backend, parts: Sequence[str], known: Collection[Place] = ()) -> InLocalTypes:
+async def in_local_types(
+    backend: Backend, parts: Sequence[str], known: Collection[Place] = (), *, embedded: bool = False
+) -> InLocalTypes:
     """The places in the workspace where the name `parts`, as `Type`, `method`, is declared there, by the text.
 
-    Nothing for a server whose search by name finds these; none of those that are `known`.
+    Fields that have the name of a type, which they embed, only if `embedded`. Nothing for a server whose search by
+    name finds these; none of those that are `known`.
     """
     read = _READERS.get(backend.adapter.symbols.omits_local_types)
     if read is None or not parts or not parts[-1].isidentifier():
@@ -51,7 +54,9 @@ async def in_local_types(backend: Backend, parts: Sequence[str], known: Collecti
         found += [
             (Place(path, one.span, text), one.kind)
             for one in declared
-            if (path, one.span.start) not in has and _is_in(one.around, owners, one.kind)
+            if (path, one.span.start) not in has
+            and (embedded or not one.embedded)
+            and _is_in(one.around, owners, one.kind)
         ]
     return InLocalTypes(tuple(found), bool(words.unknown) or len(files) > _MOST_FILES)
 

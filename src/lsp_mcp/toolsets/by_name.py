@@ -203,7 +203,7 @@ class Names:
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
         for backend in backends:
             parts = parts_of(name_for(backend, name))
-            local = await in_local_types(backend, parts)
+            local = await in_local_types(backend, parts, embedded=True)
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))

@@ -228,9 +228,10 @@ class CodeTools(AnchorToolset):
         )
         found, _ = answered.value
         gaps = [*answered.gaps, *dropped(found.dropped)]
-        local = await in_local_types(backend, parts, [symbol.place for symbol in found.symbols])
-        places = [one for one, kind in local.places if keep(kind, one.path)]
         lacks = not any(workspace_symbol.is_called(one, name) for one in found.symbols)
+        known = [symbol.place for symbol in found.symbols]
+        local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name
+        places = [one for one, kind in local.places if keep(kind, one.path)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
         cap = backend.adapter.symbols.workspace_symbol_cap
         most = f"{backend.name} gives at most {cap} names for one search"

@@ -44,11 +44,15 @@ Kind = Literal["class", "struct", "interface", "type", "method", "field"]
 
 
 class Declared(Struct, frozen=True):
-    """A name at `span` that a type in a function declares, or that is this type's; `around` are the names it is in."""
+    """A name at `span` that a type in a function declares, or that is this type's; `around` are the names it is in.
+
+    An `embedded` field has the name of its type.
+    """
 
     span: Span
     kind: Kind
     around: tuple[str, ...]  # of functions and types, the innermost last
+    embedded: bool = False
 
 
 class _Scope(Struct, frozen=True):

@@ -22,6 +22,8 @@ _HEAD = 400  # characters before a bracket that are looked at
 _NAMES_BEFORE = re.compile(r"\s*(?:\w+\s*,\s*)*\Z")
 _TYPE_BEFORE = re.compile(r"\s*type\s+\Z")
 _FIELD_AFTER = re.compile(r"\s*,|[ \t]+(?:[\w*(\[]|<-)")
+_EMBEDDED_BEFORE = re.compile(r"\s*\*?(?:\w+\.)?")
+_EMBEDDED_AFTER = re.compile(r"[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?:[\n\r;}`\"]|//|/\*|\Z)")
 _METHOD_AFTER = re.compile(r"[ \t]*\(")
 _TYPE_AFTER = re.compile(
     r"[ \t]*(?:\[[ \t]*[^\W\d]\w*(?:[ \t]*,|[ \t])[^\]\n]*\][ \t]*)?=?[ \t]*"
@@ -64,17 +66,22 @@ def declared_unlisted(text: Text, spans: Iterable[Span], language: Language | No
     code = blanked(content, language)
     found = []
     for (start, end, span), around in zip(places, _around(code, [one[0] for one in places]), strict=True):
-        if kind := _kind(code, start, end, around):
-            found.append(Declared(span, kind, tuple(one.name for one in around if one.name)))
+        names = tuple(one.name for one in around if one.name)
+        if _is_embedded(code, start, end, around[-1]):
+            found.append(Declared(span, "field", names, embedded=True))
+        elif kind := _kind(code, start, end, around):
+            found.append(Declared(span, kind, names))
     return found
 
 
 def _may_be_declared(content: str, start: int, end: int) -> bool:
     """Whether what is on the line of a word does not tell that it is only used there."""
     before = re.split(r"[{;(\n]", content[max(0, start - _HEAD) : start])[-1]
+    rest = content[end : end + _HEAD]
+    if _EMBEDDED_BEFORE.fullmatch(before) and _EMBEDDED_AFTER.match(rest):
+        return True
     if not (_NAMES_BEFORE.match(before) or _TYPE_BEFORE.match(before)):
         return False
-    rest = content[end : end + _HEAD]
     return bool(_FIELD_AFTER.match(rest) or _METHOD_AFTER.match(rest) or _TYPE_AFTER.match(rest))
 
 
@@ -111,6 +118,13 @@ def _opened(sign: str, head: str, stack: Sequence[_Open], after: int) -> _Open:
     if named and outer.kind not in ("struct", "interface", "types") and not named["word"]:
         named = None  # `return struct {`
     return _Open(sign, members["kind"], named["name"] if named else "", bool(named) and outer.listed, outer.code, after)
+
+
+def _is_embedded(code: str, start: int, end: int, inner: _Open) -> bool:
+    """Whether the word from `start` to `end` is a type that is embedded in a struct which no search by name knows."""
+    if inner.kind != "struct" or inner.listed:
+        return False
+    return bool(_EMBEDDED_BEFORE.fullmatch(code, inner.statement, start) and _EMBEDDED_AFTER.match(code, end))
 
 
 def _kind(code: str, start: int, end: int, around: Sequence[_Open]) -> Kind | None:
