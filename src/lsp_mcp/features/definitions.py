@@ -67,7 +67,11 @@ def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
 class Definitions:
     """Where one server says that symbols are defined; or, with another `request`, what they are related to.
 
-    The answers are forgotten on any change that they could depend on: another file can change the meaning of a word.
+    All answers are forgotten on any change, because what a change cannot affect is not cheap to prove. The meaning of a
+    word depends on its file and on everything that is included or imported there, through others too; its sites depend
+    on files that are not: a definition that is new in another source is a site of a declaration that both include. And
+    `generation` also grows for a file loaded or a build changed, without saying which. What is asked again about an
+    open file takes the server less than a millisecond.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
