@@ -383,6 +383,21 @@ def test_no_daemon_is_started_for_a_workspace_root_that_does_not_exist(desk: Des
     assert (called.returncode, called.stdout, called.stderr) == (2, "", message)
 
 
+def test_who_asks_first_after_a_restart_is_told_of_it_and_so_are_earlier_sessions_but_no_later_one(desk: Desk) -> None:
+    with desk.client() as one, desk.client() as two:
+        ask(one), ask(two)
+        servers = desk.daemon().children()
+        for server in servers:
+            server.kill()
+        assert not psutil.wait_procs(servers, BOUND)[1]
+        assert "gopls restarted" in ask(one) and "gopls restarted" in ask(two)
+        with desk.client() as three:
+            assert "restarted" not in ask(three)
+        called = desk.run("call", REFERENCES[0], "symbol_anchor=One", "--format", "compact")
+        assert "Found 2 references" in called.stdout and "restarted" not in called.stdout
+        assert "restarted" not in ask(one)
+
+
 def test_each_session_is_told_what_is_new_since_its_own_last_check(desk: Desk) -> None:
     with desk.client("--format", "compact") as one, desk.client("--format", "compact") as other:
         assert answer(one.call("check")).startswith("No ") and answer(other.call("check")).startswith("No ")

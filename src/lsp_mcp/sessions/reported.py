@@ -23,6 +23,12 @@ class Reported:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._events: _Seen = OrderedDict()  # already reported to a caller
 
+    def for_client(self) -> Reported:
+        """For the callers of another client: only the events are shared."""
+        own = Reported()
+        own._events = self._events
+        return own
+
     def take(self, caller: str, gaps: Sequence[Gap]) -> tuple[list[Gap], Collection[Gap]]:
         """The gaps to report to `caller`, events only once; and those of them that were reported before."""
         seen = self._seen.pop(caller, None)

@@ -102,7 +102,7 @@ class Sessions:
         """
         own = copy.copy(self)
         own.checks = self.checks if is_shell else self.checks.for_client()
-        own.memory, own.reported = AnchorMemory(), Reported()
+        own.memory, own.reported = AnchorMemory(), self.reported.for_client()
         self._memories.add(own.memory)
         return own
 
