@@ -73,3 +73,21 @@ def test_a_declaration_of_a_header_is_read_with_the_flags_of_each_configuration(
     checked = read(tmp_path, "a.c", ["-DCHECK(n)=if (!n) return 0;"], "c", "")
     assert not plain.uses
     assert {use.place.character for use in checked.uses} == {29}
+
+
+def test_a_member_of_a_template_that_is_a_base_is_not_the_template(tmp_path: Path, read: Callable[..., Any]) -> None:
+    code = "template <class T> struct A { using Type = T; };\ntemplate <class T> struct D : A<A<T>>::Type {};\n"
+    named = "namespace n { struct B {}; template <class T> struct C {}; }\n"
+    code += f"{named}struct E : n::B, n::C<A<int>>, A<n::B>::Type {{}};\n"
+    (tmp_path / "a.cpp").write_text(code, "utf-8")
+    unit = read(tmp_path, "a.cpp", ["-std=c++17"], "c++", "")
+    names = {one.place: one.name for one in unit.declarations}
+    assert {(names[base], names[derived]) for base, derived in unit.bases} == {("B", "E"), ("C", "E")}
+
+
+def test_a_destructor_overrides_one_above_a_class_that_declares_none(tmp_path: Path, read: Callable[..., Any]) -> None:
+    code = "struct A { virtual ~A(); };\nstruct B : A {};\ntemplate <class T> struct C : B { ~C(); };\n"
+    (tmp_path / "a.cpp").write_text(code, "utf-8")
+    unit = read(tmp_path, "a.cpp", [], "c++", "")
+    destructors = [one for one in unit.declarations if one.kind == "destructor"]
+    assert {one.name: [place.line for place in one.family] for one in destructors} == {"~A": [], "~C": [1]}

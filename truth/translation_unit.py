@@ -175,7 +175,7 @@ class _Reader:
         )
 
     def _overridden(self, cursor: Cursor) -> Iterator[Place]:
-        """The declarations of the methods that a method overrides directly."""
+        """The nearest declarations that a method overrides: there may be destructors between that nobody wrote."""
         overridden, count = POINTER(Cursor)(), c_uint()
         conf.lib.clang_getOverriddenCursors(cursor, byref(overridden), byref(count))
         for number in range(count.value):
@@ -183,6 +183,8 @@ class _Reader:
             one._tu = cursor._tu
             if at := self._target(one):
                 yield at
+            else:
+                yield from self._overridden(one)
         # The array is not freed: `one.location` and others need it, and this process ends soon.
 
     def _bases(self, cursor: Cursor, children: list[Cursor]) -> None:
@@ -194,7 +196,7 @@ class _Reader:
                 templates = [one for one in named if one.kind == CursorKind.TEMPLATE_REF]
                 types = [one for one in named if one.kind == CursorKind.TYPE_REF]
                 meant = templates[0] if templates else types[-1] if types else None
-                if meant and (base := self._target(meant.referenced)):
+                if meant and not _is_qualifier(child, meant) and (base := self._target(meant.referenced)):
                     self.unit.bases.add((base, derived))
 
     def _used(self, cursor: Cursor, is_call: bool, *, optional: bool = False) -> None:
@@ -307,6 +309,19 @@ def _qualifiers(function: Cursor, children: list[Cursor]) -> set[tuple[int, int]
         return set()
     named = [one for one in children if one.kind == CursorKind.TEMPLATE_REF and one.spelling == above.spelling]
     return {(one.hash, one.location.offset) for one in named}
+
+
+def _is_qualifier(base: Cursor, meant: Cursor) -> bool:
+    """Whether a base is a member of what it names, `Template<T>::Type`, of which libclang does not say what it is."""
+    words = [token.spelling for token in base.get_tokens()]
+    while "<" in words:  # arguments, from the inside out
+        start = max(at for at, word in enumerate(words) if word == "<")
+        ends = [at for at, word in enumerate(words) if at > start and word.startswith(">")]
+        if not ends:
+            return False
+        closed = words[ends[0]][1:]
+        words[start : ends[0] + 1] = [closed] if closed else []
+    return "::" in words and words[-1].isidentifier() and words[-1] != meant.referenced.spelling
 
 
 def _in_file(location: SourceLocation) -> tuple[Any, int, int]:

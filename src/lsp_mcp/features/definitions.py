@@ -54,14 +54,15 @@ def misread(meaning: Meaning, word: str, rules: WordCheck) -> str:
     return "" if is_right or not names else names[0]
 
 
-def spelled(elements: Sequence[Json], rules: WordCheck) -> Sequence[Json]:
-    """Those of `elements`, a server's answer about one place, that the word there names, without what an alias stands
+def spelled(elements: Sequence[Json], word: str, rules: WordCheck) -> Sequence[Json]:
+    """Those of `elements`, a server's answer about the place of `word`, that it names, without what an alias stands
     for.
     """
     if not rules.alias_field:
         return elements
-    aliases = [one for one in elements if re.search(rules.alias_pattern, str(one.get(rules.alias_field) or ""))]
-    return aliases or elements
+    named = [one for one in elements if rules.name_field and one.get(rules.name_field) == word] or elements
+    aliases = [one for one in named if re.search(rules.alias_pattern, str(one.get(rules.alias_field) or ""))]
+    return aliases or named
 
 
 class Definitions:
@@ -148,7 +149,8 @@ class Definitions:
             return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
             return frozenset([Symbol(frozenset([await self.site(one)])) for one in locations(result)])
-        aliases = spelled(result or [], rules)
+        identifier = text.identifier_at(point)
+        aliases = spelled(result or [], text.slice(identifier) if identifier else "", rules)
         scopes = [one.get("containerName") for one in aliases]
         others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
         aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
