@@ -65,3 +65,12 @@ def test_what_is_remembered_is_bounded() -> None:
         told(reported, "one", Gap("doubt", str(number)))
     assert len(reported._seen) == 1_000
     assert max(map(len, reported._seen.values())) == 1_000
+
+
+def test_a_later_client_hears_of_the_setup_but_not_of_restarts_before_it() -> None:
+    first = Reported()
+    happened = (news("restarted", "gopls restarted", event=1), news("setup", "changes are found by scans", event=1))
+    assert told(first, "one", *happened) == "complete; gopls restarted; changes are found by scans"
+    later = first.for_client()
+    assert told(later, "one", *happened) == "complete; changes are found by scans"
+    assert told(later, "one", news("restarted", "gopls restarted", event=2)) == "complete; gopls restarted"

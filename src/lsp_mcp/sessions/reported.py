@@ -22,18 +22,19 @@ class Reported:
     def __init__(self) -> None:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._events: _Seen = OrderedDict()  # already reported to a caller
+        self._restarts: _Seen = OrderedDict()  # the same, to a caller of any client
 
     def for_client(self) -> Reported:
-        """For the callers of another client: only the events are shared."""
+        """For the callers of another client. It shares restarts only: other events may be facts that last."""
         own = Reported()
-        own._events = self._events
+        own._restarts = self._restarts
         return own
 
     def take(self, caller: str, gaps: Sequence[Gap]) -> tuple[list[Gap], Collection[Gap]]:
         """The gaps to report to `caller`, events only once; and those of them that were reported before."""
         seen = self._seen.pop(caller, None)
         if seen is None:
-            seen = self._events.copy()
+            seen = OrderedDict((*self._events.items(), *self._restarts.items()))
         self._seen[caller] = seen
         if len(self._seen) > _MOST_CALLERS:
             self._seen.popitem(last=False)
@@ -41,7 +42,7 @@ class Reported:
         for gap in gaps:
             _add(seen, gap)
             if gap.event:
-                _add(self._events, gap)
+                _add(self._restarts if gap.kind == "restarted" else self._events, gap)
         return [gap for gap in gaps if not (gap.event and gap in known)], known
 
 
