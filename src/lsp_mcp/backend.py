@@ -233,6 +233,9 @@ class Backend(Protocol):
     async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
         """What the server's index on disk has about `files`; nothing about most of them if anything has changed."""
 
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """File and line, from 1, of the code that `path` is included inside of, without which the server reads it."""
+
     def has_reread(self, path: Path) -> bool:
         """Whether the server has read `path` again after a change; its index may still hold the old state."""
 

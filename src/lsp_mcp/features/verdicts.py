@@ -68,6 +68,9 @@ class Judge:
                 missing.append(place)
             elif misread(meaning, claim.name, self._backend.adapter.word_check):
                 unknown.append(place)
+            elif all(path == place.path for path, _ in sites_of(meaning)) and await self._backend.part_of(place.path):
+                # The server has read a part of other code by itself, where a use may look like a declaration.
+                unknown.append(place)
             else:
                 others.append(place)
         same, unproven = await self._in_other_builds(claim, symbol, others, seconds)

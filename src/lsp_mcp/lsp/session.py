@@ -318,6 +318,10 @@ class Session:
         """See `Backend.indexed`."""
         return await self._build.index_of(files) if self._build else {}
 
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """See `Backend.part_of`."""
+        return await self._build.files.part_of(path) if self._build else None
+
     def has_reread(self, path: Path) -> bool:
         """See `Backend.has_reread`."""
         return self._reloading.has_reread(path)

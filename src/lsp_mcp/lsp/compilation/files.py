@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,12 +16,15 @@ from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.compilation.conditionals import stands_in_condition
+from lsp_mcp.lsp.compilation.fragments import is_inside
 from lsp_mcp.lsp.compilation.includes import Includes
 from lsp_mcp.lsp.compilation.whole_units import WholeUnit
 from lsp_mcp.lsp.coverage.word_search import WordSearch
 from lsp_mcp.text import Text
 
 _NOTHING: frozenset[Path] = frozenset()
+_MOST_INCLUDERS = 20  # of a file, which are read
+_MOST_READ = 500_000  # bytes of each
 
 
 class View(Struct, frozen=True):
@@ -49,6 +52,7 @@ class BuildFiles:
         self._view: View | None = None
         self._leading_out: tuple[View, frozenset[Path]] | None = None
         self._conditional: dict[str, list[Path]] = {}
+        self._parts: dict[Path, tuple[Path, int] | None] = {}  # see `part_of`
         self._words = WordSearch()
 
     def changed(self, paths: Iterable[Path]) -> None:
@@ -58,6 +62,7 @@ class BuildFiles:
         self._stamp += 1
         self._view = None
         self._conditional = {}
+        self._parts = {}
         self._words.changed(paths)
 
     def replace(self, includes: Includes, compiled: Collection[Path]) -> None:
@@ -129,6 +134,20 @@ class BuildFiles:
         await self.view()
         return frozenset(self._includes.reached(files))
 
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """File and line, from 1, of the code that `path` is only a part of; None if it is compiled, or not such a part.
+
+        The first files that include it, by their paths, are looked at; one that does so between declarations is enough.
+        """
+        if path in (await self.view()).compiled:
+            return None
+        known = self._parts  # replaced when something changes in the meantime
+        if path not in known:
+            includes = self._includes
+            includers = sorted(includes.includers(path))[:_MOST_INCLUDERS]
+            known[path] = await asyncio.to_thread(_part_of, path, includers, includes.places, self._adapter.language_of)
+        return known[path]
+
     async def whole_unit(self, path: Path, text: Text, language: Language, prefix: str, *, apart: bool) -> WholeUnit:
         """See `WholeUnit`."""
         await self.view()
@@ -171,6 +190,23 @@ class _Libraries:
             os.path.isfile(os.path.join(folder, spelled))  # noqa: PTH113, PTH118 (strings: there are many)
             for folder in self._folders
         )
+
+
+def _part_of(
+    path: Path,
+    includers: Iterable[Path],
+    places: Callable[[Path, bytes], list[int]],
+    language_of: Callable[[Path], Language | None],
+) -> tuple[Path, int] | None:
+    found = None
+    for includer in includers:
+        content = content_or_nothing(includer)[:_MOST_READ]
+        for place in places(path, content):
+            before = content[:place].decode("utf-8", "replace")
+            if not is_inside(before, language_of(includer)):
+                return None
+            found = found or (includer, before.count("\n") + 1)
+    return found
 
 
 def _look(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,22 +61,29 @@ class Includes:
 
     def affected(self, changed: Iterable[Path]) -> set[Path]:
         """Those of `changed` and every file that includes one of them, also indirectly."""
-        if self._includers is None:
-            self._includers = defaultdict(set)
-            for path, scan in self.known.items():
-                for spelled in scan.includes:
-                    self._includers[_name(spelled)].add(path)
         found = set(changed)
         todo = list(found)
         while todo:
             path = todo.pop()
-            for includer in self._includers.get(path.name, set()) | self._includers.get(_ANY, set()):
-                if includer not in found and any(
-                    self._names(spelled, path) for spelled in self.known[includer].includes
-                ):
-                    found.add(includer)
-                    todo.append(includer)
+            new = self.includers(path, found)
+            found |= new
+            todo += new
         return found
+
+    def includers(self, path: Path, known: Set[Path] = frozenset()) -> set[Path]:
+        """The files that may include `path` themselves, without those of `known`."""
+        if self._includers is None:
+            self._includers = defaultdict(set)
+            for one, scan in self.known.items():
+                for spelled in scan.includes:
+                    self._includers[_name(spelled)].add(one)
+        named = self._includers.get(path.name, set()) | self._includers.get(_ANY, set())
+        return {one for one in named - known if any(self._names(spelled, path) for spelled in self.known[one].includes)}
+
+    def places(self, path: Path, content: bytes) -> list[int]:
+        """The offsets, in bytes, of the includes in a file with `content` that name `path` itself, not by a macro."""
+        found = self._pattern.finditer(content)
+        return [one.start() for one in found if one[1] and self._names(_plain(one[1]), path)]
 
     def reached(self, sources: Iterable[Path]) -> set[Path]:
         """`sources` and every known file that one of them includes, also indirectly."""

@@ -240,6 +240,8 @@ class Reopening:
         gaps = self._build.gaps(now, sorted(later), use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
+        if scope.path and scope.reach != "text":
+            gaps += await self._part(scope.path)
         if use and scope.reach == "workspace":
             gaps += await self._inactive(use)
             bad = [p for p in await self._build.files.having(use.identifier, self._errors) if use.may_be_in(p)]
@@ -264,6 +266,18 @@ class Reopening:
         connection = self._lifetime.connection
         known = self._has_read if connection and connection.tells_inactive else ()
         return [path for path in await self._build.files.conditional_with(word) if path not in known]
+
+    async def _part(self, path: Path) -> list[Gap]:
+        """That `path`, which the question is about, is a part of other code, without which the server reads it."""
+        if not (whole := await self._build.files.part_of(path)):
+            return []
+        (file, line), display_path = whole, self._build.display_path
+        brief = f"{display_path(path)} is included inside other code"
+        text = (
+            f"{brief} ({display_path(file)} {line}), without which {self._adapter.name} reads it: its names may mean "
+            "other symbols there; ask at a use in another file"
+        )
+        return [Gap("doubt", text, (path,), brief=brief)]
 
     async def _inactive(self, use: Use) -> list[Gap]:
         """Where `word` is in code that is not, or may not be, compiled."""
