@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.errors import SilentError
+from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
+
+log = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds for a server to check a text
 
@@ -38,15 +43,10 @@ class Diagnosing:
         """See `Backend.diagnosed`."""
         connection = await self._lifetime.live()
         self._documents.open(path)
-        if (command := self._adapter.diagnostics.command) and self._requested.get(path) != self._freshness.generation:
-            # A file that it depends on may have changed.
-            generation = self._freshness.generation
-            params = {"command": command, "arguments": [{self._adapter.diagnostics.command_field: [path_uri(path)]}]}
-            try:
-                await connection.request("workspace/executeCommand", params, timeout=within(self._timeout))
-            except SilentError:
-                return False
-            self._requested[path] = generation
+        try:
+            await self._request(path, connection)
+        except SilentError:
+            return False
         diagnostics, version = connection.notifications.diagnostics, self._documents.note_version(path)
         if diagnostics.pull and version is not None and await diagnostics.pulled(path, version):
             return True
@@ -56,6 +56,35 @@ class Diagnosing:
                 return await read(path, self._documents, diagnostics)
         except TimeoutError:
             return False
+
+    async def said(self, pattern: str) -> re.Match[str] | None:
+        """A message of the server's that matches `pattern`, in whatever file, and is about the present state.
+
+        A server may have published it before a change, and looks at that file again only after a while.
+        """
+        connection = await self._lifetime.live()
+        diagnostics = connection.notifications.diagnostics
+        if (said := diagnostics.said(pattern)) is None:
+            return None
+        try:
+            await self._request(said[0], connection)
+        except (SilentError, RefusedError) as error:
+            log.debug("what %s said about %s may be out of date: %s", self._adapter.name, said[0], error)
+        said = diagnostics.said(pattern)
+        return said[1] if said else None
+
+    async def _request(self, path: Path, connection: Connection) -> None:
+        """Make a server that delays it look at `path` again, once in each generation: a file it uses may have changed.
+
+        Raises:
+            SilentError, RefusedError, UnavailableError: see `Connection.request`.
+        """
+        rules, generation = self._adapter.diagnostics, self._freshness.generation
+        if not rules.command or self._requested.get(path) == generation:
+            return
+        params = {"command": rules.command, "arguments": [{rules.command_field: [path_uri(path)]}]}
+        await connection.request("workspace/executeCommand", params, timeout=within(self._timeout))
+        self._requested[path] = generation
 
     @property
     def has_versions(self) -> bool:

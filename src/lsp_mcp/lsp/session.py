@@ -428,13 +428,13 @@ class Session:
         gaps += await self._reloading.gaps(scope)
         gaps += await self._projects.gaps(scope)
         if scope.reach != "text" and not any(gap.kind == "not_loaded" for gap in gaps):
-            gaps += self._load_failure()
+            gaps += await self._load_failure()
         return [*gaps, *self._news()]
 
-    def _load_failure(self) -> list[Gap]:
+    async def _load_failure(self) -> list[Gap]:
         """The gap if the server itself could load nothing, although its projects can be read."""
         pattern = self.adapter.ready.failure_pattern
-        if not (pattern and self._connection and (said := self._connection.notifications.diagnostics.said(pattern))):
+        if not (pattern and self._connection and (said := await self._diagnosing.said(pattern))):
             return []
         reason = " ".join(said["reason"].split())[:_REASON]
         return [Gap("not_loaded", f"{self.name} could not load the workspace: {reason}", brief="not loaded")]

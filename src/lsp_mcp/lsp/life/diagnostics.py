@@ -101,10 +101,13 @@ class Diagnostics:
         if self.on_incomplete:
             self.on_incomplete(path)
 
-    def said(self, pattern: str) -> re.Match[str] | None:
-        """The first message of any document that matches `pattern`."""
-        messages = (str(one.get("message", "")) for raw in self.raw.values() for one in raw)
-        return next(filter(None, (re.search(pattern, message) for message in messages)), None)
+    def said(self, pattern: str) -> tuple[Path, re.Match[str]] | None:
+        """The first message of any document that matches `pattern`, with that document."""
+        for path, raw in self.raw.items():
+            for one in raw:
+                if match := re.search(pattern, str(one.get("message", ""))):
+                    return path, match
+        return None
 
     def state(self) -> tuple[dict[Path, Any], ...]:
         """The present state, for `put_back`."""
