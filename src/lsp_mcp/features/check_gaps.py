@@ -9,6 +9,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.text import Point
 from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_NAMED = 3  # places or files listed in a gap
@@ -29,6 +30,14 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
 def unlisted(words: FilesWith) -> list[Gap]:
     """The gap for files that may contain a word and are not indexed yet."""
     return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
+
+
+def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap]:
+    """The gap for an answer without any place about the symbol `at` a place that the server does not know."""
+    text = (
+        f"unverified: {backend.name} does not know what {name} means at {_site(*at, backend.root)}; ask at another use"
+    )
+    return [Gap("unverified", text, at[:1], about="meaning")]
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
@@ -68,8 +77,11 @@ def _files(places: Iterable[Place]) -> tuple[Path, ...]:
 
 
 def _shown(place: Place, root: Path) -> str:
-    path = place.path.relative_to(root) if place.path.is_relative_to(root) else place.path
-    return f"{path} {place.span.start.line}:{place.span.start.character}"
+    return _site(place.path, place.span.start, root)
+
+
+def _site(path: Path, point: Point, root: Path) -> str:
+    return f"{path.relative_to(root) if path.is_relative_to(root) else path} {point.line}:{point.character}"
 
 
 def _number(name: str, places: Sequence[Place]) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.check_gaps import lines_of, unasked, unexplained, unlisted, without
+from lsp_mcp.features.check_gaps import lines_of, meaningless, unasked, unexplained, unlisted, without
 from lsp_mcp.features.definitions import Definitions, Site, misread
 from lsp_mcp.features.identity import Identity, identity
 from lsp_mcp.features.indexed import others_by_index
@@ -132,7 +132,7 @@ class WordCheck:
         """
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=seconds)
-        gaps = unlisted(words)
+        gaps = [*unlisted(words), *await self._meaningless(claim)]
         try:
             async with asyncio.timeout(max(seconds, LEFT_OUT_SECONDS)):
                 search = await self._searched(claim, words)
@@ -209,6 +209,11 @@ class WordCheck:
         await self._learning.close()
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _meaningless(self, claim: Claim) -> list[Gap]:
+        """The gap for an answer without any place, if the server knows nothing about the place asked about."""
+        is_unknown = not claim.sites and not await self.definitions.of(claim.at)
+        return meaningless(self._backend, claim.name, claim.at) if is_unknown else []
 
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
         """The files with its name that can mean the symbol of `claim`, cached until something changes."""
